@@ -218,7 +218,7 @@ outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_pr
   if (outcome done = check_flags(raw.flags, CUTPOINT_PRUNE_REHEARSE); !done.ok()) return done;
   if (raw.most_unused != 0) options.most_unused = raw.most_unused == -1 ? 0 : raw.most_unused;
   if (raw.most_rewritten_bytes != 0) options.most_rewritten_bytes = raw.most_rewritten_bytes;
-  options.is_rehearsal = raw.flags != 0;
+  options.is_dry_run = raw.flags != 0;
   options.threads = raw.threads;
   return {};
 }

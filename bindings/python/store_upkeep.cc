@@ -98,7 +98,7 @@ nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle 
 
 nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes, bool is_dry_run,
                            std::uint64_t threads) {
-  store_prune_options options{.most_unused = most_unused, .is_rehearsal = is_dry_run, .threads = threads};
+  store_prune_options options{.most_unused = most_unused, .is_dry_run = is_dry_run, .threads = threads};
   if (most_rewritten_bytes) options.most_rewritten_bytes = *most_rewritten_bytes;
   const auto pruned = value_of(use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;

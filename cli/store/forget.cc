@@ -156,7 +156,7 @@ std::string forget_command::text_of(const forget_plan& plan) const {
 
 exit_code forget_command::prune(const console& say, backup_store& store, std::set<std::string> forgotten) const {
   const store_prune_options options{
-      .is_rehearsal = is_dry_run_, .forgotten = std::move(forgotten), .cancel = &interruption()};
+      .is_dry_run = is_dry_run_, .forgotten = std::move(forgotten), .cancel = &interruption()};
   const auto done = store.prune(options);
   if (!done) return fail(say, done.error());
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);

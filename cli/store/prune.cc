@@ -27,7 +27,7 @@ class prune_command final : public subcommand {
   store_options store_;
   std::string most_unused_ = "5%";
   std::string most_rewritten_;
-  bool is_rehearsal_ = false;
+  bool is_dry_run_ = false;
   bool is_json_ = false;
 };
 
@@ -43,7 +43,7 @@ result<double> checked_percent(std::string_view option, std::string_view text) {
 
 void prune_command::add_options(CLI::App& app) {
   store_.add_to(app);
-  app.add_flag("--dry-run", is_rehearsal_, "Say what would be removed, and change nothing");
+  app.add_flag("--dry-run", is_dry_run_, "Say what would be removed, and change nothing");
   add_value_option(app, "--max-unused", most_unused_, "PERCENT", "Share of the stored bytes that may stay unused");
   add_value_option(app, "--max-rewrite", most_rewritten_, "SIZE", "Copy at most so much into new containers");
   app.add_flag("--json", is_json_, "Print as JSON");
@@ -51,7 +51,7 @@ void prune_command::add_options(CLI::App& app) {
 
 exit_code prune_command::run() {
   const console say(verbosity::normal);
-  store_prune_options options{.is_rehearsal = is_rehearsal_, .cancel = &interruption()};
+  store_prune_options options{.is_dry_run = is_dry_run_, .cancel = &interruption()};
   const auto most_unused = checked_percent("--max-unused", most_unused_);
   if (!most_unused) return say.refuse(most_unused.error());
   options.most_unused = *most_unused;
@@ -71,9 +71,9 @@ std::string prune_text(const store_prune_summary& done, const store_prune_option
   const auto bytes = [](std::uint64_t count) { return human_bytes(as_double(count)); };
   std::string text = line("before", fmt::format("{} containers, {}, of which {} unused", human_count(done.containers),
                                                 bytes(done.container_bytes), bytes(done.unused_bytes)));
-  text += line(options.is_rehearsal ? "would copy" : "copied",
+  text += line(options.is_dry_run ? "would copy" : "copied",
                fmt::format("{} of {} containers", bytes(done.rewritten_bytes), human_count(done.rewritten_containers)));
-  text += line(options.is_rehearsal ? "would remove" : "removed",
+  text += line(options.is_dry_run ? "would remove" : "removed",
                fmt::format("{} containers, {}", human_count(done.removed_containers), bytes(done.removed_bytes)));
   text += line("left unused", bytes(done.left_unused_bytes));
   if (done.kept_containers != 0) {

@@ -13,7 +13,7 @@ namespace cutpoint::store {
 /// If the lease does not exist any more, another process may have taken the session for dead, and what the snapshot refers
 /// to may be removed. Then the lease is taken again, and all records of the snapshot are looked up after that. If one is
 /// missing, nothing is committed; that is an error which names a file and its record. Errors: those of the storage.
-[[nodiscard]] result<open_store::listed_snapshot> commit_snapshot(open_store& opened, storage& objects,
-                                                                  held_lease& lease, snapshot taken);
+[[nodiscard]] result<open_store::listed_snapshot> commit_snapshot(open_store& opened_store, storage& objects,
+                                                                  held_lease& lease, snapshot facts);
 
 }  // namespace cutpoint::store

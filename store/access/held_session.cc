@@ -16,24 +16,24 @@ constexpr std::size_t pending_containers = 2;
 
 }  // namespace
 
-result<std::unique_ptr<held_session>> held_session::begin(open_store& opened) {
-  std::unique_ptr<held_session> made(new held_session(opened));
-  made->id_ = new_session_id();
-  made->lease_objects_ = opened.open_storage(made->id_ + "-lease", 0);
-  storage& objects = *made->lease_objects_;
-  if (status dropped = drop_expired_sessions(objects, opened.key()); !dropped.ok()) return dropped;
+result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_store) {
+  std::unique_ptr<held_session> session(new held_session(opened_store));
+  session->id_ = new_session_id();
+  session->lease_objects_ = opened_store.open_storage(session->id_ + "-lease", 0);
+  storage& objects = *session->lease_objects_;
+  if (status dropped = drop_expired_sessions(objects, opened_store.key()); !dropped.ok()) return dropped;
   const auto epoch = newest_epoch(objects);
   if (!epoch) return epoch.error();
-  auto lease = held_lease::take(objects, opened.key(), made->id_, lease_duration, *epoch);
+  auto lease = held_lease::take(objects, opened_store.key(), session->id_, lease_duration, *epoch);
   if (!lease) return lease.error();
-  made->lease_ = std::move(*lease);
-  auto list = read_newest_list(objects, opened.key());
+  session->lease_ = std::move(*lease);
+  auto list = read_newest_list(objects, opened_store.key());
   if (!list) return list.error();
-  // The tables that `opened` has in memory may be of containers that were removed.
-  made->tables_ =
-      std::make_unique<table_cache>(objects, opened.key(), table_cache::usual_bytes, std::move(list->containers));
-  made->objects_ = opened.open_storage(made->id_, pending_containers);
-  return made;
+  // The tables that `opened_store` has in memory may be of containers that were removed.
+  session->tables_ =
+      std::make_unique<table_cache>(objects, opened_store.key(), table_cache::usual_bytes, std::move(list->containers));
+  session->objects_ = opened_store.open_storage(session->id_, pending_containers);
+  return session;
 }
 
 held_session::~held_session() {
@@ -54,12 +54,14 @@ std::array<std::uint8_t, 16> held_session::id() const {
   return bytes;
 }
 
-result<shard_index> held_session::open_shards() { return shard_index::open(*objects_, opened_.key().kind(), *tables_); }
+result<shard_index> held_session::open_shards() {
+  return shard_index::open(*objects_, opened_store_.key().kind(), *tables_);
+}
 
 result<std::unique_ptr<session_writer>> held_session::open_writer() {
-  auto nodes = record_fingerprinter::fastest(opened_.fingerprint());
+  auto nodes = record_fingerprinter::fastest(opened_store_.fingerprint());
   if (!nodes) return nodes.error();
-  return session_writer::open(opened_.config(), *objects_, opened_.key(), *tables_, *std::move(nodes));
+  return session_writer::open(opened_store_.config(), *objects_, opened_store_.key(), *tables_, *std::move(nodes));
 }
 
 }  // namespace cutpoint::store

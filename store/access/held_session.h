@@ -17,9 +17,9 @@ namespace cutpoint::store {
 /// except what its members say.
 class held_session {
  public:
-  /// Drops sessions whose leases have expired, takes a lease, and then reads the newest removal list. `opened` must outlive the
+  /// Drops sessions whose leases have expired, takes a lease, and then reads the newest removal list. `opened_store` must outlive the
   /// session. Errors: those of the storage; damage of a removal list.
-  [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened);
+  [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened_store);
   /// Gives the lease up, if the session did not; a failure is not reported, because the lease expires.
   ~held_session();
   held_session(const held_session&) = delete;
@@ -37,9 +37,9 @@ class held_session {
   [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer();
 
  private:
-  explicit held_session(open_store& opened) noexcept : opened_(opened) {}
+  explicit held_session(open_store& opened_store) noexcept : opened_store_(opened_store) {}
 
-  open_store& opened_;
+  open_store& opened_store_;
   std::string id_;
   std::unique_ptr<storage> lease_objects_;
   std::unique_ptr<storage> objects_;

@@ -37,12 +37,12 @@ result<chunker> chunker_of(const store_config& config, const fingerprint_key& ke
                                largest_raw_bytes / MiB));
   }
   if (config.encryption == seal_kind::checksum) return cuts;
-  const auto* const given = std::get_if<borg2_fastcdc_parameters>(&cuts->parameters());
-  if (given == nullptr) {
+  const auto* const parameters = std::get_if<borg2_fastcdc_parameters>(&cuts->parameters());
+  if (parameters == nullptr) {
     return refused(config.cuts + ": an encrypted store needs an algorithm with a key, because lengths of chunks tell " +
                    "what the chunks are; borg2-fastcdc has one");
   }
-  borg2_fastcdc_parameters keyed = *given;
+  borg2_fastcdc_parameters keyed = *parameters;
   keyed.key = key;
   return chunker::make(keyed);
 }
@@ -76,17 +76,18 @@ status make_store(storage& objects, store_config config, const std::optional<key
 }
 
 result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, const std::optional<key_secret>& secret) {
-  std::unique_ptr<open_store> made(new open_store(std::move(opener)));
-  made->objects_ = made->opener_(new_session_id(), 0);
-  auto config = read_config(*made->objects_);
+  std::unique_ptr<open_store> opened_store(new open_store(std::move(opener)));
+  opened_store->objects_ = opened_store->opener_(new_session_id(), 0);
+  auto config = read_config(*opened_store->objects_);
   if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store");
   if (!config) return config.error();
-  made->config_ = std::move(*config);
-  if (status unlocked = made->unlock(secret); !unlocked.ok()) return unlocked;
-  made->tables_ = std::make_unique<table_cache>(*made->objects_, made->key_, table_cache::usual_bytes);
-  if (status mapped = made->reopen_shards(); !mapped.ok()) return mapped;
-  if (status indexed = made->index_unknown_containers(); !indexed.ok()) return indexed;
-  return made;
+  opened_store->config_ = std::move(*config);
+  if (status unlocked = opened_store->unlock(secret); !unlocked.ok()) return unlocked;
+  opened_store->tables_ =
+      std::make_unique<table_cache>(*opened_store->objects_, opened_store->key_, table_cache::usual_bytes);
+  if (status mapped = opened_store->reopen_shards(); !mapped.ok()) return mapped;
+  if (status indexed = opened_store->index_unknown_containers(); !indexed.ok()) return indexed;
+  return opened_store;
 }
 
 status open_store::unlock(const std::optional<key_secret>& secret) {
@@ -100,12 +101,12 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
     if (!bytes) return bytes.error();
     const auto named = blake3_digest(*bytes);
     if (!named) return named.error();
-    const auto opened = open_any_key(*objects_, *secret, named->bytes);
-    if (!opened) return opened.error();
-    key_ = seal_key(opened->store_key);
-    opened_by_ = *opened;
-    fingerprint_.key = derive_key(opened->store_key, config_.identity, "cutpoint store digest");
-    chunker_key = derive_key(opened->store_key, config_.identity, "cutpoint store chunker");
+    const auto unlocked_key = open_any_key(*objects_, *secret, named->bytes);
+    if (!unlocked_key) return unlocked_key.error();
+    key_ = seal_key(unlocked_key->store_key);
+    opened_by_ = *unlocked_key;
+    fingerprint_.key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store digest");
+    chunker_key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store chunker");
   }
   auto cuts = chunker_of(config_, chunker_key);
   if (!cuts) return cuts.error();
@@ -141,17 +142,17 @@ status open_store::index_unknown_containers() {
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const problem_function& problem) {
   const auto ids = objects_->list(object_kind::snapshot);
   if (!ids) return ids.error();
-  std::vector<listed_snapshot> found;
+  std::vector<listed_snapshot> snapshots;
   for (const std::string& id : *ids) {
-    auto taken = read(id);
-    if (taken) {
-      found.push_back({id, std::move(*taken)});
-    } else if (!is_absence(taken.error()) && problem) {
-      problem(path_of({object_kind::snapshot, id}), taken.error());
+    auto facts = read(id);
+    if (facts) {
+      snapshots.push_back({id, std::move(*facts)});
+    } else if (!is_absence(facts.error()) && problem) {
+      problem(path_of({object_kind::snapshot, id}), facts.error());
     }
   }
-  std::ranges::sort(found, {}, [](const listed_snapshot& each) { return std::pair(each.taken.sequence, each.id); });
-  return found;
+  std::ranges::sort(snapshots, {}, [](const listed_snapshot& each) { return std::pair(each.facts.sequence, each.id); });
+  return snapshots;
 }
 
 result<snapshot> open_store::read(const std::string& id) {

@@ -64,7 +64,7 @@ class open_store {
   /// Returns the snapshots in the order of their sequence numbers. Those that cannot be read are reported.
   struct listed_snapshot {
     std::string id;
-    snapshot taken;
+    snapshot facts;
   };
   [[nodiscard]] result<std::vector<listed_snapshot>> snapshots(const problem_function& problem);
   /// Reads a snapshot by its whole id. Errors: those of `read_snapshot`.

@@ -21,10 +21,10 @@ namespace {
 constexpr std::string_view default_cuts = "fastcdc(min_bytes=16384,avg_bytes=65536,max_bytes=262144)";
 constexpr std::string_view default_keyed_cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)";
 
-std::optional<store::key_secret> secret_of(const store_secret& given) {
-  if (given.which == store_secret::kind::none) return std::nullopt;
-  const bool is_password = given.which == store_secret::kind::password;
-  return store::key_secret{is_password ? store::secret_kind::password : store::secret_kind::key_file, given.bytes};
+std::optional<store::key_secret> secret_of(const store_secret& secret) {
+  if (secret.which == store_secret::kind::none) return std::nullopt;
+  const bool is_password = secret.which == store_secret::kind::password;
+  return store::key_secret{is_password ? store::secret_kind::password : store::secret_kind::key_file, secret.bytes};
 }
 
 result<store::storage_opener> opener_of(const std::string& folder) {
@@ -65,93 +65,98 @@ status backup_store::create(const std::string& folder, const store_settings& set
   auto files = store::open_file_system(folder);
   if (!files) return files.error();
   const std::shared_ptr<store::file_system> shared = std::move(*files);
-  const auto given = secret_of(secret);
+  const auto store_secret = secret_of(secret);
   const bool compresses = settings.compression_level != 0;
   store::store_config config{.fingerprint = settings.fingerprint,
                              .codec = compresses ? store::record_codec::zstd : store::record_codec::none,
                              .level = static_cast<std::uint8_t>(settings.compression_level),
                              .container_bytes = settings.container_bytes,
                              .cuts = settings.cuts};
-  if (config.cuts.empty()) config.cuts = given ? default_keyed_cuts : default_cuts;
-  if (status made = store::make_storage_folders(*shared); !made.ok()) return implementation::in_folder(folder, made);
+  if (config.cuts.empty()) config.cuts = store_secret ? default_keyed_cuts : default_cuts;
+  if (status outcome = store::make_storage_folders(*shared); !outcome.ok())
+    return implementation::in_folder(folder, outcome);
   const auto objects =
       store::open_directory_storage(shared, {.writer_id = store::new_session_id(), .pending_objects = 0});
-  const status made = store::make_store(*objects, config, given);
-  if (store::is_presence(made)) return {status_code::io_error, folder + ": a store is there already", EEXIST};
-  return made.ok() ? made : implementation::in_folder(folder, made);
+  const status outcome = store::make_store(*objects, config, store_secret);
+  if (store::is_presence(outcome)) return {status_code::io_error, folder + ": a store is there already", EEXIST};
+  return outcome.ok() ? outcome : implementation::in_folder(folder, outcome);
 }
 
 result<backup_store> backup_store::open(const std::string& folder, const store_secret& secret) {
   auto opener = opener_of(folder);
   if (!opener) return opener.error();
-  auto opened = store::open_store::open(std::move(*opener), secret_of(secret));
-  if (!opened) return implementation::in_folder(folder, opened.error());
-  auto held = std::make_unique<implementation>();
-  held->folder = folder;
-  const store::store_config& config = (*opened)->config();
-  held->settings = {.cuts = config.cuts,
-                    .fingerprint = config.fingerprint,
-                    .compression_level = config.level,
-                    .container_bytes = config.container_bytes};
-  held->opened = std::move(*opened);
-  return backup_store(std::move(held));
+  auto opened_store = store::open_store::open(std::move(*opener), secret_of(secret));
+  if (!opened_store) return implementation::in_folder(folder, opened_store.error());
+  auto inside = std::make_unique<implementation>();
+  inside->folder = folder;
+  const store::store_config& config = (*opened_store)->config();
+  inside->settings = {.cuts = config.cuts,
+                      .fingerprint = config.fingerprint,
+                      .compression_level = config.level,
+                      .container_bytes = config.container_bytes};
+  inside->opened_store = std::move(*opened_store);
+  return backup_store(std::move(inside));
 }
 
-backup_store::backup_store(std::unique_ptr<implementation> held) noexcept : held_(std::move(held)) {}
+backup_store::backup_store(std::unique_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
 backup_store::backup_store(backup_store&&) noexcept = default;
 backup_store& backup_store::operator=(backup_store&&) noexcept = default;
 backup_store::~backup_store() = default;
 
-store::open_store& backup_store::opened() noexcept { return *held_->opened; }
-const store_settings& backup_store::settings() const noexcept { return held_->settings; }
+store::open_store& backup_store::internals() noexcept { return *implementation_->opened_store; }
+const store_settings& backup_store::settings() const noexcept { return implementation_->settings; }
 bool backup_store::is_encrypted() const noexcept {
-  return held_->opened->config().encryption == store::seal_kind::aes_256_gcm;
+  return implementation_->opened_store->config().encryption == store::seal_kind::aes_256_gcm;
 }
 
 result<std::vector<store_key>> backup_store::keys() {
-  const auto& used = held_->opened->opened_by();
+  const auto& used = implementation_->opened_store->opened_by();
   if (!used)
-    return status(status_code::invalid_argument, held_->folder + ": the store is not encrypted: it has no keys");
-  const auto ids = held_->opened->objects().list(store::object_kind::key);
-  if (!ids) return held_->named(ids.error());
-  std::vector<store_key> found;
+    return status(status_code::invalid_argument,
+                  implementation_->folder + ": the store is not encrypted: it has no keys");
+  const auto ids = implementation_->opened_store->objects().list(store::object_kind::key);
+  if (!ids) return implementation_->named(ids.error());
+  std::vector<store_key> listed_keys;
   for (const std::string& id : *ids) {
-    const auto kind = store::kind_of_key(held_->opened->objects(), id);
-    if (!kind) return held_->named(kind.error());
+    const auto kind = store::kind_of_key(implementation_->opened_store->objects(), id);
+    if (!kind) return implementation_->named(kind.error());
     const bool is_password = *kind == store::secret_kind::password;
-    found.push_back({id, is_password ? store_secret::kind::password : store_secret::kind::key_file, id == used->id});
+    listed_keys.push_back(
+        {id, is_password ? store_secret::kind::password : store_secret::kind::key_file, id == used->id});
   }
-  std::ranges::sort(found, {}, &store_key::id);
-  return found;
+  std::ranges::sort(listed_keys, {}, &store_key::id);
+  return listed_keys;
 }
 
 result<std::string> backup_store::add_key(const store_secret& secret) {
-  const auto& used = held_->opened->opened_by();
-  const auto given = secret_of(secret);
-  if (!used || !given) {
+  const auto& used = implementation_->opened_store->opened_by();
+  const auto new_secret = secret_of(secret);
+  if (!used || !new_secret) {
     return status(status_code::invalid_argument,
-                  held_->folder + (used ? ": a key needs a password or a key file"
-                                        : ": the store is not encrypted: it has no keys"));
+                  implementation_->folder + (used ? ": a key needs a password or a key file"
+                                                  : ": the store is not encrypted: it has no keys"));
   }
-  const auto id = store::put_key(held_->opened->objects(), used->store_key,
-                                 {.config = used->facts.config, .time = store::nanoseconds_now(), .label = {}}, *given);
-  return id ? id : held_->named(id.error());
+  const auto id =
+      store::put_key(implementation_->opened_store->objects(), used->store_key,
+                     {.config = used->facts.config, .time = store::nanoseconds_now(), .label = {}}, *new_secret);
+  return id ? id : implementation_->named(id.error());
 }
 
 status backup_store::remove_key(const std::string& id) {
   const auto all = keys();
   if (!all) return all.error();
   if (std::ranges::count(*all, id, &store_key::id) == 0) {
-    return {status_code::invalid_argument, fmt::format("{}: no key has the id {}", held_->folder, id)};
+    return {status_code::invalid_argument, fmt::format("{}: no key has the id {}", implementation_->folder, id)};
   }
   if (all->size() == 1) {
     return {status_code::invalid_argument,
-            held_->folder + ": this is the last key: without it nobody can open the store"};
+            implementation_->folder + ": this is the last key: without it nobody can open the store"};
   }
-  store::storage& objects = held_->opened->objects();
-  if (status removed = objects.remove({store::object_kind::key, id}); !removed.ok()) return held_->named(removed);
+  store::storage& objects = implementation_->opened_store->objects();
+  if (status removed = objects.remove({store::object_kind::key, id}); !removed.ok())
+    return implementation_->named(removed);
   const status synced = objects.sync();
-  return synced.ok() ? synced : held_->named(synced);
+  return synced.ok() ? synced : implementation_->named(synced);
 }
 
 }  // namespace cutpoint

@@ -18,14 +18,14 @@ namespace cutpoint {
 
 struct backup_store::implementation {
   std::string folder;
-  std::unique_ptr<store::open_store> opened;
+  std::unique_ptr<store::open_store> opened_store;
   store_settings settings;
 
   /// Puts the name of the store before a message that names an object of it.
   [[nodiscard]] static status in_folder(const std::string& folder, const status& why) {
     return {why.code(), folder + ": " + why.message(), why.system_error()};
   }
-  [[nodiscard]] static store_snapshot snapshot_of(std::string id, const store::snapshot& taken);
+  [[nodiscard]] static store_snapshot snapshot_of(std::string id, const store::snapshot& facts);
 
   [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
@@ -37,9 +37,10 @@ struct backup_store::implementation {
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(
       const store_backup_options& options, const std::vector<std::string>& paths);
   [[nodiscard]] result<store::record_reader> reader() {
-    auto check = store::record_fingerprinter::fastest(opened->fingerprint());
+    auto check = store::record_fingerprinter::fastest(opened_store->fingerprint());
     if (!check) return check.error();
-    return store::record_reader(opened->objects(), opened->key(), opened->shards(), std::move(*check));
+    return store::record_reader(opened_store->objects(), opened_store->key(), opened_store->shards(),
+                                std::move(*check));
   }
 };
 

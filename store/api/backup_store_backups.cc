@@ -11,7 +11,7 @@
 namespace cutpoint {
 
 result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
-  return held_->back_up(threads, options);
+  return implementation_->back_up(threads, options);
 }
 
 /// The newest snapshot with the same host and paths, or the one that was asked for; nullopt without one.
@@ -24,16 +24,16 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::implemen
     if (!asked) return asked.error();
     return std::optional(store::open_store::listed_snapshot{options.parent, std::move(*asked)});
   }
-  auto all = opened->snapshots({});
+  auto all = opened_store->snapshots({});
   if (!all) return named(all.error());
   for (auto& each : *all) {
-    if (each.taken.host == options.host && each.taken.paths == paths) newest = std::move(each);
+    if (each.facts.host == options.host && each.facts.paths == paths) newest = std::move(each);
   }
   return newest;
 }
 
 result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
-  feed_options feed{.cuts = opened->cuts(), .fingerprint = opened->fingerprint()};
+  feed_options feed{.cuts = opened_store->cuts(), .fingerprint = opened_store->fingerprint()};
   feed.memory_bytes = options.memory_bytes;
   if (options.most_old_containers != 0) feed.segment_bytes = store::container_cap::segment_bytes;
   feed.cancel = options.cancel;
@@ -46,12 +46,12 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .cancel = options.cancel};
   const auto paths = store::stored_paths(files);
   if (!paths) return paths.error();
-  const auto session = store::held_session::begin(*opened);
+  const auto session = store::held_session::begin(*opened_store);
   if (!session) return named(session.error());
   // A parent that was found before the session might lose its data to a prune that does not know of the session.
   const auto parent = parent_of(options, *paths);
   if (!parent) return parent.error();
-  if (*parent) files.parent = (*parent)->taken.root;
+  if (*parent) files.parent = (*parent)->facts.root;
   store::snapshot facts;
   facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
   if (*parent) facts.parent = (*parent)->id;
@@ -61,7 +61,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   auto committed = write(threads, files, options.most_old_containers, std::move(facts), **session);
   if (!committed) return committed.error();
   merge_shards();
-  return snapshot_of(std::move(committed->id), committed->taken);
+  return snapshot_of(std::move(committed->id), committed->facts);
 }
 
 /// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
@@ -76,8 +76,8 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   auto parent_shards = session.open_shards();  // an index is used by one thread
   if (!parent_shards) return named(parent_shards.error());
   store::write_session& records = (*writer)->records;
-  if (most_old_containers != 0) records.cap_containers(most_old_containers, session.objects(), opened->key());
-  const auto stored = store::backup_files(threads, records, opened->reading(*parent_shards), files);
+  if (most_old_containers != 0) records.cap_containers(most_old_containers, session.objects(), opened_store->key());
+  const auto stored = store::backup_files(threads, records, opened_store->reading(*parent_shards), files);
   if (!stored) return stored.error();
   facts.statistics = {.files = stored->files, .folders = stored->folders, .bytes = stored->bytes};
   if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return named(finished);
@@ -87,15 +87,15 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   facts.paths = stored->paths;
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  auto committed = store::commit_snapshot(*opened, session.objects(), session.lease(), std::move(facts));
+  auto committed = store::commit_snapshot(*opened_store, session.objects(), session.lease(), std::move(facts));
   return committed ? std::move(committed) : named(committed.error());
 }
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
 void backup_store::implementation::merge_shards() try {
-  if (!opened->reopen_shards().ok()) return;
+  if (!opened_store->reopen_shards().ok()) return;
   for (;;) {
-    const auto merged = opened->shards().merge([](const store::container_name&) { return true; });
+    const auto merged = opened_store->shards().merge([](const store::container_name&) { return true; });
     if (!merged || !*merged) return;
   }
 } catch (const std::bad_alloc&) {  // a failure like the others
@@ -109,36 +109,36 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     if (options.problem) options.problem(snapshot, why);
   };
   store::snapshot_copier copier(
-      threads, source.opened(), opened(),
+      threads, source.internals(), internals(),
       {.threads = options.threads, .memory_bytes = options.memory_bytes, .cancel = options.cancel});
   if (status begun = copier.begin(report); !begun.ok()) return begun;
   for (const std::string& id : options.snapshots) {
-    if (const auto found = source.held_->read(id); !found) return found.error();
+    if (const auto snapshot = source.implementation_->read(id); !snapshot) return snapshot.error();
   }
   for (const auto& original : copier.originals()) {
     if (!options.snapshots.empty() && std::ranges::count(options.snapshots, original.id) == 0) continue;
-    if (const auto* const there = copier.find_copy(original.taken)) {
+    if (const auto* const there = copier.find_copy(original.facts)) {
       ++sum.skipped;
       if (options.skipped)
-        options.skipped(implementation::snapshot_of(original.id, original.taken),
-                        implementation::snapshot_of(there->id, there->taken));
+        options.skipped(implementation::snapshot_of(original.id, original.facts),
+                        implementation::snapshot_of(there->id, there->facts));
       continue;
     }
     status source_failure;
     const auto copy = copier.copy(original, source_failure);
-    if (!copy && source_failure.ok()) return held_->named(copy.error());
+    if (!copy && source_failure.ok()) return implementation_->named(copy.error());
     if (!copy) {
       report(original.id, source_failure);
       continue;
     }
     ++sum.copied;
-    sum.new_raw_bytes += copy->taken.statistics.new_raw_bytes;
-    sum.new_stored_bytes += copy->taken.statistics.new_stored_bytes;
+    sum.new_raw_bytes += copy->facts.statistics.new_raw_bytes;
+    sum.new_stored_bytes += copy->facts.statistics.new_stored_bytes;
     if (options.copied)
-      options.copied(implementation::snapshot_of(original.id, original.taken),
-                     implementation::snapshot_of(copy->id, copy->taken));
+      options.copied(implementation::snapshot_of(original.id, original.facts),
+                     implementation::snapshot_of(copy->id, copy->facts));
   }
-  if (sum.copied != 0) held_->merge_shards();
+  if (sum.copied != 0) implementation_->merge_shards();
   return sum;
 }
 

@@ -23,14 +23,14 @@ status backup_store::remove_snapshot(const std::string& id) {
 
 result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& ids, const store_problem& problem,
                                                    const cancellation* cancel) {
-  store::storage& objects = held_->opened->objects();
+  store::storage& objects = implementation_->opened_store->objects();
   const auto is_cancelled = [&] { return cancel != nullptr && cancel->is_requested(); };
   const auto remove = [&](const std::string& id) -> status {
     // A snapshot that is damaged can be removed.
-    const auto taken = held_->read(id);
-    if (!taken && taken.error().code() == status_code::invalid_argument) return taken.error();
+    const auto snapshot = implementation_->read(id);
+    if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return snapshot.error();
     const status removed = objects.remove({store::object_kind::snapshot, id});
-    return removed.ok() ? removed : held_->named(removed);
+    return removed.ok() ? removed : implementation_->named(removed);
   };
   std::size_t count = 0;
   for (const std::string& each : ids) {
@@ -39,7 +39,7 @@ result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& 
     count += removed.ok() ? 1u : 0u;
     if (!removed.ok() && problem) problem(each, removed);
   }
-  if (status synced = objects.sync(); !synced.ok()) return held_->named(synced);
+  if (status synced = objects.sync(); !synced.ok()) return implementation_->named(synced);
   if (is_cancelled()) return stopped_as_asked();
   return count;
 }
@@ -49,71 +49,76 @@ result<store_prune_summary> backup_store::prune(const store_prune_options& optio
     return status(status_code::invalid_argument,
                   fmt::format("most_unused = {} must be from 0 to 1", options.most_unused));
   }
-  auto done = store::prune_store(*held_->opened, options);
-  return done ? std::move(done) : held_->named(done.error());
+  auto done = store::prune_store(*implementation_->opened_store, options);
+  return done ? std::move(done) : implementation_->named(done.error());
 }
 
 result<store_check_summary> backup_store::check(const store_check_options& options) {
-  const auto checked = store::check_store(held_->opened->reading(), {.reads_data = options.reads_data,
-                                                                     .threads = options.threads,
-                                                                     .object_problem = options.object_problem,
-                                                                     .file_problem = options.file_problem,
-                                                                     .cancel = options.cancel});
-  if (!checked) return held_->named(checked.error());
+  const auto checked =
+      store::check_store(implementation_->opened_store->reading(), {.reads_data = options.reads_data,
+                                                                    .threads = options.threads,
+                                                                    .object_problem = options.object_problem,
+                                                                    .file_problem = options.file_problem,
+                                                                    .cancel = options.cancel});
+  if (!checked) return implementation_->named(checked.error());
   return store_check_summary{checked->containers,      checked->records,       checked->snapshots,
                              checked->object_problems, checked->file_problems, checked->moved_chunks};
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {
-  const auto live = store::find_live_lease(held_->opened->objects(), held_->opened->key());
-  if (!live) return held_->named(live.error());
+  const auto live =
+      store::find_live_lease(implementation_->opened_store->objects(), implementation_->opened_store->key());
+  if (!live) return implementation_->named(live.error());
   if (*live) {
-    const auto minutes = std::chrono::ceil<std::chrono::minutes>((*live)->taken.time_left()).count();
-    return held_->named(
+    const auto minutes = std::chrono::ceil<std::chrono::minutes>((*live)->facts.time_left()).count();
+    return implementation_->named(
         {status_code::unavailable,
          fmt::format("a backup is using the store ({}), and a repair needs it alone: wait until the "
                      "backup has ended; if it was killed, its lease ends in {} minutes unless you remove {}",
-                     (*live)->taken.owner, minutes, store::path_of({store::object_kind::lease, (*live)->id}))});
+                     (*live)->facts.owner, minutes, store::path_of({store::object_kind::lease, (*live)->id}))});
   }
   std::uint64_t damaged_lists = 0;
-  const status settled = store::settle_removals(*held_->opened, [&](const std::string& object, const status& why) {
-    ++damaged_lists;
-    if (options.damaged) options.damaged(object, why, 0);
-  });
-  if (!settled.ok()) return held_->named(settled);
-  const auto repaired = store::repair_store(held_->opened->reading(), held_->opened->config(),
-                                            {.threads = options.threads,
-                                             .events = {options.damaged, options.lost, options.replaced},
-                                             .cancel = options.cancel});
-  const status reopened = held_->opened->reopen_shards();  // the index is another one, perhaps also after a failure
-  if (!repaired) return held_->named(repaired.error());
-  if (!reopened.ok()) return held_->named(reopened);
+  const status settled =
+      store::settle_removals(*implementation_->opened_store, [&](const std::string& object, const status& why) {
+        ++damaged_lists;
+        if (options.damaged) options.damaged(object, why, 0);
+      });
+  if (!settled.ok()) return implementation_->named(settled);
+  const auto repaired =
+      store::repair_store(implementation_->opened_store->reading(), implementation_->opened_store->config(),
+                          {.threads = options.threads,
+                           .events = {options.damaged, options.lost, options.replaced},
+                           .cancel = options.cancel});
+  const status reopened =
+      implementation_->opened_store->reopen_shards();  // the index is another one, perhaps also after a failure
+  if (!repaired) return implementation_->named(repaired.error());
+  if (!reopened.ok()) return implementation_->named(reopened);
   return store_repair_summary{repaired->damaged_objects + damaged_lists, repaired->saved_records, repaired->lost_files,
                               repaired->replaced_snapshots};
 }
 
 result<store_report> backup_store::report(const store_report_options& options) {
-  auto made = store::report_store(*held_->opened, options);
-  return made ? std::move(made) : held_->named(made.error());
+  auto report = store::report_store(*implementation_->opened_store, options);
+  return report ? std::move(report) : implementation_->named(report.error());
 }
 
 result<store_statistics> backup_store::statistics() {
-  store::open_store& opened = *held_->opened;
+  store::open_store& opened_store = *implementation_->opened_store;
   store_statistics sum;
   for (const auto& [kind, count, bytes] :
        {std::tuple{store::object_kind::snapshot, &sum.snapshots, static_cast<std::uint64_t*>(nullptr)},
         {store::object_kind::container, &sum.containers, &sum.container_bytes},
         {store::object_kind::shard, &sum.shards, &sum.shard_bytes}}) {
-    const auto ids = opened.objects().list(kind);
-    if (!ids) return held_->named(ids.error());
+    const auto ids = opened_store.objects().list(kind);
+    if (!ids) return implementation_->named(ids.error());
     *count = ids->size();
     for (const std::string& id : *ids) {
       if (bytes == nullptr) break;
-      const auto size = opened.objects().size({kind, id});
+      const auto size = opened_store.objects().size({kind, id});
       if (size) *bytes += *size;
     }
   }
-  sum.records = opened.shards().entry_count();
+  sum.records = opened_store.shards().entry_count();
   return sum;
 }
 

@@ -14,57 +14,58 @@
 
 namespace cutpoint {
 
-store_snapshot backup_store::implementation::snapshot_of(std::string id, const store::snapshot& taken) {
+store_snapshot backup_store::implementation::snapshot_of(std::string id, const store::snapshot& facts) {
   return {.id = std::move(id),
-          .sequence = taken.sequence,
-          .time = taken.time,
-          .duration = taken.duration,
-          .is_incomplete = taken.is_incomplete,
-          .parent = taken.parent,
-          .host = taken.host,
-          .paths = taken.paths,
-          .tags = taken.tags,
-          .files = taken.statistics.files,
-          .folders = taken.statistics.folders,
-          .bytes = taken.statistics.bytes,
-          .new_raw_bytes = taken.statistics.new_raw_bytes,
-          .new_stored_bytes = taken.statistics.new_stored_bytes};
+          .sequence = facts.sequence,
+          .time = facts.time,
+          .duration = facts.duration,
+          .is_incomplete = facts.is_incomplete,
+          .parent = facts.parent,
+          .host = facts.host,
+          .paths = facts.paths,
+          .tags = facts.tags,
+          .files = facts.statistics.files,
+          .folders = facts.statistics.folders,
+          .bytes = facts.statistics.bytes,
+          .new_raw_bytes = facts.statistics.new_raw_bytes,
+          .new_stored_bytes = facts.statistics.new_stored_bytes};
 }
 
 /// Reads a snapshot by its whole id. Errors: invalid_argument, if no snapshot has it; those of `open_store::read`.
 result<store::snapshot> backup_store::implementation::read(const std::string& id) {
   const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", folder, id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
-  auto taken = opened->read(id);
-  if (taken) return taken;
-  return store::is_absence(taken.error()) ? unknown : named(taken.error());
+  auto snapshot = opened_store->read(id);
+  if (snapshot) return snapshot;
+  return store::is_absence(snapshot.error()) ? unknown : named(snapshot.error());
 }
 
 result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem& problem) {
-  const auto all = held_->opened->snapshots(problem);
-  if (!all) return held_->named(all.error());
-  std::vector<store_snapshot> found;
-  for (const auto& each : *all) found.push_back(implementation::snapshot_of(each.id, each.taken));
-  return found;
+  const auto all = implementation_->opened_store->snapshots(problem);
+  if (!all) return implementation_->named(all.error());
+  std::vector<store_snapshot> snapshots;
+  for (const auto& each : *all) snapshots.push_back(implementation::snapshot_of(each.id, each.facts));
+  return snapshots;
 }
 
 result<store_snapshot> backup_store::find_snapshot(std::string_view id) {
   auto all = snapshots();
   if (!all) return all.error();
   if (id == "latest" && !all->empty()) return std::move(all->back());
-  std::vector<const store_snapshot*> found;
+  std::vector<const store_snapshot*> matches;
   for (const store_snapshot& each : *all) {
-    if (!id.empty() && each.id.starts_with(id)) found.push_back(&each);
+    if (!id.empty() && each.id.starts_with(id)) matches.push_back(&each);
   }
-  if (found.size() == 1) return *found.front();
-  const std::string which = found.empty() ? "no snapshot" : fmt::format("{} snapshots", found.size());
-  return status(status_code::invalid_argument, fmt::format("{}: {} of {} begins with it", id, which, held_->folder));
+  if (matches.size() == 1) return *matches.front();
+  const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
+  return status(status_code::invalid_argument,
+                fmt::format("{}: {} of {} begins with it", id, which, implementation_->folder));
 }
 
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
-  const auto taken = held_->read(id);
-  if (!taken) return taken.error();
-  const auto restored = store::restore_files(held_->opened->reading(), taken->root,
+  const auto snapshot = implementation_->read(id);
+  if (!snapshot) return snapshot.error();
+  const auto restored = store::restore_files(implementation_->opened_store->reading(), snapshot->root,
                                              {.path = options.path,
                                               .target = options.target,
                                               .include = options.include,
@@ -80,13 +81,13 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
 
 status backup_store::list_files(const std::string& id, std::string_view path,
                                 const std::function<status(const stored_file&)>& visit) {
-  const auto taken = held_->read(id);
-  if (!taken) return taken.error();
-  auto nodes = held_->reader();
+  const auto snapshot = implementation_->read(id);
+  if (!snapshot) return snapshot.error();
+  auto nodes = implementation_->reader();
   if (!nodes) return nodes.error();
-  const auto found = store::find_path(taken->root, path, *nodes);
-  if (!found) return found.error();
-  return store::visit_tree(*found, std::string(path), *nodes,
+  const auto place = store::find_path(snapshot->root, path, *nodes);
+  if (!place) return place.error();
+  return store::visit_tree(*place, std::string(path), *nodes,
                            [&](const std::string& below, const store::folder_entry& entry) {
                              return visit({entry, below});
                            });
@@ -94,26 +95,26 @@ status backup_store::list_files(const std::string& id, std::string_view path,
 
 status backup_store::read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,
                                const std::function<status(byte_span)>& take) {
-  const auto taken = held_->read(id);
-  if (!taken) return taken.error();
-  auto records = held_->reader();
+  const auto snapshot = implementation_->read(id);
+  if (!snapshot) return snapshot.error();
+  auto records = implementation_->reader();
   if (!records) return records.error();
-  const auto file = store::find_path(taken->root, path, *records);
+  const auto file = store::find_path(snapshot->root, path, *records);
   if (!file) return file.error();
   return store::dump_file(*file, begin, end, *records, take);
 }
 
 result<store_diff_summary> backup_store::diff(const store_diff_options& options) {
-  auto nodes = held_->reader();
+  auto nodes = implementation_->reader();
   if (!nodes) return nodes.error();
   const auto folder = [&](const std::string& id, const std::string& path) -> result<store::folder_entry> {
-    const auto taken = held_->read(id);
-    if (!taken) return taken.error();
-    auto found = store::find_path(taken->root, path, *nodes);
-    if (found && (found->kind != file_kind::directory || !found->node)) {
+    const auto snapshot = implementation_->read(id);
+    if (!snapshot) return snapshot.error();
+    auto place = store::find_path(snapshot->root, path, *nodes);
+    if (place && (place->kind != file_kind::directory || !place->node)) {
       return status(status_code::io_error, path + ": it is not a folder", ENOTDIR);
     }
-    return found;
+    return place;
   };
   const auto before = folder(options.before, options.before_path);
   if (!before) return before.error();

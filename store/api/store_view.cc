@@ -29,14 +29,14 @@ struct viewed_folder::state {
   std::optional<store::folder_cursor> entries;  ///< none of a file that is no folder
 };
 
-viewed_folder::viewed_folder(std::unique_ptr<state> held) noexcept : held_(std::move(held)) {}
+viewed_folder::viewed_folder(std::unique_ptr<state> initial) noexcept : state_(std::move(initial)) {}
 viewed_folder::viewed_folder(viewed_folder&&) noexcept = default;
 viewed_folder& viewed_folder::operator=(viewed_folder&&) noexcept = default;
 viewed_folder::~viewed_folder() = default;
 
 result<std::optional<viewed_file>> viewed_folder::next() {
-  if (!held_->entries) return std::optional<viewed_file>();
-  auto entry = held_->entries->next();
+  if (!state_->entries) return std::optional<viewed_file>();
+  auto entry = state_->entries->next();
   if (!entry) return entry.error();
   if (!*entry) return std::optional<viewed_file>();
   return std::optional(
@@ -44,15 +44,15 @@ result<std::optional<viewed_file>> viewed_folder::next() {
 }
 
 struct store_view::implementation {
-  implementation(backup_store held, store::open_store& inside, std::uint64_t memory_bytes)
-      : opened(std::move(held)),
+  implementation(backup_store source, store::open_store& inside, std::uint64_t memory_bytes)
+      : backups(std::move(source)),
         objects(inside.objects()),
         records(objects, inside.key(), inside.reading().make_fingerprinter, memory_bytes) {}
 
   [[nodiscard]] result<store::record_reference> root_of(const std::string& id);
 
   std::mutex mutex;                       ///< for the next four
-  backup_store opened;                    ///< an object for one thread at a time
+  backup_store backups;                   ///< an object for one thread at a time
   std::vector<std::string> snapshot_ids;  ///< sorted: those that `snapshots` has read
   std::vector<store_snapshot> snapshots;
   std::map<std::string, store::record_reference> roots;  ///< of the snapshots that were looked into, by id
@@ -61,54 +61,54 @@ struct store_view::implementation {
   store::shared_reader records;
 };
 
-result<store_view> store_view::make(backup_store opened, const store_view_options& options) {
-  store::open_store& inside = opened.opened();  // stays where it is
-  return store_view(std::make_unique<implementation>(std::move(opened), inside, options.memory_bytes));
+result<store_view> store_view::make(backup_store backups, const store_view_options& options) {
+  store::open_store& inside = backups.internals();  // stays where it is
+  return store_view(std::make_unique<implementation>(std::move(backups), inside, options.memory_bytes));
 }
 
-store_view::store_view(std::unique_ptr<implementation> held) noexcept : held_(std::move(held)) {}
+store_view::store_view(std::unique_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
 store_view::store_view(store_view&&) noexcept = default;
 store_view& store_view::operator=(store_view&&) noexcept = default;
 store_view::~store_view() = default;
 
 result<std::vector<store_snapshot>> store_view::snapshots(const store_problem& problem) {
-  const std::lock_guard lock(held_->mutex);
-  auto ids = held_->objects.list(store::object_kind::snapshot);
+  const std::lock_guard lock(implementation_->mutex);
+  auto ids = implementation_->objects.list(store::object_kind::snapshot);
   if (!ids) return ids.error();
   std::ranges::sort(*ids);
-  if (*ids != held_->snapshot_ids) {
-    auto read = held_->opened.snapshots(problem);
+  if (*ids != implementation_->snapshot_ids) {
+    auto read = implementation_->backups.snapshots(problem);
     if (!read) return read.error();
-    held_->snapshots = std::move(*read);
-    held_->snapshot_ids = std::move(*ids);
+    implementation_->snapshots = std::move(*read);
+    implementation_->snapshot_ids = std::move(*ids);
   }
-  return held_->snapshots;
+  return implementation_->snapshots;
 }
 
 result<store::record_reference> store_view::implementation::root_of(const std::string& id) {
   const std::lock_guard lock(mutex);
-  const auto found = roots.find(id);
-  if (found != roots.end()) return found->second;
+  const auto position = roots.find(id);
+  if (position != roots.end()) return position->second;
   const status unknown(status_code::invalid_argument, fmt::format("no snapshot has the id {}", id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
-  const auto taken = opened.opened().read(id);
-  if (!taken) return store::is_absence(taken.error()) ? unknown : taken.error();
-  roots.emplace(id, taken->root);
-  return taken->root;
+  const auto snapshot = backups.internals().read(id);
+  if (!snapshot) return store::is_absence(snapshot.error()) ? unknown : snapshot.error();
+  roots.emplace(id, snapshot->root);
+  return snapshot->root;
 }
 
 result<viewed_file> store_view::find(const std::string& id, std::string_view path) {
-  const auto root = held_->root_of(id);
+  const auto root = implementation_->root_of(id);
   if (!root) return root.error();
-  auto found = store::find_path(*root, path, held_->records);
-  if (!found) return found.error();
-  return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*found)}));
+  auto entry = store::find_path(*root, path, implementation_->records);
+  if (!entry) return entry.error();
+  return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*entry)}));
 }
 
 result<viewed_folder> store_view::open_folder(const viewed_file& folder) {
   auto state = std::make_unique<viewed_folder::state>();
   const store::folder_entry& entry = folder.description_->entry;
-  if (entry.kind == file_kind::directory && entry.node) state->entries.emplace(*entry.node, held_->records);
+  if (entry.kind == file_kind::directory && entry.node) state->entries.emplace(*entry.node, implementation_->records);
   return viewed_folder(std::move(state));
 }
 
@@ -123,7 +123,7 @@ result<std::size_t> store_view::read(const viewed_file& file, std::uint64_t offs
   const store::folder_entry& entry = file.description_->entry;
   const std::uint64_t begin = std::min(offset, entry.size);
   const std::uint64_t end = begin + std::min<std::uint64_t>(destination.size(), entry.size - begin);
-  if (status read = store::dump_file(entry, begin, end, held_->records, take); !read.ok()) return read;
+  if (status read = store::dump_file(entry, begin, end, implementation_->records, take); !read.ok()) return read;
   return filled;
 }
 

@@ -34,7 +34,7 @@ class backup {
         contents_(threads, feed, session),
         tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {}
 
-  result<backup_summary> store(const std::vector<std::string>& paths);
+  result<backup_summary> run(const std::vector<std::string>& paths);
 
  private:
   /// A file that the reader has been given.
@@ -48,17 +48,17 @@ class backup {
     if (options_.problem) options_.problem(path, why);
   }
   /// Its content must be read after this call.
-  folder_entry entry_of(const tree_entry& found);
+  folder_entry entry_of(const tree_entry& walked);
   status store_path(const std::string& path);
   status store_standard_input(const std::string& path);
   status enter_folders_above(const std::string& path);
   void leave_folders(const std::string& path);
-  void enter(const tree_entry& found);
-  status add(const tree_entry& found);
-  status add_file(const tree_entry& found, const folder_entry* stored);
-  void add_attributes(folder_entry& entry, const tree_entry& found, const folder_entry* stored);
+  void enter(const tree_entry& walked);
+  status add(const tree_entry& walked);
+  status add_file(const tree_entry& walked, const folder_entry* stored);
+  void add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored);
   status read_next();
-  status read(const file_to_read& file, file_stream& opened);
+  status read(const file_to_read& file, file_stream& stream);
   status read_rest();
   status write_complete();
 
@@ -78,13 +78,13 @@ class backup {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
 };
 
-folder_entry backup::entry_of(const tree_entry& found) {
-  folder_entry entry{found, found.path.substr(found.path.rfind('/') + 1)};
-  entry.changed = change_times_.trusted(found);
+folder_entry backup::entry_of(const tree_entry& walked) {
+  folder_entry entry{walked, walked.path.substr(walked.path.rfind('/') + 1)};
+  entry.changed = change_times_.trusted(walked);
   return entry;
 }
 
-result<backup_summary> backup::store(const std::vector<std::string>& paths) {
+result<backup_summary> backup::run(const std::vector<std::string>& paths) {
   for (const std::string& each : paths) {
     const bool is_input = each == "/" + options_.standard_input_name && std::ranges::count(options_.paths, "-") != 0;
     if (status stored = is_input ? store_standard_input(each) : store_path(each); !stored.ok()) return stored;
@@ -100,15 +100,15 @@ result<backup_summary> backup::store(const std::vector<std::string>& paths) {
 }
 
 status backup::store_path(const std::string& path) {
-  const auto found = describe_file(path, symlinks::skip);
-  if (!found) {
-    if (first_failure_.ok()) first_failure_ = found.error();
-    report(path, found.error());
+  const auto root_entry = describe_file(path, symlinks::skip);
+  if (!root_entry) {
+    if (first_failure_.ok()) first_failure_ = root_entry.error();
+    report(path, root_entry.error());
     return {};
   }
   ++found_paths_;
   if (status entered = enter_folders_above(path); !entered.ok()) return entered;
-  if (found->kind != file_kind::directory) return add(*found);
+  if (root_entry->kind != file_kind::directory) return add(*root_entry);
   const walk_callbacks callbacks = {
       .entry = [this](const tree_entry& each) { return add(each); },
       .problem =
@@ -125,13 +125,13 @@ status backup::store_path(const std::string& path) {
 status backup::store_standard_input(const std::string& path) {
   if (status read = read_rest(); !read.ok()) return read;  // the reader's files come first
   leave_folders(path);
-  tree_entry found;
-  found.path = path;
-  found.permissions = 0600;
-  found.user_id = ::geteuid();
-  found.group_id = ::getegid();
-  ::clock_gettime(CLOCK_REALTIME, &found.modified);
-  const file_to_read file = {path, std::make_shared<pending_entry>(entry_of(found))};
+  tree_entry described;
+  described.path = path;
+  described.permissions = 0600;
+  described.user_id = ::geteuid();
+  described.group_id = ::getegid();
+  ::clock_gettime(CLOCK_REALTIME, &described.modified);
+  const file_to_read file = {path, std::make_shared<pending_entry>(entry_of(described))};
   tree_.add(file.entry, path);
   ++summary_.files;
   ++found_paths_;
@@ -144,9 +144,9 @@ status backup::enter_folders_above(const std::string& path) {
   leave_folders(path);
   for (std::size_t slash = path.find('/', folder_.size()); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
-    const auto found = describe_file(path.substr(0, slash), symlinks::follow);
-    if (!found) return found.error();
-    enter(*found);
+    const auto folder = describe_file(path.substr(0, slash), symlinks::follow);
+    if (!folder) return folder.error();
+    enter(*folder);
   }
   return {};
 }
@@ -161,44 +161,44 @@ void backup::leave_folders(const std::string& path) {
   }
 }
 
-void backup::enter(const tree_entry& found) {
-  folder_entry entry = entry_of(found);
+void backup::enter(const tree_entry& walked) {
+  folder_entry entry = entry_of(walked);
   const folder_entry* const stored = parent_.find(entry.name);
-  add_attributes(entry, found, stored);
+  add_attributes(entry, walked, stored);
   parent_.enter(stored);
   tree_.enter(std::move(entry));
-  folder_ = found.path + "/";
+  folder_ = walked.path + "/";
   folder_bytes_.push_back(folder_.size());
   ++summary_.folders;
 }
 
-status backup::add(const tree_entry& found) {
-  if (found.path == "/") return {};  // the root has no entry
-  leave_folders(found.path);
-  if (found.kind == file_kind::directory) {
-    enter(found);
-  } else if (status added = add_file(found, parent_.find(found.path.substr(folder_.size()))); !added.ok()) {
+status backup::add(const tree_entry& walked) {
+  if (walked.path == "/") return {};  // the root has no entry
+  leave_folders(walked.path);
+  if (walked.kind == file_kind::directory) {
+    enter(walked);
+  } else if (status added = add_file(walked, parent_.find(walked.path.substr(folder_.size()))); !added.ok()) {
     return added;
   }
   return write_complete();
 }
 
-status backup::add_file(const tree_entry& found, const folder_entry* stored) {
-  auto entry = std::make_shared<pending_entry>(entry_of(found));
+status backup::add_file(const tree_entry& walked, const folder_entry* stored) {
+  auto entry = std::make_shared<pending_entry>(entry_of(walked));
   ++summary_.files;
-  tree_.add(entry, found.path);
-  const bool is_content_of_device = found.is_given && found.kind == file_kind::block_device;
-  if (found.link_count > 1) {
-    const auto [first, is_first] = first_names_.try_emplace(std::pair(found.device, found.inode), entry);
-    if (!is_first && first->second->entry.kind == found.kind) entry->first_name = first->second;
+  tree_.add(entry, walked.path);
+  const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
+  if (walked.link_count > 1) {
+    const auto [first, is_first] = first_names_.try_emplace(std::pair(walked.device, walked.inode), entry);
+    if (!is_first && first->second->entry.kind == walked.kind) entry->first_name = first->second;
   }
-  add_attributes(entry->entry, found, stored);
+  add_attributes(entry->entry, walked, stored);
   // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
-  const bool is_content_of_file = found.kind == file_kind::regular_file && (found.size != 0 || found.is_given);
+  const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
   const bool has_content = is_content_of_file || is_content_of_device;
-  if (found.kind == file_kind::regular_file) summary_.bytes += found.size;
+  if (walked.kind == file_kind::regular_file) summary_.bytes += walked.size;
   if (!has_content || entry->first_name) return entry->complete();
-  if (stored != nullptr && !is_content_of_device && parent_.is_stored(*stored, found)) {
+  if (stored != nullptr && !is_content_of_device && parent_.is_stored(*stored, walked)) {
     entry->entry.extents = stored->extents;
     entry->entry.node = stored->node;
     ++summary_.unchanged_files;
@@ -208,29 +208,29 @@ status backup::add_file(const tree_entry& found, const folder_entry* stored) {
     entry->entry.kind = file_kind::regular_file;
     entry->entry.device_number = 0;
   }
-  reader_.add(found.path);
-  unread_.push_back({found.path, std::move(entry)});
+  reader_.add(walked.path);
+  unread_.push_back({walked.path, std::move(entry)});
   status outcome;
   while (outcome.ok() && reader_.is_full()) outcome = read_next();
   return outcome;
 }
 
-void backup::add_attributes(folder_entry& entry, const tree_entry& found, const folder_entry* stored) {
-  if (stored != nullptr && is_unchanged(*stored, found)) {
+void backup::add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored) {
+  if (stored != nullptr && is_unchanged(*stored, walked)) {
     entry.attributes = stored->attributes;
     return;
   }
-  auto attributes = read_extended_attributes(found);
+  auto attributes = read_extended_attributes(walked);
   if (!attributes) {
-    report(found.path, attributes.error());
+    report(walked.path, attributes.error());
     return;
   }
   std::size_t bytes = 0;
   for (const extended_attribute& each : *attributes) bytes += each.name.size() + each.value.size();
   if (bytes > most_attribute_bytes) {
     const std::string message = fmt::format("{}: its extended attributes have {} bytes and are left out: {} fit",
-                                            found.path, bytes, most_attribute_bytes);
-    report(found.path, {status_code::io_error, message, E2BIG});
+                                            walked.path, bytes, most_attribute_bytes);
+    report(walked.path, {status_code::io_error, message, E2BIG});
     return;
   }
   entry.attributes = std::move(*attributes);
@@ -240,18 +240,18 @@ status backup::read_next() {
   const file_to_read file = std::move(unread_.front());
   unread_.pop_front();
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-  const auto opened = reader_.next();
-  if (opened) return read(file, **opened);
-  if (opened.error().code() == status_code::cancelled) return opened.error();
-  report(file.path, opened.error());
+  const auto stream = reader_.next();
+  if (stream) return read(file, **stream);
+  if (stream.error().code() == status_code::cancelled) return stream.error();
+  report(file.path, stream.error());
   file.entry->is_left_out = true;
   return file.entry->complete();
 }
 
-status backup::read(const file_to_read& file, file_stream& opened) {
+status backup::read(const file_to_read& file, file_stream& stream) {
   status failure;
   const std::uint64_t expected_bytes = file.entry->entry.size;
-  if (status stored = contents_.store(file.entry, opened, failure); !stored.ok()) return stored;
+  if (status stored = contents_.store_file(file.entry, stream, failure); !stored.ok()) return stored;
   summary_.bytes += file.entry->entry.size - expected_bytes;  // all of standard input and of devices
   if (failure.code() == status_code::cancelled) return failure;
   if (!failure.ok()) report(file.path, failure);
@@ -286,14 +286,14 @@ result<std::vector<std::string>> stored_paths(const backup_options& options) {
     return std::ranges::lexicographical_compare(
         a, b, [](const auto& left, const auto& right) { return left.native() < right.native(); });
   });
-  std::vector<std::string> kept;
+  std::vector<std::string> outermost;
   for (const auto& each : paths) {
     const std::string& path = each.native();
-    const bool is_below =
-        !kept.empty() && (kept.back() == "/" || path == kept.back() || path.starts_with(kept.back() + "/"));
-    if (!is_below) kept.push_back(path);
+    const bool is_below = !outermost.empty() && (outermost.back() == "/" || path == outermost.back() ||
+                                                 path.starts_with(outermost.back() + "/"));
+    if (!is_below) outermost.push_back(path);
   }
-  return kept;
+  return outermost;
 }
 
 result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
@@ -309,7 +309,7 @@ result<backup_summary> backup_files(engine& threads, write_session& session, con
   if (!reader) return reader.error();
   auto tree = parent_tree::make(parent, options.parent);
   if (!tree) return tree.error();
-  return backup(threads, session, options, feed, std::move(*reader), std::move(*tree)).store(*paths);
+  return backup(threads, session, options, feed, std::move(*reader), std::move(*tree)).run(*paths);
 }
 
 }  // namespace cutpoint::store

@@ -52,17 +52,17 @@ std::timespec trusted_change_time(const std::timespec& changed, const std::times
   return is_trusted ? changed : std::timespec{};
 }
 
-std::timespec change_times::trusted(const tree_entry& found) {
-  auto margin = margins_.find(found.device);
+std::timespec change_times::trusted(const tree_entry& entry) {
+  auto margin = margins_.find(entry.device);
   if (margin == margins_.end()) {
     // statfs(2) follows a link, which is on the file system of its folder.
-    const bool is_link = found.kind == file_kind::symbolic_link;
-    const std::string path = is_link ? std::filesystem::path(found.path).parent_path().native() : found.path;
-    margin = margins_.emplace(found.device, margin_of_file_system(path)).first;
+    const bool is_link = entry.kind == file_kind::symbolic_link;
+    const std::string path = is_link ? std::filesystem::path(entry.path).parent_path().native() : entry.path;
+    margin = margins_.emplace(entry.device, margin_of_file_system(path)).first;
   }
   std::timespec now = {};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return trusted_change_time(found.changed, now, margin->second);
+  return trusted_change_time(entry.changed, now, margin->second);
 }
 
 }  // namespace cutpoint::store

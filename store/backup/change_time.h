@@ -26,7 +26,7 @@ class change_times {
  public:
   /// Returns the ctime of an entry whose content will be read after this call, or zero if it cannot be trusted: the file may
   /// change after it was read and have the same ctime, size and mtime.
-  [[nodiscard]] std::timespec trusted(const tree_entry& found);
+  [[nodiscard]] std::timespec trusted(const tree_entry& entry);
 
  private:
   std::map<std::uint64_t, std::chrono::seconds> margins_;  ///< by device

@@ -14,9 +14,9 @@ content_feed::content_feed(engine& threads, const feed_options& options, write_s
 
 status content_feed::begin(fed_stream next) {
   if (!feed_) {
-    auto opened = engine_.open(options_, receiver_);
-    if (!opened) return opened.error();
-    feed_.emplace(std::move(*opened));
+    auto feed = engine_.open(options_, receiver_);
+    if (!feed) return feed.error();
+    feed_.emplace(std::move(*feed));
   }
   return feed_->begin(streams_.add(std::move(next)));
 }
@@ -61,7 +61,7 @@ result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entr
     const auto count = file.read(*room);
     if (!count) failure = count.error();
     if (!count || *count == 0) break;
-    if (status taken = feed_->commit(*count); !taken.ok()) return taken;
+    if (status committed = feed_->commit(*count); !committed.ok()) return committed;
     bytes += *count;
   }
   if (!is_in_data_) {
@@ -70,7 +70,7 @@ result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entr
   return bytes;
 }
 
-status content_feed::store(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure) {
+status content_feed::store_file(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure) {
   for (bool is_first = true;; is_first = false) {
     failure = {};
     const auto bytes = feed_file(entry, file, failure);

@@ -22,7 +22,7 @@ class content_feed {
   /// Feeds a file to its end. The entry is completed later, by another thread. If the file cannot be read, it is left out,
   /// and `failure` says why; if it has changed meanwhile, `failure` says so. A file whose ctime alone has changed is read
   /// once more, and has the content of the second reading. Errors: those of the engine and the session.
-  [[nodiscard]] status store(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure);
+  [[nodiscard]] status store_file(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure);
   /// Waits until all entries are complete. Files may be fed afterwards. Errors: those of the engine and the session.
   [[nodiscard]] status finish();
 

@@ -21,9 +21,9 @@ bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept 
 result<parent_tree> parent_tree::make(const store_reading& store, std::optional<record_reference> root) {
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
-  parent_tree made(store, std::move(*check));
-  made.push(root);
-  return made;
+  parent_tree tree(store, std::move(*check));
+  tree.push(root);
+  return tree;
 }
 
 void parent_tree::push(std::optional<record_reference> node) {
@@ -44,15 +44,15 @@ const folder_entry* parent_tree::find(std::string_view name) {
   return here.next && here.next->name == name ? &*here.next : nullptr;
 }
 
-void parent_tree::enter(const folder_entry* found) {
-  push(found != nullptr && found->kind == file_kind::directory ? found->node : std::nullopt);
+void parent_tree::enter(const folder_entry* stored) {
+  push(stored != nullptr && stored->kind == file_kind::directory ? stored->node : std::nullopt);
 }
 
-bool parent_tree::is_stored(const folder_entry& found, const tree_entry& entry) {
-  return is_unchanged(found, entry) && has_all_records(found);
+bool parent_tree::is_stored(const folder_entry& stored, const tree_entry& entry) {
+  return is_unchanged(stored, entry) && has_all_records(stored);
 }
 
-bool parent_tree::has_all_records(const folder_entry& found) {
+bool parent_tree::has_all_records(const folder_entry& stored) {
   std::vector<digest> digests;
   std::vector<std::optional<found_record>> records;
   const auto are_present = [&]() -> status {
@@ -65,13 +65,13 @@ bool parent_tree::has_all_records(const folder_entry& found) {
     return {};
   };
   std::uint64_t bytes = 0;
-  status visited = visit_file(found, 0, UINT64_MAX, *nodes_, [&](const stored_extent& extent, std::uint64_t) {
+  status visited = visit_file(stored, 0, UINT64_MAX, *nodes_, [&](const stored_extent& extent, std::uint64_t) {
     bytes += extent.bytes();
     if (extent.kind != extent_kind::hole) digests.push_back(extent.record.content);
     return digests.size() < located_at_once ? status() : are_present();
   });
   if (visited.ok()) visited = are_present();
-  return visited.ok() && bytes == found.size;
+  return visited.ok() && bytes == stored.size;
 }
 
 }  // namespace cutpoint::store

@@ -21,14 +21,14 @@ class parent_tree {
   /// Returns the entry of the present folder called `name`, or null. The names of a folder must be asked for in order. The
   /// entry is valid until the next call.
   [[nodiscard]] const folder_entry* find(std::string_view name);
-  /// Enters the folder that `found` is, or a folder that the parent does not have if it is null.
-  void enter(const folder_entry* found);
+  /// Enters the folder that `stored` is, or a folder that the parent does not have if it is null.
+  void enter(const folder_entry* stored);
   void leave() { folders_.pop_back(); }
 
   /// Returns whether the file has the metadata that changes with its content, and all records of its content exist.
-  [[nodiscard]] bool is_stored(const folder_entry& found, const tree_entry& entry);
+  [[nodiscard]] bool is_stored(const folder_entry& stored, const tree_entry& entry);
   /// Returns whether all records of a file's content exist, and have its size together.
-  [[nodiscard]] bool has_all_records(const folder_entry& found);
+  [[nodiscard]] bool has_all_records(const folder_entry& stored);
 
  private:
   struct folder {

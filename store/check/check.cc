@@ -41,10 +41,10 @@ class checker {
       auto object = store_.objects.map(name);
       if (!object && is_absence(object.error())) continue;  // merged meanwhile
       if (!object) return object.error();
-      const auto opened = shard::open(std::move(*object), each);
-      if (!opened && !is_damage(opened.error())) return opened.error();
+      const auto shard_file = shard::open(std::move(*object), each);
+      if (!shard_file && !is_damage(shard_file.error())) return shard_file.error();
       // One that cannot be opened has been reported already.
-      if (opened && !opened->is_intact()) report(name, damage(path_of(name), "its bytes have changed"));
+      if (shard_file && !shard_file->is_intact()) report(name, damage(path_of(name), "its bytes have changed"));
     }
     return {};
   }
@@ -85,16 +85,16 @@ class checker {
     auto trees = tree_audit::make(store_, lost_, options_.cancel);
     if (!trees) return trees.error();
     for (const std::string& id : *ids) {
-      const auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
-      if (!taken && is_absence(taken.error())) continue;
+      const auto facts = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
+      if (!facts && is_absence(facts.error())) continue;
       ++summary_.snapshots;
-      if (!taken && !is_damage(taken.error())) return taken.error();
-      if (!taken) {
-        report({object_kind::snapshot, id}, taken.error());
+      if (!facts && !is_damage(facts.error())) return facts.error();
+      if (!facts) {
+        report({object_kind::snapshot, id}, facts.error());
         continue;
       }
       bool is_removed = false;
-      const auto whole = trees->audit(taken->root, [&](const std::string& path, const status& why) {
+      const auto whole = trees->audit(facts->root, [&](const std::string& path, const status& why) {
         // Another process may remove a snapshot, and then what only that refers to.
         const auto size = store_.objects.size({object_kind::snapshot, id});
         is_removed = is_removed || (!size && is_absence(size.error()));

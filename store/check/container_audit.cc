@@ -21,8 +21,8 @@ result<std::vector<std::uint8_t>> container_auditor::content(const placed_record
   std::vector<std::uint8_t> copy(begin,
                                  begin + static_cast<std::ptrdiff_t>(record_bytes(record.description.stored_bytes)));
   std::vector<std::uint8_t> content;
-  const status opened = opener_->append_content(record, copy, content);
-  return opened.ok() ? result<std::vector<std::uint8_t>>(std::move(content)) : opened;
+  const status outcome = opener_->append_content(record, copy, content);
+  return outcome.ok() ? result<std::vector<std::uint8_t>>(std::move(content)) : outcome;
 }
 
 result<bool> container_auditor::has_digest(const record_description& description, byte_span content) {
@@ -32,9 +32,9 @@ result<bool> container_auditor::has_digest(const record_description& description
     if (!without_hints) return false;
     named = *without_hints;
   }
-  const auto made = check_(named);
-  if (!made) return made.error();
-  return *made == description.content;
+  const auto digest_of_bytes = check_(named);
+  if (!digest_of_bytes) return digest_of_bytes.error();
+  return *digest_of_bytes == description.content;
 }
 
 result<audited_container> container_auditor::audit(const std::string& id) {
@@ -50,13 +50,13 @@ result<audited_container> container_auditor::audit(const std::string& id) {
   }
   bytes_.resize(*size);
   if (status read = store_.objects.read(name, 0, bytes_); !read.ok()) return read;
-  const auto made = name_(bytes_);
-  if (!made) return made.error();
+  const auto digest_of_bytes = name_(bytes_);
+  if (!digest_of_bytes) return digest_of_bytes.error();
   auto table = decode_container_table(bytes_, id, store_.key);
   if (!table && !is_damage(table.error())) return table.error();
   if (!table) {
     audited.outcome = table.error();
-  } else if (to_hex(*made) != id) {
+  } else if (to_hex(*digest_of_bytes) != id) {
     audited.outcome = damage(path, "its bytes do not have its name");
   }
   // The table is enough to read a record: damage of the record's own description costs nothing.
@@ -66,9 +66,9 @@ result<audited_container> container_auditor::audit(const std::string& id) {
   opener_.emplace(readable.salt, store_.key);
   for (const placed_record& each : readable.records) {
     if (each.description.kind == record_kind::padding) continue;
-    const auto opened = content(each);
-    if (!opened && !is_damage(opened.error())) return opened.error();
-    const auto is_right = opened ? has_digest(each.description, *opened) : false;
+    const auto bytes = content(each);
+    if (!bytes && !is_damage(bytes.error())) return bytes.error();
+    const auto is_right = bytes ? has_digest(each.description, *bytes) : false;
     if (!is_right) return is_right.error();
     if (*is_right) {
       audited.whole.records.push_back(each);
@@ -88,9 +88,9 @@ status audit_containers(const store_reading& store, const std::vector<std::strin
   std::vector<container_auditor> auditors;
   const std::size_t count = std::min(thread_count(threads), ids.size());
   for (std::size_t i = 0; i < count; ++i) {
-    auto made = container_auditor::make(store);
-    if (!made) return made.error();
-    auditors.push_back(std::move(*made));
+    auto auditor = container_auditor::make(store);
+    if (!auditor) return auditor.error();
+    auditors.push_back(std::move(*auditor));
   }
   std::mutex mutex;
   status outcome;

@@ -23,7 +23,7 @@ class repairer {
 
   result<repair_summary> repair() {
     if (status saved = save_records(); !saved.ok()) return saved;
-    if (status made = make_index(); !made.ok()) return made;
+    if (status outcome = make_index(); !outcome.ok()) return outcome;
     if (status replaced = replace_snapshots(); !replaced.ok()) return replaced;
     if (status removed = remove(object_kind::container, damaged_containers_); !removed.ok()) return removed;
     return summary_;
@@ -40,13 +40,13 @@ class repairer {
   status save(const audited_container& audited, const container_auditor& auditor, record_writer& records);
   status make_index();
   status replace_snapshots();
-  result<bool> replace(const std::string& id, snapshot taken, tree_audit& trees, session_writer& writer);
+  result<bool> replace(const std::string& id, snapshot facts, tree_audit& trees, session_writer& writer);
   /// Removes objects when everything before is durable.
   status remove(object_kind kind, const std::vector<std::string>& ids) {
     if (ids.empty()) return {};
     if (status synced = store_.objects.sync(); !synced.ok()) return synced;
     for (const std::string& each : ids) {
-      if (status gone = store_.objects.remove({kind, each}); !gone.ok()) return gone;
+      if (status removed = store_.objects.remove({kind, each}); !removed.ok()) return removed;
     }
     return store_.objects.sync();
   }
@@ -114,14 +114,14 @@ status repairer::replace_snapshots() {
   if (!digest_bytes) return digest_bytes.error();
   std::vector<std::string> removed;
   for (const std::string& id : *ids) {
-    auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
-    if (taken) {
-      snapshots_.emplace(id, std::move(*taken));
-    } else if (is_damage(taken.error())) {
-      report({object_kind::snapshot, id}, taken.error(), 0);
+    auto facts = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
+    if (facts) {
+      snapshots_.emplace(id, std::move(*facts));
+    } else if (is_damage(facts.error())) {
+      report({object_kind::snapshot, id}, facts.error(), 0);
       removed.push_back(id);
     } else {
-      return taken.error();
+      return facts.error();
     }
   }
   // The shards that `store_` has open name containers that are damaged.
@@ -137,8 +137,8 @@ status repairer::replace_snapshots() {
   auto writer = session_writer::open(config_, store_.objects, store_.key, tables, *std::move(node_names));
   if (!writer) return writer.error();
   const std::map<std::string, snapshot> before = snapshots_;
-  for (const auto& [id, taken] : before) {
-    const auto replaced = replace(id, taken, *trees, **writer);
+  for (const auto& [id, facts] : before) {
+    const auto replaced = replace(id, facts, *trees, **writer);
     if (!replaced) return replaced.error();
     if (*replaced) removed.push_back(id);
   }
@@ -147,37 +147,37 @@ status repairer::replace_snapshots() {
 
 /// Puts a snapshot in the place of one that lost files. Returns whether it did. It does not if the rest of the tree is the
 /// whole tree: what was lost had no entries, and is there again.
-result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit& trees, session_writer& writer) {
+result<bool> repairer::replace(const std::string& id, snapshot facts, tree_audit& trees, session_writer& writer) {
   status failure;  // that is no damage: it may pass, and must cost no file
-  const auto is_whole = trees.audit(taken.root, [&](const std::string&, const status& why) {
+  const auto is_whole = trees.audit(facts.root, [&](const std::string&, const status& why) {
     if (!is_damage(why)) failure = why;
   });
   if (!is_whole) return is_whole.error();
   if (!failure.ok()) return failure;
   if (*is_whole) return false;
-  const auto root = write_rest_of_tree(taken.root, trees, writer.records, options_.cancel);
+  const auto root = write_rest_of_tree(facts.root, trees, writer.records, options_.cancel);
   if (!root) return root.error();
   if (status finished = writer.records.finish(); !finished.ok()) return finished;
-  if (root->content == taken.root.content && root->raw_bytes == taken.root.raw_bytes) return false;
-  const auto reported = trees.audit(taken.root, [&](const std::string& path, const status& why) {
+  if (root->content == facts.root.content && root->raw_bytes == facts.root.raw_bytes) return false;
+  const auto reported = trees.audit(facts.root, [&](const std::string& path, const status& why) {
     ++summary_.lost_files;
     if (options_.events.lost) options_.events.lost(id, path, why);
   });
   if (!reported) return reported.error();
-  taken.root = *root;
-  taken.is_incomplete = true;
+  facts.root = *root;
+  facts.is_incomplete = true;
   // A repair that was interrupted may have put it already. References are equal whatever their hints are.
   std::string new_id;
   for (const auto& [other_id, other] : snapshots_) {
     snapshot same = other;
     same.root.hint = root->hint;
-    if (same == taken) new_id = other_id;
+    if (same == facts) new_id = other_id;
   }
   if (new_id.empty()) {
-    auto put = put_snapshot(store_.objects, taken, store_.key);
+    auto put = put_snapshot(store_.objects, facts, store_.key);
     if (!put) return put.error();
     new_id = std::move(*put);
-    snapshots_.emplace(new_id, taken);
+    snapshots_.emplace(new_id, facts);
   }
   ++summary_.replaced_snapshots;
   if (options_.events.replaced) options_.events.replaced(id, new_id);

@@ -39,26 +39,27 @@ status tree_audit::audit_records(const std::vector<record_reference>& records) {
     digests.push_back(each.content);
     hints.push_back(each.hint);
   }
-  std::vector<std::optional<found_record>> found(digests.size());
-  if (status located = store_.shards.locate(record_kind::chunk, digests, found, hints); !located.ok()) return located;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i] || is_lost(*found[i])) {
-      if (status elsewhere = find_elsewhere(digests[i], found[i]); !elsewhere.ok()) return elsewhere;
+  std::vector<std::optional<found_record>> records_by_digest(digests.size());
+  if (status located = store_.shards.locate(record_kind::chunk, digests, records_by_digest, hints); !located.ok())
+    return located;
+  for (std::size_t i = 0; i < records_by_digest.size(); ++i) {
+    if (!records_by_digest[i] || is_lost(*records_by_digest[i])) {
+      if (status elsewhere = find_elsewhere(digests[i], records_by_digest[i]); !elsewhere.ok()) return elsewhere;
     }
-    if (found[i]->place().description.raw_bytes != records[i].raw_bytes) {
+    if (records_by_digest[i]->place().description.raw_bytes != records[i].raw_bytes) {
       return damage("the record " + to_hex(digests[i]), "it has another length than the file says");
     }
-    if (records[i].hint != 0 && records[i].hint != hint_of(found[i]->container->salt)) ++moved_chunks_;
+    if (records[i].hint != 0 && records[i].hint != hint_of(records_by_digest[i]->container->salt)) ++moved_chunks_;
   }
   return {};
 }
 
-bool tree_audit::is_lost(const found_record& found) const {
-  return !lost_.empty() && lost_.contains({to_hex(found.place().description.content), found.container->id});
+bool tree_audit::is_lost(const found_record& record) const {
+  return !lost_.empty() && lost_.contains({to_hex(record.place().description.content), record.container->id});
 }
 
 /// Finds a chunk in all containers, also in those to which another process has moved it.
-status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_record>& found) {
+status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_record>& elsewhere_record) {
   if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
   std::vector<found_record> all;
   if (status located = store_.shards.locate_all(record_kind::chunk, chunk, all); !located.ok()) return located;
@@ -66,7 +67,7 @@ status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_recor
   const std::string name = "the record " + to_hex(chunk);
   if (all.empty()) return damage(name, "no container has it");
   if (whole == all.end()) return damage(name, "its container " + all.front().container->id + " is damaged");
-  found = *whole;
+  elsewhere_record = *whole;
   return {};
 }
 

@@ -65,8 +65,8 @@ class tree_audit {
              record_fingerprinter check);
 
   [[nodiscard]] status audit_records(const std::vector<record_reference>& records);
-  [[nodiscard]] bool is_lost(const found_record& found) const;
-  [[nodiscard]] status find_elsewhere(const digest& chunk, std::optional<found_record>& found);
+  [[nodiscard]] bool is_lost(const found_record& elsewhere_record) const;
+  [[nodiscard]] status find_elsewhere(const digest& chunk, std::optional<found_record>& elsewhere_record);
 
   store_reading store_;
   const lost_records& lost_;

@@ -17,9 +17,9 @@ constexpr std::size_t sample_bytes = 4 * KiB;
 constexpr std::size_t largest_paying_frame(std::size_t content_bytes) { return content_bytes - content_bytes / 32; }
 
 template <class Context>
-Context* required(Context* made) {
-  if (made == nullptr) throw std::bad_alloc();
-  return made;
+Context* required(Context* context) {
+  if (context == nullptr) throw std::bad_alloc();
+  return context;
 }
 
 }  // namespace

@@ -38,11 +38,11 @@ class container_builder {
                                               batch_fingerprinter& blake3) &&;
 
  private:
-  static void place(const record_description& description, byte_span payload, std::vector<std::uint8_t>& part);
+  static void place(const record_description& description, byte_span payload, std::vector<std::uint8_t>& section);
 
   std::uint64_t container_bytes_;
-  std::vector<std::uint8_t> chunk_part_;  ///< with room for the container's header
-  std::vector<std::uint8_t> node_part_;
+  std::vector<std::uint8_t> chunk_section_;  ///< with room for the container's header
+  std::vector<std::uint8_t> node_section_;
   std::vector<record_description> chunks_;
   std::vector<record_description> nodes_;
 };

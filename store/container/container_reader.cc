@@ -30,7 +30,7 @@ result<object_header> decode_container_header(byte_span bytes, const std::string
 
 result<container_footer> open_footer(sealer& seals, byte_span tail, std::uint64_t total_bytes, const std::string& id) {
   std::vector<std::uint8_t> fields(tail.begin(), tail.begin() + footer_fields_bytes);
-  if (seals.open(sealed_part::footer, total_bytes - tail_bytes, fields, tag_at(tail, footer_fields_bytes))) {
+  if (seals.open(sealed_content::footer, total_bytes - tail_bytes, fields, tag_at(tail, footer_fields_bytes))) {
     if (const auto footer = decode_footer(fields, total_bytes)) return *footer;
   }
   return damage(container_path(id), "its footer is wrong");
@@ -41,7 +41,7 @@ result<container_table> open_trailer(sealer& seals, std::vector<std::uint8_t> tr
   const std::size_t fields_bytes = trailer.size() - tag_bytes;
   const seal_tag tag = tag_at(trailer, fields_bytes);
   trailer.resize(fields_bytes);
-  if (seals.open(sealed_part::trailer, footer.trailer_position, trailer, tag)) {
+  if (seals.open(sealed_content::trailer, footer.trailer_position, trailer, tag)) {
     if (auto records = decode_trailer(trailer, footer)) return container_table{id, salt, std::move(*records)};
   }
   return damage(container_path(id), "its table of records is wrong");
@@ -57,7 +57,8 @@ std::optional<tested_record> test_record(sealer& seals, byte_span container, std
   const byte_span rest = container.subspan(position);
   if (rest.size() < record_bytes(0)) return std::nullopt;
   std::vector<std::uint8_t> header(rest.begin(), rest.begin() + description_bytes);
-  if (!seals.open(sealed_part::record_header, position, header, tag_at(rest, description_bytes))) return std::nullopt;
+  if (!seals.open(sealed_content::record_header, position, header, tag_at(rest, description_bytes)))
+    return std::nullopt;
   tested_record tested{{{}, position}, false};
   if (decode_description(header, tested.place.description) != record_magic) return std::nullopt;
   const std::size_t padded_bytes = padded_payload_bytes(tested.place.description.stored_bytes);
@@ -65,7 +66,7 @@ std::optional<tested_record> test_record(sealer& seals, byte_span container, std
   const auto begin = rest.begin() + record_header_bytes;
   std::vector<std::uint8_t> payload(begin, begin + static_cast<std::ptrdiff_t>(padded_bytes));
   const seal_tag tag = tag_at(rest, record_header_bytes + padded_bytes);
-  tested.is_whole = seals.open(sealed_part::record_payload, position, payload, tag);
+  tested.is_whole = seals.open(sealed_content::record_payload, position, payload, tag);
   return tested;
 }
 
@@ -77,8 +78,8 @@ status read_and_open(storage& objects, const container_table& table, const place
   std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
   const object_name name{object_kind::container, table.id};
   if (status read = objects.read(name, place.position, record); !read.ok()) return read;
-  const status opened = open(std::span(record));
-  return is_damage(opened) ? damage(container_path(table.id), opened.message()) : opened;
+  const status outcome = open(std::span(record));
+  return is_damage(outcome) ? damage(container_path(table.id), outcome.message()) : outcome;
 }
 
 }  // namespace
@@ -127,7 +128,7 @@ result<byte_span> record_opener::open_payload(const placed_record& place, std::s
   const std::size_t padded_bytes = padded_payload_bytes(place.description.stored_bytes);
   const auto payload = record.subspan(record_header_bytes, padded_bytes);
   const seal_tag tag = tag_at(record, record_header_bytes + padded_bytes);
-  if (!seals_->open(sealed_part::record_payload, place.position, payload, tag)) {
+  if (!seals_->open(sealed_content::record_payload, place.position, payload, tag)) {
     return damage(record_name(place), "its bytes have changed");
   }
   return byte_span(payload.first(place.description.stored_bytes));
@@ -165,9 +166,9 @@ result<std::vector<std::uint8_t>> read_payload(storage& objects, const container
                                                const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> payload;
   const status read = read_and_open(objects, table, place, [&](std::span<std::uint8_t> record) -> status {
-    const auto opened = record_opener(table.salt, key).open_payload(place, record);
-    if (!opened) return opened.error();
-    payload.assign(opened->begin(), opened->end());
+    const auto content = record_opener(table.salt, key).open_payload(place, record);
+    if (!content) return content.error();
+    payload.assign(content->begin(), content->end());
     return {};
   });
   if (!read.ok()) return read;

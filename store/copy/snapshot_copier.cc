@@ -43,9 +43,9 @@ bool snapshot_copier::is_copy(const snapshot& original, const snapshot& other) c
 }
 
 const snapshot_copier::listed_snapshot* snapshot_copier::find_copy(const snapshot& original) const {
-  const auto found =
-      std::ranges::find_if(copies_, [&](const listed_snapshot& each) { return is_copy(original, each.taken); });
-  return found == copies_.end() ? nullptr : &*found;
+  const auto copy =
+      std::ranges::find_if(copies_, [&](const listed_snapshot& each) { return is_copy(original, each.facts); });
+  return copy == copies_.end() ? nullptr : &*copy;
 }
 
 result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snapshot& original,
@@ -56,19 +56,19 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   auto copies = target_.snapshots({});
   if (!copies) return copies.error();
   copies_ = std::move(*copies);
-  if (const listed_snapshot* const there = find_copy(original.taken)) return *there;
+  if (const listed_snapshot* const there = find_copy(original.facts)) return *there;
   auto writer = (*session)->open_writer();
   if (!writer) return writer.error();
-  const auto root = copy_contents(original.taken, **session, (*writer)->records, source_failure);
+  const auto root = copy_contents(original.facts, **session, (*writer)->records, source_failure);
   if (!root) return root.error();
-  snapshot taken = original.taken;
-  taken.root = *root;
-  if (status finished = (*writer)->finish(taken.statistics); !finished.ok()) return finished;
+  snapshot facts = original.facts;
+  facts.root = *root;
+  if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return finished;
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-  const auto parent = std::ranges::find(originals_, original.taken.parent, &listed_snapshot::id);
-  const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->taken);
-  taken.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
-  auto committed = commit_snapshot(target_, (*session)->objects(), (*session)->lease(), std::move(taken));
+  const auto parent = std::ranges::find(originals_, original.facts.parent, &listed_snapshot::id);
+  const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->facts);
+  facts.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
+  auto committed = commit_snapshot(target_, (*session)->objects(), (*session)->lease(), std::move(facts));
   if (committed) copies_.push_back(*committed);
   return committed;
 }
@@ -82,12 +82,12 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
   std::optional<record_reference> earlier_original;
   std::optional<record_reference> earlier_copy;
   for (const listed_snapshot& each : originals_) {
-    if (each.taken.sequence >= original.sequence) break;
-    if (each.taken.host != original.host || each.taken.paths != original.paths) continue;
-    const listed_snapshot* const copy = find_copy(each.taken);
+    if (each.facts.sequence >= original.sequence) break;
+    if (each.facts.host != original.host || each.facts.paths != original.paths) continue;
+    const listed_snapshot* const copy = find_copy(each.facts);
     if (copy == nullptr) continue;
-    earlier_original = each.taken.root;
-    earlier_copy = copy->taken.root;
+    earlier_original = each.facts.root;
+    earlier_copy = copy->facts.root;
   }
   auto earlier_shards = session.open_shards();  // an index is used by one thread
   if (!earlier_shards) return earlier_shards.error();

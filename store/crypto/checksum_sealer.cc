@@ -14,13 +14,13 @@ seal_tag checksum(byte_span bytes, std::uint64_t seed) {
   return tag;
 }
 
-seal_tag checksum_sealer::seal(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes) {
-  return checksum(bytes, position << 8 | static_cast<std::uint64_t>(part));
+seal_tag checksum_sealer::seal(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes) {
+  return checksum(bytes, position << 8 | static_cast<std::uint64_t>(content));
 }
 
-bool checksum_sealer::open(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes,
+bool checksum_sealer::open(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes,
                            const seal_tag& tag) {
-  return seal(part, position, bytes) == tag;
+  return seal(content, position, bytes) == tag;
 }
 
 }  // namespace cutpoint::store

@@ -10,8 +10,9 @@ namespace cutpoint::store {
 
 class checksum_sealer final : public sealer {
  public:
-  seal_tag seal(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes) override;
-  bool open(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes, const seal_tag& tag) override;
+  seal_tag seal(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes) override;
+  bool open(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes,
+            const seal_tag& tag) override;
 };
 
 }  // namespace cutpoint::store

@@ -27,9 +27,10 @@ void require(int outcome) {
 
 /// A nonce is the part (4 bytes) and the position (8 bytes), both little-endian. Keys are used for one object each, so
 /// a nonce is never used twice with a key.
-std::array<std::uint8_t, 12> nonce_of(sealed_part part, std::uint64_t position) {
+std::array<std::uint8_t, 12> nonce_of(sealed_content content, std::uint64_t position) {
   std::array<std::uint8_t, 12> nonce;
-  for (std::size_t i = 0; i < 4; ++i) nonce[i] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(part) >> (8 * i));
+  for (std::size_t i = 0; i < 4; ++i)
+    nonce[i] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(content) >> (8 * i));
   for (std::size_t i = 0; i < 8; ++i) nonce[4 + i] = static_cast<std::uint8_t>(position >> (8 * i));
   return nonce;
 }
@@ -45,8 +46,8 @@ class gcm_sealer final : public sealer {
     require(EVP_DecryptInit_ex2(opening_.get(), EVP_aes_256_gcm(), key.data(), nullptr, nullptr));
   }
 
-  seal_tag seal(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes) override {
-    require(EVP_EncryptInit_ex2(sealing_.get(), nullptr, nullptr, nonce_of(part, position).data(), nullptr));
+  seal_tag seal(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes) override {
+    require(EVP_EncryptInit_ex2(sealing_.get(), nullptr, nullptr, nonce_of(content, position).data(), nullptr));
     update(bytes, [&](std::uint8_t* data, int* written, int size) {
       return EVP_EncryptUpdate(sealing_.get(), data, written, data, size);
     });
@@ -56,8 +57,9 @@ class gcm_sealer final : public sealer {
     require(EVP_CIPHER_CTX_ctrl(sealing_.get(), EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data()));
     return tag;
   }
-  bool open(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes, const seal_tag& tag) override {
-    require(EVP_DecryptInit_ex2(opening_.get(), nullptr, nullptr, nonce_of(part, position).data(), nullptr));
+  bool open(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes,
+            const seal_tag& tag) override {
+    require(EVP_DecryptInit_ex2(opening_.get(), nullptr, nullptr, nonce_of(content, position).data(), nullptr));
     update(bytes, [&](std::uint8_t* data, int* written, int size) {
       return EVP_DecryptUpdate(opening_.get(), data, written, data, size);
     });
@@ -113,9 +115,9 @@ fingerprint_key derive_key(byte_span secret, byte_span salt, std::string_view pu
 std::unique_ptr<sealer> seal_key::sealer_of(const object_salt& salt) const {
   if (!secret_) return std::make_unique<checksum_sealer>();
   fingerprint_key key = derive_key(*secret_, salt, "cutpoint store object");
-  auto made = std::make_unique<gcm_sealer>(key);
+  auto sealer_of_key = std::make_unique<gcm_sealer>(key);
   OPENSSL_cleanse(key.data(), key.size());
-  return made;
+  return sealer_of_key;
 }
 
 void fill_random(std::span<std::uint8_t> bytes) { require(RAND_bytes(bytes.data(), static_cast<int>(bytes.size()))); }

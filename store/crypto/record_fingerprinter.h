@@ -20,9 +20,9 @@ class record_fingerprinter {
 
   /// Makes one that uses the hash library. Errors: those of `fingerprinter::make`.
   [[nodiscard]] static result<record_fingerprinter> make(const fingerprint_recipe& recipe) {
-    auto made = fingerprinter::make(recipe);
-    if (!made) return made.error();
-    return record_fingerprinter(make_one_by_one_fingerprinter(std::move(*made)));
+    auto maker = fingerprinter::make(recipe);
+    if (!maker) return maker.error();
+    return record_fingerprinter(make_one_by_one_fingerprinter(std::move(*maker)));
   }
 
   /// Makes one of the back end that is the fastest here, as `fastest_fingerprinter`.
@@ -30,10 +30,10 @@ class record_fingerprinter {
 
   /// Errors: backend_failure.
   [[nodiscard]] result<digest> operator()(byte_span bytes) {
-    digest made;
-    maker_->submit(bytes, made);
+    digest content;
+    maker_->submit(bytes, content);
     if (status flushed = maker_->flush(); !flushed.ok()) return flushed;
-    return made;
+    return content;
   }
 
  private:

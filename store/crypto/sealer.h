@@ -16,7 +16,7 @@ namespace cutpoint::store {
 enum class seal_kind : std::uint32_t { checksum = 0, aes_256_gcm = 1 };
 
 /// What sealed bytes are. With the position it makes the nonce, so that no nonce is used twice in an object.
-enum class sealed_part : std::uint32_t { record_header = 1, record_payload = 2, trailer = 3, footer = 4, body = 5 };
+enum class sealed_content : std::uint32_t { record_header = 1, record_payload = 2, trailer = 3, footer = 4, body = 5 };
 
 inline constexpr std::size_t tag_bytes = 16;
 using seal_tag = std::array<std::uint8_t, tag_bytes>;
@@ -39,9 +39,10 @@ class sealer {
   virtual ~sealer() = default;
   /// Encrypts `bytes` in place, and returns their tag. Must be called at most once for each part and position of an
   /// object.
-  [[nodiscard]] virtual seal_tag seal(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes) = 0;
+  [[nodiscard]] virtual seal_tag seal(sealed_content content, std::uint64_t position,
+                                      std::span<std::uint8_t> bytes) = 0;
   /// Decrypts `bytes` in place, and returns whether they are what was sealed. If not, their value is unspecified.
-  [[nodiscard]] virtual bool open(sealed_part part, std::uint64_t position, std::span<std::uint8_t> bytes,
+  [[nodiscard]] virtual bool open(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes,
                                   const seal_tag& tag) = 0;
 };
 

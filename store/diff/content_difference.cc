@@ -106,7 +106,7 @@ result<content_difference> compare_contents(const folder_entry& before, const fo
     const int height = std::max(old_version.height(), new_version.height());
     for (version* each : {&old_version, &new_version}) {
       if (each->nodes.empty() || each->height() != height) continue;
-      if (status opened = each->open(nodes); !opened.ok()) return opened;
+      if (status outcome = each->open(nodes); !outcome.ok()) return outcome;
       if (each->is_too_long) return content_difference{before.size, after.size};
     }
   }

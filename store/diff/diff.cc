@@ -33,9 +33,9 @@ bool has_same_metadata(const folder_entry& a, const folder_entry& b) {
 }
 
 /// The entries of one of the trees, in a folder that one or both have.
-class folder_side {
+class compared_folder {
  public:
-  folder_side(const std::optional<record_reference>& folder, node_source& nodes) {
+  compared_folder(const std::optional<record_reference>& folder, node_source& nodes) {
     if (folder) entries_.emplace(*folder, nodes);
   }
 
@@ -85,8 +85,8 @@ class tree_comparison {
 
  private:
   struct level {
-    folder_side before;
-    folder_side after;
+    compared_folder before;
+    compared_folder after;
     std::size_t path_bytes;  ///< length of the folder's path, with a slash at the end
   };
 
@@ -120,8 +120,8 @@ class tree_comparison {
   }
 
   /// Reports a file that one tree has. What is below a folder follows.
-  status report_all(const folder_entry& entry, store_change_kind which, store_diff_side& side) {
-    count(entry, side);
+  status report_all(const folder_entry& entry, store_change_kind which, store_diff_side& counts) {
+    count(entry, counts);
     if (status visited = report(entry, which); !visited.ok()) return visited;
     if (!is_folder(entry)) return {};
     const bool is_added = which == store_change_kind::added;
@@ -167,14 +167,14 @@ class tree_comparison {
     return entry.kind == file_kind::directory && entry.node.has_value();
   }
 
-  static void count(const folder_entry& entry, store_diff_side& side) {
+  static void count(const folder_entry& entry, store_diff_side& counts) {
     if (entry.kind == file_kind::directory) {
-      ++side.folders;
+      ++counts.folders;
     } else if (entry.kind == file_kind::regular_file) {
-      ++side.files;
-      side.bytes += entry.size;
+      ++counts.files;
+      counts.bytes += entry.size;
     } else {
-      ++side.others;
+      ++counts.others;
     }
   }
 
@@ -199,7 +199,7 @@ class tree_comparison {
       return;
     }
     path_ = std::move(path);
-    levels_.push_back({folder_side(before, nodes_), folder_side(after, nodes_), path_.size()});
+    levels_.push_back({compared_folder(before, nodes_), compared_folder(after, nodes_), path_.size()});
     if (levels_.size() <= most_folders_with_nodes) return;
     level& above = levels_[levels_.size() - 1 - most_folders_with_nodes];
     above.before.release_nodes();

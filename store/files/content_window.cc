@@ -39,10 +39,10 @@ void content_window::locate(std::size_t begin, std::size_t end) {
     digests.push_back(places_[i].record.content);
     hints.push_back(places_[i].record.hint);
   }
-  std::vector<std::optional<found_record>> found(digests.size());
-  const bool is_located = store_.shards.locate(record_kind::chunk, digests, found, hints).ok();
+  std::vector<std::optional<found_record>> located(digests.size());
+  const bool is_located = store_.shards.locate(record_kind::chunk, digests, located, hints).ok();
   for (std::size_t i = begin; i < end; ++i) {
-    const auto& record = found[i - begin];
+    const auto& record = located[i - begin];
     if (!is_located || !record) {
       workers_.front().unread.push_back(i);
       continue;
@@ -110,11 +110,11 @@ void content_window::read_rest(const content_function& take) {
 result<byte_span> content_window::open_record(worker& own, record_opener& opener, const planned_read& read,
                                               std::span<std::uint8_t> record) {
   own.content.clear();
-  if (status opened = opener.append_content(read.record, record, own.content); !opened.ok()) return opened;
-  const auto made = own.check(own.content);
-  if (!made) return made.error();
+  if (status outcome = opener.append_content(read.record, record, own.content); !outcome.ok()) return outcome;
+  const auto digest_of_content = own.check(own.content);
+  if (!digest_of_content) return digest_of_content.error();
   const record_reference& wanted = places_[read.place].record;
-  if (*made == wanted.content) return byte_span(own.content);
+  if (*digest_of_content == wanted.content) return byte_span(own.content);
   return damage(to_hex(wanted.content), "its content does not have its digest");
 }
 

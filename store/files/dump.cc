@@ -22,7 +22,7 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
       zeros.resize(std::min<std::uint64_t>(MiB, extent.bytes()));
       while (at < extent_end) {
         const std::uint64_t count = std::min<std::uint64_t>(zeros.size(), extent_end - at);
-        if (status taken = take(byte_span(zeros).first(count)); !taken.ok()) return taken;
+        if (status outcome = take(byte_span(zeros).first(count)); !outcome.ok()) return outcome;
         at += count;
       }
       return {};
@@ -34,7 +34,7 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
       const std::uint64_t skipped = (at - position) % content->size();
       const byte_span bytes =
           byte_span(*content).subspan(skipped, std::min(content->size() - skipped, extent_end - at));
-      if (status taken = take(bytes); !taken.ok()) return taken;
+      if (status outcome = take(bytes); !outcome.ok()) return outcome;
       at += bytes.size();
     }
     return {};

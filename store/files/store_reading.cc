@@ -5,9 +5,9 @@
 namespace cutpoint::store {
 
 result<std::uint8_t> store_reading::digest_bytes() const {
-  auto made = make_fingerprinter();
-  if (!made) return made.error();
-  const auto empty = (*made)({});
+  auto fingerprinter_of_store = make_fingerprinter();
+  if (!fingerprinter_of_store) return fingerprinter_of_store.error();
+  const auto empty = (*fingerprinter_of_store)({});
   return empty ? result<std::uint8_t>(empty->size) : empty.error();
 }
 
@@ -20,14 +20,14 @@ result<folder_entry> find_path(const record_reference& root, std::string_view pa
     const std::string_view name = rest.substr(0, slash);
     rest.remove_prefix(std::min(slash + 1, rest.size()));
     if (name.empty()) continue;
-    std::optional<folder_entry> found;
+    std::optional<folder_entry> entry;
     if (at.kind == file_kind::directory && at.node) {
       auto looked_up = find_entry(*at.node, name, nodes);
       if (!looked_up) return looked_up.error();
-      found = std::move(*looked_up);
+      entry = std::move(*looked_up);
     }
-    if (!found) return status(status_code::io_error, fmt::format("{}: the snapshot has no such file", path), ENOENT);
-    at = std::move(*found);
+    if (!entry) return status(status_code::io_error, fmt::format("{}: the snapshot has no such file", path), ENOENT);
+    at = std::move(*entry);
   }
   return at;
 }

@@ -84,9 +84,9 @@ class field_reader {
       rest_ = {};
       return {};
     }
-    const byte_span taken = rest_.first(count);
+    const byte_span field = rest_.first(count);
     rest_ = rest_.subspan(count);
-    return taken;
+    return field;
   }
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }

@@ -43,9 +43,9 @@ class fuse_filter {
 
   /// Returns true for every key of the set, and for one other key in 256.
   [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept {
-    const slots found = slots_of(key);
-    return (found.fingerprint ^ fingerprints_[found.at[0]] ^ fingerprints_[found.at[1]] ^ fingerprints_[found.at[2]]) ==
-           0;
+    const slots places = slots_of(key);
+    return (places.fingerprint ^ fingerprints_[places.at[0]] ^ fingerprints_[places.at[1]] ^
+            fingerprints_[places.at[2]]) == 0;
   }
   /// Begins to load what `may_contain` will read.
   void prefetch(std::uint64_t key) const noexcept {

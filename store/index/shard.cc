@@ -105,27 +105,28 @@ result<shard> shard::open(mapped_object object, std::string id) {
   field_reader fields(footer);
   const auto magic = fields.number<std::uint32_t>();
   const auto partition_bits = fields.number<std::uint32_t>();
-  shard made;
-  made.entry_count_ = fields.number<std::uint64_t>();
-  made.container_count_ = fields.number<std::uint32_t>();
+  shard opened_shard;
+  opened_shard.entry_count_ = fields.number<std::uint64_t>();
+  opened_shard.container_count_ = fields.number<std::uint32_t>();
   static_cast<void>(fields.number<std::uint32_t>());
   const auto directory_position = fields.number<std::uint64_t>();
   static_cast<void>(fields.take(tag_bytes));
   const auto footer_tag = fields.bytes<tag_bytes>();
   if (magic != shard_footer_magic || partition_bits > most_partition_bits ||
-      made.container_count_ > most_shard_containers) {
+      opened_shard.container_count_ > most_shard_containers) {
     return broken();
   }
   const std::uint64_t directory_end = bytes.size() - shard_footer_bytes;
   const std::uint64_t directory_bytes = std::uint64_t{directory_entry_bytes} << partition_bits;
-  const std::uint64_t body_begin = object_header_bytes + std::uint64_t{made.container_count_} * shard_container_bytes;
+  const std::uint64_t body_begin =
+      object_header_bytes + std::uint64_t{opened_shard.container_count_} * shard_container_bytes;
   if (directory_position < body_begin || directory_position > directory_end ||
       directory_end - directory_position != directory_bytes ||
       checksum(bytes.subspan(directory_position, directory_bytes + shard_footer_bytes - tag_bytes),
                shard_footer_seed) != footer_tag) {
     return broken();
   }
-  made.partitions_.reserve(std::size_t{1} << partition_bits);
+  opened_shard.partitions_.reserve(std::size_t{1} << partition_bits);
   field_reader directory(bytes.subspan(directory_position, directory_bytes));
   std::uint64_t counted = 0;
   std::uint64_t previous_end = body_begin;  // partitions that overlap would have more entries than the shard has bytes
@@ -145,67 +146,70 @@ result<shard> shard::open(mapped_object object, std::string id) {
     const std::uint64_t filter_bytes = count == 0 ? 0 : shape.fingerprint_count();
     if (entries_bytes + filter_bytes > directory_position - position) return broken();
     const std::uint8_t* entries = bytes.data() + position;
-    made.partitions_.push_back({entries, count, fuse_filter(shape, entries + entries_bytes)});
+    opened_shard.partitions_.push_back({entries, count, fuse_filter(shape, entries + entries_bytes)});
     counted += count;
     previous_end = position + entries_bytes + filter_bytes;
   }
-  if (counted != made.entry_count_) return broken();
-  made.partition_bits_ = partition_bits;
-  made.object_ = std::move(object);
-  made.id_ = std::move(id);
-  return made;
+  if (counted != opened_shard.entry_count_) return broken();
+  opened_shard.partition_bits_ = partition_bits;
+  opened_shard.object_ = std::move(object);
+  opened_shard.id_ = std::move(id);
+  return opened_shard;
 }
 
 shard_container shard::container_at(std::uint32_t container) const noexcept {
   field_reader fields(object_.bytes.subspan(object_header_bytes + std::size_t{container} * shard_container_bytes,
                                             shard_container_bytes));
-  shard_container held;
-  held.name = fields.bytes<container_name_bytes>();
-  held.hint = fields.number<std::uint64_t>();
-  return held;
+  shard_container container_facts;
+  container_facts.name = fields.bytes<container_name_bytes>();
+  container_facts.hint = fields.number<std::uint64_t>();
+  return container_facts;
 }
 
 bool shard::may_contain(std::uint64_t prefix) const noexcept {
-  const partition& held = partition_of(prefix);
-  return held.count != 0 && held.filter.may_contain(prefix);
+  const partition& entries_of_prefix = partition_of(prefix);
+  return entries_of_prefix.count != 0 && entries_of_prefix.filter.may_contain(prefix);
 }
 
 void shard::prefetch_filter(std::uint64_t prefix) const noexcept {
-  const partition& held = partition_of(prefix);
-  if (held.count != 0) held.filter.prefetch(prefix);
+  const partition& entries_of_prefix = partition_of(prefix);
+  if (entries_of_prefix.count != 0) entries_of_prefix.filter.prefetch(prefix);
 }
 
 void shard::prefetch_entry(std::uint64_t prefix) const noexcept {
-  const partition& held = partition_of(prefix);
-  if (held.count == 0) return;
-  const std::size_t guess = expected_index(prefix, held.count, partition_bits_);
-  __builtin_prefetch(held.entries + guess * shard_entry_bytes);
+  const partition& entries_of_prefix = partition_of(prefix);
+  if (entries_of_prefix.count == 0) return;
+  const std::size_t guess = expected_index(prefix, entries_of_prefix.count, partition_bits_);
+  __builtin_prefetch(entries_of_prefix.entries + guess * shard_entry_bytes);
 }
 
 void shard::prefetch_next(std::uint64_t prefix) const noexcept {
-  const partition& held = partition_of(prefix);
-  if (held.count == 0) return;
-  const std::size_t first = expected_index(prefix, held.count, partition_bits_);
+  const partition& entries_of_prefix = partition_of(prefix);
+  if (entries_of_prefix.count == 0) return;
+  const std::size_t first = expected_index(prefix, entries_of_prefix.count, partition_bits_);
   const std::uint8_t* const next =
-      held.entries + better_index(held.entries, first, held.count, prefix, partition_bits_) * shard_entry_bytes;
+      entries_of_prefix.entries +
+      better_index(entries_of_prefix.entries, first, entries_of_prefix.count, prefix, partition_bits_) *
+          shard_entry_bytes;
   __builtin_prefetch(next - shard_entry_bytes * 4);  // the search goes either way
   __builtin_prefetch(next + shard_entry_bytes * 4);
 }
 
-void shard::find(std::uint64_t prefix, std::vector<shard_entry>& found) const {
-  const partition& held = partition_of(prefix);
-  if (held.count == 0) return;
-  for (std::size_t i = lower_bound(held.entries, held.count, prefix, partition_bits_); i < held.count; ++i) {
-    const shard_entry entry = entry_at(held.entries + i * shard_entry_bytes);
+void shard::find(std::uint64_t prefix, std::vector<shard_entry>& entries) const {
+  const partition& entries_of_prefix = partition_of(prefix);
+  if (entries_of_prefix.count == 0) return;
+  for (std::size_t i = lower_bound(entries_of_prefix.entries, entries_of_prefix.count, prefix, partition_bits_);
+       i < entries_of_prefix.count; ++i) {
+    const shard_entry entry = entry_at(entries_of_prefix.entries + i * shard_entry_bytes);
     if (entry.prefix != prefix) return;
-    if (entry.container < container_count_) found.push_back(entry);
+    if (entry.container < container_count_) entries.push_back(entry);
   }
 }
 
 void shard::read_partition(std::size_t partition_index, std::vector<shard_entry>& entries) const {
-  const partition& held = partitions_[partition_index];
-  for (std::size_t i = 0; i < held.count; ++i) {
-    const shard_entry entry = entry_at(held.entries + i * shard_entry_bytes);
+  const partition& entries_of_prefix = partitions_[partition_index];
+  for (std::size_t i = 0; i < entries_of_prefix.count; ++i) {
+    const shard_entry entry = entry_at(entries_of_prefix.entries + i * shard_entry_bytes);
     if (entry.container < container_count_) entries.push_back(entry);
   }
 }

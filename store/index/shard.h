@@ -92,7 +92,7 @@ class shard {
   /// Reads that, and begins to load what `find` will read next. Pays for lookups that mostly find something.
   void prefetch_next(std::uint64_t prefix) const noexcept;
   /// Appends the entries with a prefix. Entries of a damaged shard that no container has are left out.
-  void find(std::uint64_t prefix, std::vector<shard_entry>& found) const;
+  void find(std::uint64_t prefix, std::vector<shard_entry>& entries) const;
 
   /// Returns the number of partitions.
   [[nodiscard]] std::size_t partition_count() const noexcept { return partitions_.size(); }

@@ -20,9 +20,9 @@ bool is_wanted(const placed_record& record, record_kind kind, const digest& cont
 }  // namespace
 
 result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
-  shard_index made(objects, seal, tables);
-  const status mapped = made.refresh();
-  return mapped.ok() ? result<shard_index>(std::move(made)) : mapped;
+  shard_index index(objects, seal, tables);
+  const status mapped = index.refresh();
+  return mapped.ok() ? result<shard_index>(std::move(index)) : mapped;
 }
 
 status shard_index::refresh() {
@@ -60,9 +60,9 @@ status shard_index::add(const std::string& id) {
 status shard_index::map(const std::string& id) {
   auto object = objects_->map({object_kind::shard, id});
   if (!object) return object.error();
-  auto opened = shard::open(std::move(*object), id);
-  if (!opened) return opened.error();
-  shards_.push_back(std::move(*opened));
+  auto mapped_shard = shard::open(std::move(*object), id);
+  if (!mapped_shard) return mapped_shard.error();
+  shards_.push_back(std::move(*mapped_shard));
   known_ids_.insert(id);
   // Most records are in the largest shard.
   std::sort(shards_.begin(), shards_.end(),
@@ -120,13 +120,13 @@ void shard_index::ask_filters(std::span<const digest> digests) {
 }
 
 status shard_index::locate(record_kind kind, std::span<const digest> digests,
-                           std::span<std::optional<found_record>> found, std::span<const std::uint64_t> hints) {
+                           std::span<std::optional<found_record>> records, std::span<const std::uint64_t> hints) {
   std::size_t asked_begin = 0;  // the filters were asked for [asked_begin, asked_end)
   std::size_t asked_end = 0;
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const std::uint64_t hint = hints.empty() ? 0 : hints[i];
     if (follows_last(kind, digests[i], hint)) {
-      found[i] = last_;
+      records[i] = last_;
       continue;
     }
     if (i >= asked_end) {
@@ -134,31 +134,31 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
       asked_end = std::min(i + lookups_at_once, digests.size());
       ask_filters(digests.subspan(asked_begin, asked_end - asked_begin));
     }
-    found[i].reset();
+    records[i].reset();
     find_candidates(digests[i], hint, i - asked_begin);
-    for (std::size_t c = 0; c < candidates_.size() && !found[i]; ++c) {
+    for (std::size_t c = 0; c < candidates_.size() && !records[i]; ++c) {
       auto confirmed = confirm(candidates_[c], kind, digests[i]);
       if (!confirmed) return confirmed.error();
-      found[i] = std::move(*confirmed);
+      records[i] = std::move(*confirmed);
     }
-    if (found[i]) last_ = found[i];
+    if (records[i]) last_ = records[i];
   }
   return {};
 }
 
-status shard_index::locate_all(record_kind kind, const digest& content, std::vector<found_record>& found) {
+status shard_index::locate_all(record_kind kind, const digest& content, std::vector<found_record>& records) {
   ask_filters({&content, 1});
   find_candidates(content, 0, 0);
-  const std::size_t begin = found.size();
+  const std::size_t begin = records.size();
   for (const candidate& each : candidates_) {
     auto confirmed = confirm(each, kind, content);
     if (!confirmed) return confirmed.error();
     if (!*confirmed) continue;
     // Two shards may name one container while they are merged.
-    const bool is_known = std::ranges::any_of(std::span(found).subspan(begin), [&](const found_record& other) {
+    const bool is_known = std::ranges::any_of(std::span(records).subspan(begin), [&](const found_record& other) {
       return other.container->id == (**confirmed).container->id;
     });
-    if (!is_known) found.push_back(std::move(**confirmed));
+    if (!is_known) records.push_back(std::move(**confirmed));
   }
   return {};
 }
@@ -189,9 +189,9 @@ status shard_index::rebuild_damaged() {
   for (const std::string& each : damaged) {
     if (status removed = objects_->remove({object_kind::shard, each}); !removed.ok()) return removed;
   }
-  auto opened = open(*objects_, seal_, *tables_);
-  if (opened) *this = std::move(*opened);
-  return opened ? status() : opened.error();
+  auto index = open(*objects_, seal_, *tables_);
+  if (index) *this = std::move(*index);
+  return index ? status() : index.error();
 }
 
 status shard_index::drop_containers(const std::function<bool(const container_name&)>& keeps) {
@@ -216,7 +216,7 @@ status shard_index::replace(const std::vector<const shard*>& inputs,
   std::erase_if(shards_, [&](const shard& each) { return std::ranges::count(removed, each.id()) != 0; });
   if (status added = add(*merged); !added.ok()) return added;
   for (const std::string& each : removed) {
-    if (status gone = objects_->remove({object_kind::shard, each}); !gone.ok()) return gone;
+    if (status outcome = objects_->remove({object_kind::shard, each}); !outcome.ok()) return outcome;
   }
   return {};
 }

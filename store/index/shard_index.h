@@ -35,13 +35,14 @@ class shard_index {
   /// index. Errors: those of the storage.
   [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
 
-  /// Finds a record of a kind for each digest; `found` has as many elements. A chunk may have the digest of a node, whose
+  /// Finds a record of a kind for each digest; `records` has as many elements. A chunk may have the digest of a node, whose
   /// hints are not covered by it, so that neither stands in for the other. If several containers have a record, that of
   /// the digest's hint is found; `hints` has as many elements as `digests`, or is empty. Errors: those of the storage.
   [[nodiscard]] status locate(record_kind kind, std::span<const digest> digests,
-                              std::span<std::optional<found_record>> found, std::span<const std::uint64_t> hints = {});
+                              std::span<std::optional<found_record>> records,
+                              std::span<const std::uint64_t> hints = {});
   /// Appends the record of a kind and digest of each container that has it. Errors: those of the storage.
-  [[nodiscard]] status locate_all(record_kind kind, const digest& content, std::vector<found_record>& found);
+  [[nodiscard]] status locate_all(record_kind kind, const digest& content, std::vector<found_record>& records);
 
   /// Maps the shards that other processes have put since. Errors: those of the storage.
   [[nodiscard]] status refresh();

@@ -60,9 +60,9 @@ std::vector<std::uint32_t> indices_in(const std::vector<shard_container>& contai
   std::vector<std::uint32_t> indices(input.container_count());
   for (std::uint32_t i = 0; i < indices.size(); ++i) {
     const shard_container container = input.container_at(i);
-    const auto found = std::lower_bound(containers.begin(), containers.end(), container);
-    const bool is_kept = found != containers.end() && *found == container;
-    indices[i] = is_kept ? static_cast<std::uint32_t>(found - containers.begin()) : dropped_container;
+    const auto position = std::lower_bound(containers.begin(), containers.end(), container);
+    const bool is_kept = position != containers.end() && *position == container;
+    indices[i] = is_kept ? static_cast<std::uint32_t>(position - containers.begin()) : dropped_container;
   }
   return indices;
 }

@@ -33,9 +33,9 @@ class shard_writer::body_checksum {
   [[nodiscard]] seal_tag tag() const {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_.get()));
-    seal_tag made;
-    std::copy_n(canonical.digest, made.size(), made.begin());
-    return made;
+    seal_tag tag;
+    std::copy_n(canonical.digest, tag.size(), tag.begin());
+    return tag;
   }
 
  private:
@@ -136,8 +136,8 @@ result<std::string> put_shard(storage& objects, seal_kind seal, std::span<const 
   std::vector<shard_container> sorted(containers.begin(), containers.end());
   std::sort(sorted.begin(), sorted.end());
   for (shard_entry& each : entries) {
-    const auto found = std::lower_bound(sorted.begin(), sorted.end(), containers[each.container]);
-    each.container = static_cast<std::uint32_t>(found - sorted.begin());
+    const auto position = std::lower_bound(sorted.begin(), sorted.end(), containers[each.container]);
+    each.container = static_cast<std::uint32_t>(position - sorted.begin());
   }
   std::sort(entries.begin(), entries.end());
   std::string id = new_shard_id();

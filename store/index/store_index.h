@@ -28,14 +28,14 @@ class store_index final : public fingerprint_index {
   /// Forgets the inserted digests, because the shards contain them now.
   void forget_inserted() { inserted_ = memory_index(kind_); }
   /// Returns where each digest of the last call was found. Empty for digests that are absent or were inserted.
-  [[nodiscard]] std::span<const std::optional<found_record>> found() const noexcept { return found_; }
+  [[nodiscard]] std::span<const std::optional<found_record>> records_found() const noexcept { return records_found_; }
 
  private:
   shard_index& shards_;
   record_kind records_;
   fingerprint_kind kind_;
   memory_index inserted_;
-  std::vector<std::optional<found_record>> found_;
+  std::vector<std::optional<found_record>> records_found_;
   std::vector<digest> absent_;  ///< workspace of `insert`: the digests that no shard has
   std::vector<index_answer> absent_answers_;
 };

@@ -33,9 +33,9 @@ result<std::shared_ptr<const container_table>> table_cache::find(const container
   if (ignored_.contains(name)) return std::shared_ptr<const container_table>();
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = by_name_.find(name); found != by_name_.end()) {
-      recent_.splice(recent_.begin(), recent_, found->second);
-      return found->second->table;
+    if (const auto position = by_name_.find(name); position != by_name_.end()) {
+      recent_.splice(recent_.begin(), recent_, position->second);
+      return position->second->table;
     }
     ++reads_;
   }
@@ -45,7 +45,7 @@ result<std::shared_ptr<const container_table>> table_cache::find(const container
   if (read) table = std::make_shared<const container_table>(std::move(*read));
 
   const std::lock_guard lock(mutex_);
-  if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second->table;
+  if (const auto position = by_name_.find(name); position != by_name_.end()) return position->second->table;
   recent_.push_front({name, table});
   by_name_.emplace(name, recent_.begin());
   used_bytes_ += cost_of(table);
@@ -60,11 +60,11 @@ result<std::shared_ptr<const container_table>> table_cache::find(const container
 void table_cache::forget(const std::string& id) {
   const auto name = container_name_of(id);
   const std::lock_guard lock(mutex_);
-  const auto found = name ? by_name_.find(*name) : by_name_.end();
-  if (found == by_name_.end()) return;
-  used_bytes_ -= cost_of(found->second->table);
-  recent_.erase(found->second);
-  by_name_.erase(found);
+  const auto position = name ? by_name_.find(*name) : by_name_.end();
+  if (position == by_name_.end()) return;
+  used_bytes_ -= cost_of(position->second->table);
+  recent_.erase(position->second);
+  by_name_.erase(position);
 }
 
 std::size_t table_cache::memory_bytes() const {

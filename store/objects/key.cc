@@ -64,7 +64,7 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
       .bytes(facts.config)
       .number(static_cast<std::uint64_t>(facts.time))
       .text(facts.label);
-  const seal_tag tag = key->sealer_of(salt)->seal(sealed_part::body, sealed_position, body);
+  const seal_tag tag = key->sealer_of(salt)->seal(sealed_content::body, sealed_position, body);
   std::vector<std::uint8_t> bytes;
   field_writer(bytes)
       .bytes(encode(object_header{object_kind::key, seal_kind::aes_256_gcm, salt}))
@@ -102,17 +102,17 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   std::vector<std::uint8_t> body(bytes->begin() + sealed_position, bytes->end() - tag_bytes);
   seal_tag tag;
   std::copy(bytes->end() - tag_bytes, bytes->end(), tag.begin());
-  if (!key->sealer_of(header->salt)->open(sealed_part::body, sealed_position, body, tag)) return refused;
+  if (!key->sealer_of(header->salt)->open(sealed_content::body, sealed_position, body, tag)) return refused;
   field_reader fields(body);
-  opened_key opened;
-  opened.id = id;
-  opened.store_key = fields.bytes<sizeof(fingerprint_key)>();
-  opened.facts.config = fields.bytes<sizeof(fingerprint_key)>();
-  opened.facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
-  opened.facts.label = fields.text();
+  opened_key unlocked_key;
+  unlocked_key.id = id;
+  unlocked_key.store_key = fields.bytes<sizeof(fingerprint_key)>();
+  unlocked_key.facts.config = fields.bytes<sizeof(fingerprint_key)>();
+  unlocked_key.facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  unlocked_key.facts.label = fields.text();
   OPENSSL_cleanse(body.data(), body.size());
   if (!fields.ok() || fields.remaining() != 0) return damage(path_of(name), "a field is out of its bounds");
-  return opened;
+  return unlocked_key;
 }
 
 result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
@@ -134,12 +134,12 @@ result<opened_key> open_any_key(storage& objects, const key_secret& secret, cons
   if (!ids) return ids.error();
   bool opens_other = false;  // such as those that a process left that stopped before it put its config
   for (const std::string& id : *ids) {
-    auto opened = open_key(objects, id, secret);
-    if (opened && opened->facts.config == config) return opened;
-    opens_other |= opened.ok();
-    const bool is_tried = opened || opened.error().code() == status_code::invalid_argument ||
-                          is_damage(opened.error()) || is_absence(opened.error());
-    if (!is_tried) return opened;
+    auto unlocked_key = open_key(objects, id, secret);
+    if (unlocked_key && unlocked_key->facts.config == config) return unlocked_key;
+    opens_other |= unlocked_key.ok();
+    const bool is_tried = unlocked_key || unlocked_key.error().code() == status_code::invalid_argument ||
+                          is_damage(unlocked_key.error()) || is_absence(unlocked_key.error());
+    if (!is_tried) return unlocked_key;
   }
   if (opens_other) return damage("config", "it is not the one that the key was made for");
   return status(status_code::invalid_argument, "no key of the store is opened by this password or key file");

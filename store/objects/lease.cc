@@ -40,13 +40,13 @@ std::chrono::nanoseconds lease::time_left() const {
 
 std::string_view session_of(std::string_view id) noexcept { return id.substr(0, id.find_first_of(".-")); }
 
-status put_lease(storage& objects, const std::string& id, const lease& taken, const seal_key& key) {
+status put_lease(storage& objects, const std::string& id, const lease& facts, const seal_key& key) {
   std::vector<std::uint8_t> body;
   field_writer(body)
-      .number(static_cast<std::uint64_t>(taken.time))
-      .number(static_cast<std::uint64_t>(taken.duration))
-      .number(taken.epoch)
-      .text(taken.owner);
+      .number(static_cast<std::uint64_t>(facts.time))
+      .number(static_cast<std::uint64_t>(facts.duration))
+      .number(facts.epoch)
+      .text(facts.owner);
   object_salt salt;
   fill_random(salt);
   return objects.put({object_kind::lease, id}, encode_small_object(object_kind::lease, std::move(body), key, salt));
@@ -59,16 +59,16 @@ result<lease> read_lease(storage& objects, const std::string& id, const seal_key
   const auto body = decode_small_object(*bytes, object_kind::lease, key, path_of(name));
   if (!body) return body.error();
   field_reader fields(*body);
-  lease taken;
-  taken.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
-  taken.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
-  taken.epoch = fields.number<std::uint64_t>();
-  taken.owner = fields.text();
-  if (!fields.ok() || fields.remaining() != 0 || taken.time > latest_time || taken.time < -latest_time ||
-      taken.duration < 0 || taken.duration > longest_duration) {
+  lease facts;
+  facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  facts.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  facts.epoch = fields.number<std::uint64_t>();
+  facts.owner = fields.text();
+  if (!fields.ok() || fields.remaining() != 0 || facts.time > latest_time || facts.time < -latest_time ||
+      facts.duration < 0 || facts.duration > longest_duration) {
     return damage(path_of(name), "a field is out of its bounds");
   }
-  return taken;
+  return facts;
 }
 
 held_lease::held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
@@ -77,15 +77,15 @@ held_lease::held_lease(storage& objects, const seal_key& key, std::string sessio
 
 result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const seal_key& key, const std::string& session,
                                                      std::chrono::nanoseconds duration, std::uint64_t epoch) {
-  std::unique_ptr<held_lease> held(new held_lease(objects, key, session, duration, epoch));
+  std::unique_ptr<held_lease> lease_of_session(new held_lease(objects, key, session, duration, epoch));
   try {
-    if (status put = held->put_next(); !put.ok()) return put;
-    held->start();
+    if (status put = lease_of_session->put_next(); !put.ok()) return put;
+    lease_of_session->start();
   } catch (...) {
-    static_cast<void>(held->give_up());
+    static_cast<void>(lease_of_session->give_up());
     throw;
   }
-  return held;
+  return lease_of_session;
 }
 
 held_lease::~held_lease() { stop(); }
@@ -114,9 +114,9 @@ void held_lease::stop() {
 
 /// Makes the next lease durable. The names of leases that were removed are not used again.
 status held_lease::put_next() {
-  const lease taken{nanoseconds_now(), duration_.count(), epoch_, own_name()};
+  const lease facts{nanoseconds_now(), duration_.count(), epoch_, own_name()};
   const std::uint64_t number = next_number_++;
-  if (status put = put_lease(objects_, lease_id(session_, number), taken, key_); !put.ok()) return put;
+  if (status put = put_lease(objects_, lease_id(session_, number), facts, key_); !put.ok()) return put;
   if (status synced = objects_.sync(); !synced.ok()) return synced;
   held_number_ = number;
   return {};
@@ -161,9 +161,9 @@ result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_k
   const auto leases = objects.list(object_kind::lease);
   if (!leases) return leases.error();
   for (const std::string& id : *leases) {
-    auto taken = read_lease(objects, id, key);
-    if (!taken && !is_absence(taken.error()) && !is_damage(taken.error())) return taken.error();
-    if (taken && taken->time_left().count() >= 0) return std::optional(live_lease{id, std::move(*taken)});
+    auto facts = read_lease(objects, id, key);
+    if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
+    if (facts && facts->time_left().count() >= 0) return std::optional(live_lease{id, std::move(*facts)});
   }
   return std::optional<live_lease>();
 }
@@ -171,25 +171,25 @@ result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_k
 /// A session that renews its lease has two for a moment, of which a list that is made meanwhile may have neither. The
 /// next list has one of them.
 result<std::vector<live_lease>> find_leases_before(storage& objects, const seal_key& key, std::uint64_t epoch) {
-  std::vector<live_lease> found;
+  std::vector<live_lease> older;
   std::set<std::string> seen;
   for (int complete_lists = 0; complete_lists < 2;) {
     const auto leases = objects.list(object_kind::lease);
     if (!leases) return leases.error();
     bool is_complete = true;
     for (const std::string& id : *leases) {
-      auto taken = read_lease(objects, id, key);
-      if (!taken && is_absence(taken.error())) {
+      auto facts = read_lease(objects, id, key);
+      if (!facts && is_absence(facts.error())) {
         is_complete = false;
         continue;
       }
-      if (!taken && !is_damage(taken.error())) return taken.error();
-      lease read = taken ? std::move(*taken) : lease{};
-      if (read.epoch < epoch && seen.insert(std::string(session_of(id))).second) found.push_back({id, std::move(read)});
+      if (!facts && !is_damage(facts.error())) return facts.error();
+      lease read = facts ? std::move(*facts) : lease{};
+      if (read.epoch < epoch && seen.insert(std::string(session_of(id))).second) older.push_back({id, std::move(read)});
     }
     complete_lists = is_complete ? complete_lists + 1 : 0;
   }
-  return found;
+  return older;
 }
 
 status drop_expired_sessions(storage& objects, const seal_key& key) {
@@ -198,11 +198,11 @@ status drop_expired_sessions(storage& objects, const seal_key& key) {
   std::vector<std::string> expired;
   std::vector<std::string_view> alive;
   for (const std::string& id : *leases) {
-    const auto taken = read_lease(objects, id, key);
-    if (!taken && !is_absence(taken.error()) && !is_damage(taken.error())) return taken.error();
-    const bool has_expired = taken ? taken->time_left().count() < 0 : is_damage(taken.error());
+    const auto facts = read_lease(objects, id, key);
+    if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
+    const bool has_expired = facts ? facts->time_left().count() < 0 : is_damage(facts.error());
     if (has_expired) expired.push_back(id);
-    if (!has_expired && taken) alive.push_back(session_of(id));
+    if (!has_expired && facts) alive.push_back(session_of(id));
   }
   // A session has two leases for a moment, of which the older one may have expired.
   std::erase_if(expired, [&](const std::string& id) { return std::ranges::count(alive, session_of(id)) != 0; });

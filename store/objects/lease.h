@@ -33,7 +33,7 @@ struct lease {
 [[nodiscard]] std::string_view session_of(std::string_view id) noexcept;
 
 /// Puts a lease. Does not sync. Errors: those of the storage.
-[[nodiscard]] status put_lease(storage& objects, const std::string& id, const lease& taken, const seal_key& key);
+[[nodiscard]] status put_lease(storage& objects, const std::string& id, const lease& facts, const seal_key& key);
 /// Errors: those of the storage; damage.
 [[nodiscard]] result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key);
 
@@ -84,7 +84,7 @@ class held_lease {
 /// A lease that has not expired, and its id.
 struct live_lease {
   std::string id;
-  lease taken;
+  lease facts;
 };
 /// Returns the lease of any session that is alive. Errors: those of the storage.
 [[nodiscard]] result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_key& key);

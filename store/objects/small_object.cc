@@ -9,7 +9,7 @@ namespace cutpoint::store {
 
 std::vector<std::uint8_t> encode_small_object(object_kind kind, std::vector<std::uint8_t> body, const seal_key& key,
                                               const object_salt& salt) {
-  const seal_tag tag = key.sealer_of(salt)->seal(sealed_part::body, object_header_bytes, body);
+  const seal_tag tag = key.sealer_of(salt)->seal(sealed_content::body, object_header_bytes, body);
   std::vector<std::uint8_t> bytes;
   field_writer(bytes).bytes(encode(object_header{kind, key.kind(), salt})).bytes(body).bytes(tag);
   return bytes;
@@ -28,7 +28,7 @@ result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, object_ki
   std::vector<std::uint8_t> body(sealed.begin(), sealed.end());
   seal_tag tag;
   std::copy(bytes.end() - tag_bytes, bytes.end(), tag.begin());
-  if (!key.sealer_of(header->salt)->open(sealed_part::body, object_header_bytes, body, tag)) {
+  if (!key.sealer_of(header->salt)->open(sealed_content::body, object_header_bytes, body, tag)) {
     return damage(object, "its bytes have changed");
   }
   return body;

@@ -42,29 +42,29 @@ std::array<std::uint8_t, 32> parent_bytes(const std::string& id) {
 
 }  // namespace
 
-result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key) {
-  if (!has_room_for(taken.paths) || !has_room_for(taken.tags) || taken.host.size() > UINT16_MAX) {
+result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key) {
+  if (!has_room_for(facts.paths) || !has_room_for(facts.tags) || facts.host.size() > UINT16_MAX) {
     return status(status_code::invalid_argument, "the paths, tags or host of a snapshot are too long");
   }
   std::vector<std::uint8_t> body;
   field_writer fields(body);
-  fields.bytes(taken.root.content.bytes)
-      .number(taken.root.raw_bytes)
-      .number(taken.root.hint)
-      .number(taken.sequence)
-      .number(static_cast<std::uint64_t>(taken.time))
-      .number(static_cast<std::uint64_t>(taken.duration))
-      .number(taken.is_incomplete ? incomplete_flag : 0)
-      .bytes(parent_bytes(taken.parent))
-      .bytes(taken.session)
-      .number(taken.statistics.files)
-      .number(taken.statistics.folders)
-      .number(taken.statistics.bytes)
-      .number(taken.statistics.new_raw_bytes)
-      .number(taken.statistics.new_stored_bytes)
-      .text(taken.host);
-  append_list(taken.paths, fields);
-  append_list(taken.tags, fields);
+  fields.bytes(facts.root.content.bytes)
+      .number(facts.root.raw_bytes)
+      .number(facts.root.hint)
+      .number(facts.sequence)
+      .number(static_cast<std::uint64_t>(facts.time))
+      .number(static_cast<std::uint64_t>(facts.duration))
+      .number(facts.is_incomplete ? incomplete_flag : 0)
+      .bytes(parent_bytes(facts.parent))
+      .bytes(facts.session)
+      .number(facts.statistics.files)
+      .number(facts.statistics.folders)
+      .number(facts.statistics.bytes)
+      .number(facts.statistics.new_raw_bytes)
+      .number(facts.statistics.new_stored_bytes)
+      .text(facts.host);
+  append_list(facts.paths, fields);
+  append_list(facts.tags, fields);
   if (body.size() > largest_snapshot_bytes / 2) {
     return status(status_code::invalid_argument, "the paths and tags of a snapshot are too long");
   }
@@ -89,29 +89,29 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   const auto body = decode_small_object(*bytes, object_kind::snapshot, key, path_of(name));
   if (!body) return body.error();
   field_reader fields(*body);
-  snapshot taken;
-  taken.root.content = {fields.bytes<largest_digest_bytes>(), digest_bytes};
-  taken.root.raw_bytes = fields.number<std::uint32_t>();
-  taken.root.hint = fields.number<std::uint64_t>();
-  taken.sequence = fields.number<std::uint64_t>();
-  taken.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
-  taken.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  snapshot facts;
+  facts.root.content = {fields.bytes<largest_digest_bytes>(), digest_bytes};
+  facts.root.raw_bytes = fields.number<std::uint32_t>();
+  facts.root.hint = fields.number<std::uint64_t>();
+  facts.sequence = fields.number<std::uint64_t>();
+  facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  facts.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   const auto flags = fields.number<std::uint32_t>();
-  taken.is_incomplete = flags == incomplete_flag;
+  facts.is_incomplete = flags == incomplete_flag;
   const digest parent{fields.bytes<32>(), 32};
-  if (parent.bytes != std::array<std::uint8_t, 32>{}) taken.parent = to_hex(parent);
-  taken.session = fields.bytes<16>();
-  for (std::uint64_t* each : {&taken.statistics.files, &taken.statistics.folders, &taken.statistics.bytes,
-                              &taken.statistics.new_raw_bytes, &taken.statistics.new_stored_bytes}) {
+  if (parent.bytes != std::array<std::uint8_t, 32>{}) facts.parent = to_hex(parent);
+  facts.session = fields.bytes<16>();
+  for (std::uint64_t* each : {&facts.statistics.files, &facts.statistics.folders, &facts.statistics.bytes,
+                              &facts.statistics.new_raw_bytes, &facts.statistics.new_stored_bytes}) {
     *each = fields.number<std::uint64_t>();
   }
-  taken.host = fields.text();
-  taken.paths = read_list(fields);
-  taken.tags = read_list(fields);
-  if (!fields.ok() || fields.remaining() != 0 || flags > incomplete_flag || taken.root.raw_bytes > largest_raw_bytes) {
+  facts.host = fields.text();
+  facts.paths = read_list(fields);
+  facts.tags = read_list(fields);
+  if (!fields.ok() || fields.remaining() != 0 || flags > incomplete_flag || facts.root.raw_bytes > largest_raw_bytes) {
     return damage(path_of(name), "a field is out of its bounds");
   }
-  return taken;
+  return facts;
 }
 
 }  // namespace cutpoint::store

@@ -42,7 +42,7 @@ struct snapshot {
 };
 
 /// Puts a snapshot, and returns its id. Does not sync. Errors: those of the storage; invalid_argument, if a string is longer than 64 KiB or the snapshot is longer than 16 MiB.
-[[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key);
+[[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key);
 
 /// Errors: those of the storage; damage, also if the bytes do not have the name; invalid_argument, as for small objects.
 [[nodiscard]] result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,

@@ -28,10 +28,10 @@ constexpr std::array<span_unit, 4> span_units = {{{'y', &calendar_span::years},
 constexpr std::array<std::string_view, keep_period_count> period_names = {"last",   "hourly",  "daily",
                                                                           "weekly", "monthly", "yearly"};
 
-bool has_tags(const store_snapshot& taken, const std::vector<std::string>& tags) {
+bool has_tags(const store_snapshot& snapshot, const std::vector<std::string>& tags) {
   for (const std::string& each : tags) {
-    if (each.empty() && taken.tags.empty()) return true;
-    if (std::ranges::find(taken.tags, each) == taken.tags.end()) return false;
+    if (each.empty() && snapshot.tags.empty()) return true;
+    if (std::ranges::find(snapshot.tags, each) == snapshot.tags.end()) return false;
   }
   return true;
 }
@@ -43,9 +43,9 @@ class period_counter {
       : period_(static_cast<keep_period>(period)), name_(period_names[period]) {}
 
   /// Returns the name of the rule that keeps a snapshot, or nothing. The one at `index` is shown.
-  [[nodiscard]] std::string keeps(const store_snapshot& taken, std::size_t index, bool is_oldest) {
+  [[nodiscard]] std::string keeps(const store_snapshot& snapshot, std::size_t index, bool is_oldest) {
     const std::int64_t period =
-        period_ == keep_period::last ? static_cast<std::int64_t>(index) : store::period_of(period_, taken.time);
+        period_ == keep_period::last ? static_cast<std::int64_t>(index) : store::period_of(period_, snapshot.time);
     const bool is_new = !last_ || *last_ != period;
     if (!is_new && !is_oldest) return {};
     last_ = period;
@@ -72,26 +72,26 @@ void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& po
   }
   auto left = policy.counts;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
-    auto& [taken, reasons] = decisions[i];
+    auto& [snapshot, reasons] = decisions[i];
     const bool is_oldest = i + 1 == decisions.size();
-    const auto is_in_span = [&, time = store::time_of(taken.time)](const calendar_span& span) {
+    const auto is_in_span = [&, time = store::time_of(snapshot.time)](const calendar_span& span) {
       if (span.is_empty()) return false;
       return newest == decisions.end() || time > store::earlier(store::time_of(newest->snapshot.time), span);
     };
     for (const auto& each : policy.tags) {
-      if (has_tags(taken, each)) reasons.push_back(fmt::format("has tags [{}]", fmt::join(each, ", ")));
+      if (has_tags(snapshot, each)) reasons.push_back(fmt::format("has tags [{}]", fmt::join(each, ", ")));
     }
     if (is_in_span(policy.spans[0])) reasons.push_back("within " + to_string(policy.spans[0]));
     for (std::size_t period = 0; period < keep_period_count; ++period) {
       if (left[period] == 0) continue;
-      const std::string rule = counters[period].keeps(taken, i, is_oldest);
+      const std::string rule = counters[period].keeps(snapshot, i, is_oldest);
       if (rule.empty()) continue;
       if (left[period] != unlimited_snapshots) --left[period];
       reasons.push_back(rule + " snapshot");
     }
     for (std::size_t period = 1; period < keep_period_count; ++period) {
       if (!is_in_span(policy.spans[period])) continue;
-      const std::string rule = span_counters[period].keeps(taken, i, is_oldest);
+      const std::string rule = span_counters[period].keeps(snapshot, i, is_oldest);
       if (!rule.empty()) reasons.push_back(fmt::format("{} within {}", rule, to_string(policy.spans[period])));
     }
   }
@@ -139,12 +139,12 @@ std::string to_string(const calendar_span& span) {
   return text;
 }
 
-bool snapshot_filter::matches(const store_snapshot& taken) const {
-  const bool has_host = hosts.empty() || std::ranges::find(hosts, taken.host) != hosts.end();
+bool snapshot_filter::matches(const store_snapshot& snapshot) const {
+  const bool has_host = hosts.empty() || std::ranges::find(hosts, snapshot.host) != hosts.end();
   const bool has_paths = std::ranges::all_of(
-      paths, [&](const std::string& each) { return std::ranges::find(taken.paths, each) != taken.paths.end(); });
+      paths, [&](const std::string& each) { return std::ranges::find(snapshot.paths, each) != snapshot.paths.end(); });
   return has_host && has_paths &&
-         (tags.empty() || std::ranges::any_of(tags, [&](const auto& each) { return has_tags(taken, each); }));
+         (tags.empty() || std::ranges::any_of(tags, [&](const auto& each) { return has_tags(snapshot, each); }));
 }
 
 result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot> snapshots,

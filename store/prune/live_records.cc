@@ -59,17 +59,17 @@ struct live_records::worker {
 
 result<live_records> live_records::mark(const store_reading& store, const std::vector<record_reference>& roots,
                                         const marking_options& options) {
-  live_records made;
-  made.count_records(store.shards.shards(), options);
-  if (status marked = made.mark_from(store, roots, options); !marked.ok()) return marked;
-  return made;
+  live_records records;
+  records.count_records(store.shards.shards(), options);
+  if (status marked = records.mark_from(store, roots, options); !marked.ok()) return marked;
+  return records;
 }
 
 void live_records::count_records(std::span<const shard> shards, const marking_options& options) {
   for (const shard& each : shards) {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) {
-      const shard_container found = each.container_at(i);
-      if (options.usable.contains(found.name)) containers_.push_back({found.name, found.hint});
+      const shard_container container = each.container_at(i);
+      if (options.usable.contains(container.name)) containers_.push_back({container.name, container.hint});
     }
   }
   std::ranges::sort(containers_, {}, &known_container::name);
@@ -82,9 +82,9 @@ void live_records::count_records(std::span<const shard> shards, const marking_op
     std::vector<std::uint32_t>& indices = in_shards_.emplace_back(each.container_count(), unusable_container);
     for (std::uint32_t i = 0; i < each.container_count(); ++i) {
       const container_name name = each.container_at(i).name;
-      const auto found = std::ranges::lower_bound(containers_, name, {}, &known_container::name);
-      if (found != containers_.end() && found->name == name) {
-        indices[i] = static_cast<std::uint32_t>(found - containers_.begin());
+      const auto position = std::ranges::lower_bound(containers_, name, {}, &known_container::name);
+      if (position != containers_.end() && position->name == name) {
+        indices[i] = static_cast<std::uint32_t>(position - containers_.begin());
       }
     }
     for (std::size_t partition = 0; partition < each.partition_count(); ++partition) {
@@ -166,9 +166,9 @@ status live_records::visit(worker& own, const record_reference& node) {
 status live_records::mark_all(worker& own, record_kind kind, std::span<const record_reference> references) {
   const std::span<const shard> shards = own.shards;
   own.references += references.size();
-  const auto mark = [&](const record_reference& reference, const place& found) {
-    set_bit(live_, bit_of(found));
-    if (kind == record_kind::node && set_bit(visited_, bit_of(found))) own.next.push_back(reference);
+  const auto mark = [&](const record_reference& reference, const place& position) {
+    set_bit(live_, bit_of(position));
+    if (kind == record_kind::node && set_bit(visited_, bit_of(position))) own.next.push_back(reference);
   };
   for (std::size_t begin = 0; begin < references.size();) {
     own.unfollowed.clear();
@@ -222,19 +222,20 @@ std::optional<live_records::place> live_records::follow(worker& own, record_kind
 
 /// Notes where a reference led, so that the next may follow. Another container is followed when a second reference goes on
 /// in it, because its table would be of no use to records that lie apart.
-status live_records::follow_from(worker& own, const record_reference& reference, const place& found) const {
-  const place before = std::exchange(own.looked_up, found);
-  const known_container& container = containers_[found.container];
-  if (own.table && own.followed.container == found.container) {
-    own.followed = found;
+status live_records::follow_from(worker& own, const record_reference& reference, const place& position) const {
+  const place before = std::exchange(own.looked_up, position);
+  const known_container& container = containers_[position.container];
+  if (own.table && own.followed.container == position.container) {
+    own.followed = position;
     return {};
   }
-  const bool goes_on = before.container == found.container && found.ordinal - before.ordinal - 1 < most_records_ahead;
+  const bool goes_on =
+      before.container == position.container && position.ordinal - before.ordinal - 1 < most_records_ahead;
   if (!goes_on || container.is_avoided || container.hint != reference.hint) return {};
   auto table = own.index.tables().find(container.name);
   if (!table) return table.error();
   own.table = std::move(*table);
-  own.followed = found;
+  own.followed = position;
   return {};
 }
 
@@ -248,9 +249,10 @@ void live_records::find_places(worker& own, const digest& content) {
     own.entries.clear();
     shards[i].find(prefix, own.entries);
     for (const shard_entry& each : own.entries) {
-      const place found{in_shards_[i][each.container], each.ordinal};
-      if (found.container == unusable_container || found.ordinal >= containers_[found.container].records) continue;
-      if (std::ranges::find(own.places, found) == own.places.end()) own.places.push_back(found);
+      const place position{in_shards_[i][each.container], each.ordinal};
+      if (position.container == unusable_container || position.ordinal >= containers_[position.container].records)
+        continue;
+      if (std::ranges::find(own.places, position) == own.places.end()) own.places.push_back(position);
     }
   }
 }
@@ -267,8 +269,8 @@ result<live_records::place> live_records::choose(worker& own, record_kind kind, 
     const auto table = own.index.tables().find(container.name);
     if (!table) return table.error();
     if (*table == nullptr || each.ordinal >= (*table)->records.size()) continue;
-    const record_description& found = (*table)->records[each.ordinal].description;
-    if (found.kind != kind || found.content != reference.content) continue;
+    const record_description& description = (*table)->records[each.ordinal].description;
+    if (description.kind != kind || description.content != reference.content) continue;
     const int rank = 1 + (container.is_avoided ? 0 : 4) + (container.hint == reference.hint ? 2 : 0) +
                      (test_bit(live_, bit_of(each)) ? 1 : 0);
     if (rank > best_rank) best = each;

@@ -69,7 +69,7 @@ class live_records {
   [[nodiscard]] status visit(worker& own, const record_reference& node);
   [[nodiscard]] status mark_all(worker& own, record_kind kind, std::span<const record_reference> references);
   [[nodiscard]] std::optional<place> follow(worker& own, record_kind kind, const record_reference& reference) const;
-  [[nodiscard]] status follow_from(worker& own, const record_reference& reference, const place& found) const;
+  [[nodiscard]] status follow_from(worker& own, const record_reference& reference, const place& position) const;
   [[nodiscard]] result<place> choose(worker& own, record_kind kind, const record_reference& reference);
   void find_places(worker& own, const digest& content);
   [[nodiscard]] std::uint64_t bit_of(const place& record) const noexcept {

@@ -18,7 +18,7 @@ namespace cutpoint::store {
 namespace {
 
 /// A container is small if it has less than this part of the bytes to which containers are filled.
-constexpr std::uint64_t small_part = 8;
+constexpr std::uint64_t small_share = 8;
 
 /// So many small containers are merged. Fewer stay, so that backups of little data do not have it copied each time.
 constexpr std::size_t least_merged = 8;
@@ -33,7 +33,8 @@ struct removable_container {
 
 class pruner {
  public:
-  pruner(open_store& opened, const store_prune_options& options) : opened_(opened), options_(options) {}
+  pruner(open_store& opened_store, const store_prune_options& options)
+      : opened_store_(opened_store), options_(options) {}
 
   result<store_prune_summary> prune();
 
@@ -44,13 +45,13 @@ class pruner {
   void choose_rewrites();
   void choose_merges();
   [[nodiscard]] bool choose_rewrite(const removable_container& container);
-  void rehearse();
+  void count_removable();
   void count_rewritten(const removable_container& container) {
     ++summary_.rewritten_containers;
     summary_.rewritten_bytes += container.live_bytes;
   }
   [[nodiscard]] bool is_small(const removable_container& container) const {
-    return container.bytes < opened_.config().container_bytes / small_part;
+    return container.bytes < opened_store_.config().container_bytes / small_share;
   }
   status remove(const std::vector<removable_container>& containers);
   status complete(const removal_list& proposal);
@@ -61,7 +62,7 @@ class pruner {
     return marks_->name(container.index);
   }
 
-  open_store& opened_;
+  open_store& opened_store_;
   const store_prune_options& options_;
   store_prune_summary summary_;
   std::uint64_t epoch_ = 0;  ///< of the newest removal list
@@ -77,11 +78,11 @@ class pruner {
 result<store_prune_summary> pruner::prune() {
   if (status finished = finish_earlier_prune(); !finished.ok()) return finished;
   if (!summary_.awaited.empty()) return summary_;
-  if (status found = find_waste(); !found.ok()) return found;
+  if (status outcome = find_waste(); !outcome.ok()) return outcome;
   choose_rewrites();
   if (options_.most_unused < 1) choose_merges();
-  if (options_.is_rehearsal) {
-    rehearse();
+  if (options_.is_dry_run) {
+    count_removable();
     return summary_;
   }
   // Dead containers go first, because rewriting takes room.
@@ -94,7 +95,7 @@ result<store_prune_summary> pruner::prune() {
 }
 
 /// Counts what would be done.
-void pruner::rehearse() {
+void pruner::count_removable() {
   for (const auto* chosen : {&dead_, &rewritten_}) {
     for (const removable_container& each : *chosen) {
       ++summary_.removed_containers;
@@ -107,54 +108,55 @@ void pruner::rehearse() {
 
 /// Goes on with the list that an earlier prune has left.
 status pruner::finish_earlier_prune() {
-  const auto newest = read_newest_list(opened_.objects(), opened_.key());
+  const auto newest = read_newest_list(opened_store_.objects(), opened_store_.key());
   if (!newest) return newest.error();
   epoch_ = newest->epoch;
-  if (options_.is_rehearsal || epoch_ == 0) return {};
-  return newest->state == removal_state::proposed ? complete(*newest) : carry_out(opened_.objects(), *newest);
+  if (options_.is_dry_run || epoch_ == 0) return {};
+  return newest->state == removal_state::proposed ? complete(*newest) : carry_out(opened_store_.objects(), *newest);
 }
 
 status pruner::find_waste() {
-  auto state = read_state(opened_);
+  auto state = read_state(opened_store_);
   if (!state) return state.error();
-  if (options_.is_rehearsal) {
+  if (options_.is_dry_run) {
     std::erase_if(state->snapshots, [&](const auto& each) { return options_.forgotten.contains(each.id); });
   }
   for (const auto& each : state->snapshots) marked_.insert(each.id);
   marking_options marking = this->marking();
   marking.usable = std::move(state->containers);
-  auto marks = mark_snapshots(opened_, state->snapshots, marking);
+  auto marks = mark_snapshots(opened_store_, state->snapshots, marking);
   if (!marks) return marks.error();
   marks_ = std::move(*marks);
   for (std::size_t i = 0; i < marks_->container_count(); ++i) {
     const std::string id = id_of(marks_->name(i));
-    const auto bytes = opened_.objects().size({object_kind::container, id});
+    const auto bytes = opened_store_.objects().size({object_kind::container, id});
     if (!bytes) return bytes.error();
     ++summary_.containers;
     summary_.container_bytes += *bytes;
     const std::uint64_t live = marks_->live_count(i);
-    removable_container found{i, *bytes, 0, 0};
+    removable_container container{i, *bytes, 0, 0};
     if (live == marks_->record_count(i)) {
-      found.live_bytes = *bytes;
-      if (is_small(found)) small_.push_back(found);
+      container.live_bytes = *bytes;
+      if (is_small(container)) small_.push_back(container);
       continue;
     }
     if (live == 0) {
-      found.unused_bytes = *bytes;
-      dead_.push_back(found);
-      summary_.unused_bytes += found.unused_bytes;
+      container.unused_bytes = *bytes;
+      dead_.push_back(container);
+      summary_.unused_bytes += container.unused_bytes;
       continue;
     }
-    const auto table = read_container_table(opened_.objects(), id, opened_.key());
+    const auto table = read_container_table(opened_store_.objects(), id, opened_store_.key());
     if (!table && is_damage(table.error())) continue;  // a repair saves what is whole
     if (!table) return table.error();
     for (std::uint32_t ordinal = 0; ordinal < table->records.size(); ++ordinal) {
       const record_description& record = table->records[ordinal].description;
       if (record.kind == record_kind::padding) continue;
-      (marks_->is_live(i, ordinal) ? found.live_bytes : found.unused_bytes) += record_bytes(record.stored_bytes);
+      (marks_->is_live(i, ordinal) ? container.live_bytes : container.unused_bytes) +=
+          record_bytes(record.stored_bytes);
     }
-    partly_live_.push_back(found);
-    summary_.unused_bytes += found.unused_bytes;
+    partly_live_.push_back(container);
+    summary_.unused_bytes += container.unused_bytes;
   }
   summary_.left_unused_bytes = summary_.unused_bytes;
   return {};
@@ -206,7 +208,7 @@ status pruner::remove(const std::vector<removable_container>& containers) {
   if (containers.empty()) return {};
   removal_list proposal{epoch_ + 1, removal_state::proposed, {}};
   for (const removable_container& each : containers) proposal.containers.insert(name(each));
-  if (status proposed = propose_removal(opened_, proposal); !proposed.ok()) return proposed;
+  if (status proposed = propose_removal(opened_store_, proposal); !proposed.ok()) return proposed;
   if (status completed = complete(proposal); !completed.ok()) return completed;
   if (!summary_.awaited.empty()) return {};
   for (const removable_container& each : containers) summary_.left_unused_bytes -= each.unused_bytes;
@@ -216,20 +218,20 @@ status pruner::remove(const std::vector<removable_container>& containers) {
 status pruner::complete(const removal_list& proposal) {
   std::map<container_name, std::uint64_t> bytes;
   for (const container_name& each : proposal.containers) {
-    const auto size = opened_.objects().size({object_kind::container, id_of(each)});
+    const auto size = opened_store_.objects().size({object_kind::container, id_of(each)});
     if (!size && !is_absence(size.error())) return size.error();
     bytes[each] = size ? *size : 0;
   }
-  const auto outcome = complete_removal(opened_, proposal, marked_, marking());
+  const auto outcome = complete_removal(opened_store_, proposal, marked_, marking());
   if (!outcome) return outcome.error();
   if (outcome->decision.epoch != 0) {
     epoch_ = outcome->decision.epoch;
-    summary_.kept_containers += outcome->kept;
+    summary_.kept_containers += outcome->kept_count;
     summary_.removed_containers += outcome->decision.containers.size();
     for (const container_name& each : outcome->decision.containers) summary_.removed_bytes += bytes[each];
     return {};
   }
-  for (const live_lease& each : outcome->awaited) summary_.awaited.push_back(each.taken.owner);
+  for (const live_lease& each : outcome->awaited) summary_.awaited.push_back(each.facts.owner);
   summary_.waiting_containers = proposal.containers.size();
   return {};
 }
@@ -240,9 +242,10 @@ status pruner::rewrite() {
   if (rewritten_.empty()) return {};
   std::vector<removable_container> copied;
   {
-    const auto session = held_session::begin(opened_);
+    const auto session = held_session::begin(opened_store_);
     if (!session) return session.error();
-    auto records = record_writer::make((*session)->objects(), opened_.key(), opened_.config().container_bytes);
+    auto records =
+        record_writer::make((*session)->objects(), opened_store_.key(), opened_store_.config().container_bytes);
     if (!records) return records.error();
     for (const removable_container& each : rewritten_) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
@@ -258,13 +261,13 @@ status pruner::rewrite() {
 }
 
 status pruner::copy_records(const removable_container& source, record_writer& records) {
-  storage& objects = opened_.objects();
-  const auto table = read_container_table(objects, id_of(name(source)), opened_.key());
+  storage& objects = opened_store_.objects();
+  const auto table = read_container_table(objects, id_of(name(source)), opened_store_.key());
   if (!table) return table.error();
   for (std::uint32_t ordinal = 0; ordinal < table->records.size(); ++ordinal) {
     if (!marks_->is_live(source.index, ordinal)) continue;
     const placed_record& place = table->records[ordinal];
-    const auto payload = read_payload(objects, *table, place, opened_.key());
+    const auto payload = read_payload(objects, *table, place, opened_store_.key());
     if (!payload) return payload.error();
     if (const auto hint = records.append(place.description, *payload); !hint) return hint.error();
   }
@@ -273,15 +276,16 @@ status pruner::copy_records(const removable_container& source, record_writer& re
 
 /// Removes the entries of containers that do not exist any more from the index.
 status pruner::clean_index() {
-  const auto state = read_state(opened_);
+  const auto state = read_state(opened_store_);
   if (!state) return state.error();
-  return opened_.shards().drop_containers([&](const container_name& each) { return state->containers.contains(each); });
+  return opened_store_.shards().drop_containers(
+      [&](const container_name& each) { return state->containers.contains(each); });
 }
 
 }  // namespace
 
-result<store_prune_summary> prune_store(open_store& opened, const store_prune_options& options) {
-  return pruner(opened, options).prune();
+result<store_prune_summary> prune_store(open_store& opened_store, const store_prune_options& options) {
+  return pruner(opened_store, options).prune();
 }
 
 }  // namespace cutpoint::store

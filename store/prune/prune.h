@@ -7,7 +7,7 @@
 
 namespace cutpoint::store {
 
-/// As `backup_store::prune`. `opened` maps the shards anew. Errors: also those of `live_records::mark`.
-[[nodiscard]] result<store_prune_summary> prune_store(open_store& opened, const store_prune_options& options);
+/// As `backup_store::prune`. `opened_store` maps the shards anew. Errors: also those of `live_records::mark`.
+[[nodiscard]] result<store_prune_summary> prune_store(open_store& opened_store, const store_prune_options& options);
 
 }  // namespace cutpoint::store

@@ -16,10 +16,10 @@ status overtaken() {
 
 /// Puts a list, durably, and then makes sure that it is the newest. So the lists of all processes are in one order, and a
 /// process that was suspended for long does not go on with what it knew before.
-status put_next_list(open_store& opened, const removal_list& list) {
+status put_next_list(open_store& opened_store, const removal_list& list) {
   // A storage that has failed to put an object stays failed.
-  const auto objects = opened.open_storage(new_session_id(), 0);
-  status put = put_removal_list(*objects, opened.key(), list);
+  const auto objects = opened_store.open_storage(new_session_id(), 0);
+  status put = put_removal_list(*objects, opened_store.key(), list);
   if (put.ok()) put = objects->sync();
   if (is_presence(put)) return overtaken();
   if (!put.ok()) return put;
@@ -30,17 +30,17 @@ status put_next_list(open_store& opened, const removal_list& list) {
 
 }  // namespace
 
-result<store_state> read_state(open_store& opened) {
+result<store_state> read_state(open_store& opened_store) {
   status unreadable;
-  auto snapshots = opened.snapshots([&](const std::string& object, const status& why) {
+  auto snapshots = opened_store.snapshots([&](const std::string& object, const status& why) {
     if (!unreadable.ok()) return;
     unreadable = {why.code(), why.message() + "; nothing is removed while it is unknown what " + object + " needs",
                   why.system_error()};
   });
   if (!snapshots) return snapshots.error();
   if (!unreadable.ok()) return unreadable;
-  if (status mapped = opened.reopen_shards(); !mapped.ok()) return mapped;
-  const auto ids = opened.objects().list(object_kind::container);
+  if (status mapped = opened_store.reopen_shards(); !mapped.ok()) return mapped;
+  const auto ids = opened_store.objects().list(object_kind::container);
   if (!ids) return ids.error();
   store_state state{std::move(*snapshots), {}};
   for (const std::string& id : *ids) {
@@ -49,31 +49,33 @@ result<store_state> read_state(open_store& opened) {
   return state;
 }
 
-result<live_records> mark_snapshots(open_store& opened, const std::vector<open_store::listed_snapshot>& snapshots,
+result<live_records> mark_snapshots(open_store& opened_store, const std::vector<open_store::listed_snapshot>& snapshots,
                                     const marking_options& options) {
-  table_cache tables(opened.objects(), opened.key(), table_cache::usual_bytes);
-  auto shards = shard_index::open(opened.objects(), opened.key().kind(), tables);
+  table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes);
+  auto shards = shard_index::open(opened_store.objects(), opened_store.key().kind(), tables);
   if (!shards) return shards.error();
   // The marks are of the places that shards name, and no table of a container confirms them.
   if (status rebuilt = shards->rebuild_damaged(); !rebuilt.ok()) return rebuilt;
   std::vector<record_reference> roots;
-  for (const auto& each : snapshots) roots.push_back(each.taken.root);
-  return live_records::mark(opened.reading(*shards), roots, options);
+  for (const auto& each : snapshots) roots.push_back(each.facts.root);
+  return live_records::mark(opened_store.reading(*shards), roots, options);
 }
 
-status propose_removal(open_store& opened, const removal_list& proposal) { return put_next_list(opened, proposal); }
+status propose_removal(open_store& opened_store, const removal_list& proposal) {
+  return put_next_list(opened_store, proposal);
+}
 
-result<removal_outcome> complete_removal(open_store& opened, const removal_list& proposal,
+result<removal_outcome> complete_removal(open_store& opened_store, const removal_list& proposal,
                                          const std::set<std::string>& marked, const marking_options& options) {
   removal_outcome outcome;
-  storage& objects = opened.objects();
-  if (status dropped = drop_expired_sessions(objects, opened.key()); !dropped.ok()) return dropped;
-  auto sessions = find_leases_before(objects, opened.key(), proposal.epoch);
+  storage& objects = opened_store.objects();
+  if (status dropped = drop_expired_sessions(objects, opened_store.key()); !dropped.ok()) return dropped;
+  auto sessions = find_leases_before(objects, opened_store.key(), proposal.epoch);
   if (!sessions) return sessions.error();
   outcome.awaited = std::move(*sessions);
   if (!outcome.awaited.empty()) return outcome;
 
-  auto state = read_state(opened);
+  auto state = read_state(opened_store);
   if (!state) return state.error();
   removal_list decision{proposal.epoch + 1, removal_state::decided, proposal.containers};
   const bool are_all_marked =
@@ -82,32 +84,33 @@ result<removal_outcome> complete_removal(open_store& opened, const removal_list&
     marking_options marking = options;
     marking.usable = std::move(state->containers);
     marking.avoided = proposal.containers;
-    const auto marks = mark_snapshots(opened, state->snapshots, marking);
+    const auto marks = mark_snapshots(opened_store, state->snapshots, marking);
     if (!marks) return marks.error();
     for (std::size_t i = 0; i < marks->container_count(); ++i) {
-      if (marks->live_count(i) != 0 && decision.containers.erase(marks->name(i)) != 0) ++outcome.kept;
+      if (marks->live_count(i) != 0 && decision.containers.erase(marks->name(i)) != 0) ++outcome.kept_count;
     }
   }
-  if (status decided = put_next_list(opened, decision); !decided.ok()) return decided;
+  if (status decided = put_next_list(opened_store, decision); !decided.ok()) return decided;
   if (status removed = carry_out(objects, decision); !removed.ok()) return removed;
   outcome.decision = std::move(decision);
   return outcome;
 }
 
-status settle_removals(open_store& opened,
+status settle_removals(open_store& opened_store,
                        const std::function<void(const std::string& object, const status& why)>& damaged) {
   bool is_damaged = false;
-  const auto newest = read_newest_list(opened.objects(), opened.key(), [&](const object_name& list, const status& why) {
-    is_damaged = true;
-    damaged(path_of(list), why);
-  });
+  const auto newest =
+      read_newest_list(opened_store.objects(), opened_store.key(), [&](const object_name& list, const status& why) {
+        is_damaged = true;
+        damaged(path_of(list), why);
+      });
   if (!newest) return newest.error();
   if (!is_damaged) {
-    return newest->state == removal_state::proposed ? status() : carry_out(opened.objects(), *newest);
+    return newest->state == removal_state::proposed ? status() : carry_out(opened_store.objects(), *newest);
   }
   const removal_list empty{newest->epoch + 1, removal_state::decided, {}};
-  const status put = put_next_list(opened, empty);
-  return put.ok() ? carry_out(opened.objects(), empty) : put;
+  const status put = put_next_list(opened_store, empty);
+  return put.ok() ? carry_out(opened_store.objects(), empty) : put;
 }
 
 status carry_out(storage& objects, const removal_list& decision) {

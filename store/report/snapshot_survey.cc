@@ -54,15 +54,15 @@ class surveyor {
   }
 
   status locate(kind_totals& kind) {
-    found_.assign(chunks_.size(), std::nullopt);
-    if (status located = store_.shards.locate(record_kind::chunk, chunks_, found_); !located.ok()) return located;
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (!found_[i]) return damage("the record " + to_hex(chunks_[i]), "no container has it");
-      std::vector<bool>& seen = seen_[found_[i]->container->id];
-      seen.resize(found_[i]->container->records.size());
-      if (seen[found_[i]->ordinal]) continue;
-      seen[found_[i]->ordinal] = true;
-      const std::uint64_t bytes = found_[i]->place().description.stored_bytes;
+    located_.assign(chunks_.size(), std::nullopt);
+    if (status located = store_.shards.locate(record_kind::chunk, chunks_, located_); !located.ok()) return located;
+    for (std::size_t i = 0; i < located_.size(); ++i) {
+      if (!located_[i]) return damage("the record " + to_hex(chunks_[i]), "no container has it");
+      std::vector<bool>& seen = seen_[located_[i]->container->id];
+      seen.resize(located_[i]->container->records.size());
+      if (seen[located_[i]->ordinal]) continue;
+      seen[located_[i]->ordinal] = true;
+      const std::uint64_t bytes = located_[i]->place().description.stored_bytes;
       survey_.layout.stored_bytes += bytes;
       kind.stored_bytes += bytes;
     }
@@ -76,7 +76,7 @@ class surveyor {
   std::map<std::string, kind_totals> kinds_;
   std::unordered_map<std::string, std::vector<bool>> seen_;  ///< records of each container, by its id
   std::vector<digest> chunks_;                               ///< that are not located yet
-  std::vector<std::optional<found_record>> found_;
+  std::vector<std::optional<found_record>> located_;
 };
 
 }  // namespace

@@ -15,25 +15,26 @@ namespace {
 
 class reporter {
  public:
-  reporter(open_store& opened, const store_report_options& options) : opened_(opened), options_(options) {}
+  reporter(open_store& opened_store, const store_report_options& options)
+      : opened_store_(opened_store), options_(options) {}
 
   result<store_report> report() {
     for (std::size_t i = 0; i < live_share_bin_count; ++i) {
       report_.live_shares[i].at_most = static_cast<double>(i) / (live_share_bin_count - 1);
     }
     // Snapshots are durable after the shards that they need, and these after their containers.
-    const auto snapshots = opened_.snapshots(options_.problem);
+    const auto snapshots = opened_store_.snapshots(options_.problem);
     if (!snapshots) return snapshots.error();
-    if (status mapped = opened_.reopen_shards(); !mapped.ok()) return mapped;
+    if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
     marking_options marking;
     marking.threads = options_.threads;
     marking.cancel = options_.cancel;
-    const auto ids = opened_.objects().list(object_kind::container);
+    const auto ids = opened_store_.objects().list(object_kind::container);
     if (!ids) return ids.error();
     for (const std::string& id : *ids) {
       if (const auto name = container_name_of(id)) marking.usable.insert(*name);
     }
-    const auto live = mark_snapshots(opened_, *snapshots, marking);
+    const auto live = mark_snapshots(opened_store_, *snapshots, marking);
     if (!live) return live.error();
     for (std::size_t i = 0; i < live->container_count(); ++i) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
@@ -52,8 +53,9 @@ class reporter {
  private:
   status count_container(const live_records& live, std::size_t container) {
     const object_name name{object_kind::container, id_of(live.name(container))};
-    const auto size = opened_.objects().size(name);
-    const auto table = size ? read_container_table(opened_.objects(), name.id, opened_.key()) : size.error();
+    const auto size = opened_store_.objects().size(name);
+    const auto table =
+        size ? read_container_table(opened_store_.objects(), name.id, opened_store_.key()) : size.error();
     if (!table && is_absence(table.error())) return {};  // it was pruned meanwhile
     if (!table && is_damage(table.error())) {
       if (options_.problem) options_.problem(path_of(name), table.error());
@@ -84,23 +86,23 @@ class reporter {
   }
 
   status survey(const open_store::listed_snapshot& snapshot, snapshot_layout& layout) {
-    auto found = survey_snapshot(opened_.reading(), snapshot.taken.root, options_.cancel);
-    if (!found) return found.error();
-    layout = std::move(found->layout);
+    auto survey = survey_snapshot(opened_store_.reading(), snapshot.facts.root, options_.cancel);
+    if (!survey) return survey.error();
+    layout = std::move(survey->layout);
     layout.id = snapshot.id;
-    if (&layout == &report_.newest) report_.kinds = std::move(found->kinds);
+    if (&layout == &report_.newest) report_.kinds = std::move(survey->kinds);
     return {};
   }
 
-  open_store& opened_;
+  open_store& opened_store_;
   const store_report_options& options_;
   store_report report_;
 };
 
 }  // namespace
 
-result<store_report> report_store(open_store& opened, const store_report_options& options) {
-  return reporter(opened, options).report();
+result<store_report> report_store(open_store& opened_store, const store_report_options& options) {
+  return reporter(opened_store, options).report();
 }
 
 }  // namespace cutpoint::store

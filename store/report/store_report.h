@@ -7,7 +7,7 @@
 
 namespace cutpoint::store {
 
-/// As `backup_store::report`. `opened` maps the shards anew.
-[[nodiscard]] result<store_report> report_store(open_store& opened, const store_report_options& options);
+/// As `backup_store::report`. `opened_store` maps the shards anew.
+[[nodiscard]] result<store_report> report_store(open_store& opened_store, const store_report_options& options);
 
 }  // namespace cutpoint::store

@@ -26,15 +26,15 @@ result<content_comparison> content_comparison::make(const store_reading& store, 
 }
 
 std::vector<content_place> content_comparison::find_differences(std::span<const content_place> places) {
-  std::vector<std::vector<content_place>> found((places.size() + places_at_once - 1) / places_at_once);
-  run_parallel(workers_.size(), found.size(), [&](std::size_t number, std::size_t group) {
+  std::vector<std::vector<content_place>> differences_of_groups((places.size() + places_at_once - 1) / places_at_once);
+  run_parallel(workers_.size(), differences_of_groups.size(), [&](std::size_t number, std::size_t group) {
     const std::size_t begin = group * places_at_once;
     for (const content_place& each : places.subspan(begin, std::min(places_at_once, places.size() - begin))) {
-      compare(workers_[number], each, found[group]);
+      compare(workers_[number], each, differences_of_groups[group]);
     }
   });
   std::vector<content_place> differences;
-  for (const auto& each : found) differences.insert(differences.end(), each.begin(), each.end());
+  for (const auto& each : differences_of_groups) differences.insert(differences.end(), each.begin(), each.end());
   return differences;
 }
 
@@ -42,8 +42,8 @@ void content_comparison::compare(worker& own, const content_place& place, std::v
   const std::uint64_t length = place.record.raw_bytes;
   own.bytes.resize(length);
   const bool is_read = place.file->read(place.offset, own.bytes);
-  const auto made = is_read ? own.check(own.bytes) : result<digest>(digest());
-  if (!is_read || !made || *made != place.record.content) {
+  const auto read_digest = is_read ? own.check(own.bytes) : result<digest>(digest());
+  if (!is_read || !read_digest || *read_digest != place.record.content) {
     differences.push_back(place);
     return;
   }

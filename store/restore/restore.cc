@@ -206,9 +206,9 @@ int restorer::create(const char* name, Create create_file) {
 
 /// Returns whether the file has a name in the target already and got one more, or failed to.
 bool restorer::link_to_first(const folder_entry& entry, int& error) {
-  const auto found = linked_files_.find({entry.kind, entry.device, entry.inode});
-  if (entry.link_count < 2 || found == linked_files_.end()) return false;
-  linked_file& file = found->second;
+  const auto first_link = linked_files_.find({entry.kind, entry.device, entry.inode});
+  if (entry.link_count < 2 || first_link == linked_files_.end()) return false;
+  linked_file& file = first_link->second;
   const std::size_t slash = file.first_path.rfind('/') + 1;  // 0 without a slash
   const owned_descriptor folder = target_.open_below(file.first_path.substr(0, slash));
   const std::string name = file.first_path.substr(slash);
@@ -251,13 +251,13 @@ status restorer::restore_file(folder_entry entry) {
 /// Opens or creates a regular file, and adds the places of its chunks to the window.
 status restorer::restore_content(folder_entry entry) {
   if (status written = window_.has_room() ? status() : write_window(); !written.ok()) return written;
-  owned_descriptor opened = options_.replaces_files ? open_in_place(target_.folder(), entry) : owned_descriptor();
-  const bool is_new = opened.get() < 0;
+  owned_descriptor descriptor = options_.replaces_files ? open_in_place(target_.folder(), entry) : owned_descriptor();
+  const bool is_new = descriptor.get() < 0;
   if (is_new) {
     const int error = create(entry.name.c_str(), [&] {
-      opened = owned_descriptor(
+      descriptor = owned_descriptor(
           ::openat(target_.folder(), entry.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-      return opened.get();
+      return descriptor.get();
     });
     if (error != 0) return report_call("created", error);
   }
@@ -266,7 +266,7 @@ status restorer::restore_content(folder_entry entry) {
   auto added = std::make_unique<restored_file>();
   added->path = path_;
   added->linked = remember_first(entry);
-  added->descriptor = std::move(opened);
+  added->descriptor = std::move(descriptor);
   added->entry = std::move(entry);
   added->is_new = is_new;
   restored_file& file = window_.add(std::move(added));

@@ -42,8 +42,8 @@ class target_tree {
   [[nodiscard]] int enter(const std::string& name, bool replaces_files);
   /// Returns to the folder above. Returns 0 or the errno of a call that failed; ESTALE, if the folder was moved away.
   [[nodiscard]] int leave();
-  /// Opens the folder at the path `way` below the target, to name files in it only. Invalid if that fails.
-  [[nodiscard]] owned_descriptor open_below(const std::string& way) const;
+  /// Opens the folder at the path `path` below the target, to name files in it only. Invalid if that fails.
+  [[nodiscard]] owned_descriptor open_below(const std::string& path) const;
 
  private:
   struct level {

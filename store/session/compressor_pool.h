@@ -17,10 +17,10 @@ class compressor_pool {
   /// Compresses into `frame` and returns the codec; `none` if the content should be stored as it is.
   [[nodiscard]] record_codec compress(byte_span content, std::vector<std::uint8_t>& frame) {
     if (codec_ == record_codec::none) return codec_;
-    compressor taken = take();
-    const bool pays = taken.compress(content, frame);
+    compressor idle_compressor = take();
+    const bool pays = idle_compressor.compress(content, frame);
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(taken));
+    idle_.push_back(std::move(idle_compressor));
     return pays ? codec_ : record_codec::none;
   }
 
@@ -29,9 +29,9 @@ class compressor_pool {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        compressor taken = std::move(idle_.back());
+        compressor compressor_of_pool = std::move(idle_.back());
         idle_.pop_back();
-        return taken;
+        return compressor_of_pool;
       }
     }
     return compressor(level_);

@@ -21,35 +21,35 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
   const status located = shards_.locate(kind, {&record.content, 1}, {&first, 1}, {&record.hint, 1});
   if (!located.ok()) return located;
   status failure = record_damage(record, "no container has it");
-  const auto try_container = [&](const found_record& found) {
-    auto made = read_from(found);
-    if (!made) failure = made.error();
-    if (!made && is_absence(failure)) {
-      shards_.forget_container(found.container->id);
+  const auto try_container = [&](const found_record& record_in_container) {
+    auto content = read_from(record_in_container);
+    if (!content) failure = content.error();
+    if (!content && is_absence(failure)) {
+      shards_.forget_container(record_in_container.container->id);
       failure = record_damage(record, "the container that had it was removed");
     }
-    return made;
+    return content;
   };
   if (first) {
-    auto made = try_container(*first);
-    if (made || !is_damage(failure)) return made;
+    auto content = try_container(*first);
+    if (content || !is_damage(failure)) return content;
   }
   // What was read of the index may be older than a removal of containers, whose records were moved before.
   const status first_failure = failure;
   if (status refreshed = shards_.refresh(); !refreshed.ok()) return refreshed;
   std::vector<found_record> all;
-  if (status found = shards_.locate_all(kind, record.content, all); !found.ok()) return found;
+  if (status refound = shards_.locate_all(kind, record.content, all); !refound.ok()) return refound;
   for (const found_record& each : all) {
     if (first && each.container->id == first->container->id) continue;
-    auto made = try_container(each);
-    if (made || !is_damage(failure)) return made;
+    auto content = try_container(each);
+    if (content || !is_damage(failure)) return content;
   }
   return first_failure;
 }
 
 result<std::vector<std::uint8_t>> record_reader::read(record_kind kind, const record_reference& record) {
-  return read_anywhere(kind, record, [&](const found_record& found) -> result<std::vector<std::uint8_t>> {
-    auto bytes = read_record(objects_, *found.container, found.place(), key_);
+  return read_anywhere(kind, record, [&](const found_record& record_in_container) -> result<std::vector<std::uint8_t>> {
+    auto bytes = read_record(objects_, *record_in_container.container, record_in_container.place(), key_);
     if (!bytes) return bytes;
     const auto content = kind == record_kind::node ? node_content(*bytes) : byte_span(*bytes);
     if (!content) return record_damage(record, "it is not a node");
@@ -59,9 +59,9 @@ result<std::vector<std::uint8_t>> record_reader::read(record_kind kind, const re
 }
 
 status record_reader::compare(const record_reference& record, byte_span content) {
-  const auto made = check_(content);
-  if (!made) return made.error();
-  if (*made == record.content && content.size() == record.raw_bytes) return {};
+  const auto digest_of_content = check_(content);
+  if (!digest_of_content) return digest_of_content.error();
+  if (*digest_of_content == record.content && content.size() == record.raw_bytes) return {};
   return record_damage(record, "its content does not have its digest or length");
 }
 
@@ -70,9 +70,9 @@ result<std::vector<std::uint8_t>> record_reader::read_chunk(const record_referen
 }
 
 result<stored_chunk> record_reader::read_stored_chunk(const record_reference& chunk) {
-  return read_anywhere(record_kind::chunk, chunk, [&](const found_record& found) -> result<stored_chunk> {
-    const placed_record& place = found.place();
-    auto payload = read_payload(objects_, *found.container, place, key_);
+  return read_anywhere(record_kind::chunk, chunk, [&](const found_record& record_in_container) -> result<stored_chunk> {
+    const placed_record& place = record_in_container.place();
+    auto payload = read_payload(objects_, *record_in_container.container, place, key_);
     if (!payload) return payload.error();
     stored_chunk stored{place.description.codec, {}, {}};
     if (stored.codec == record_codec::none) {

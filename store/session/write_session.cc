@@ -51,8 +51,8 @@ void write_session::cap_containers(std::uint64_t most_containers, storage& objec
 }
 
 std::uint64_t write_session::known_records::hint_of_inserted(const digest& content) const {
-  const auto found = inserted.find(map_key(content));
-  return found == inserted.end() ? 0 : found->second;
+  const auto position = inserted.find(map_key(content));
+  return position == inserted.end() ? 0 : position->second;
 }
 
 status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) {
@@ -63,8 +63,8 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
   if (status inserted = known_chunks_.index.insert(digests_, answers_); !inserted.ok()) return inserted;
   if (bound_) return cap(chunks, work);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto& found = known_chunks_.index.found()[i];
-    add_selected({answers_[i] == index_answer::absent, found ? hint_of(found->container->salt) : 0}, work[i]);
+    const auto& record = known_chunks_.index.records_found()[i];
+    add_selected({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0}, work[i]);
   }
   return {};
 }
@@ -80,10 +80,11 @@ status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std
   choices_.assign(chunks.size(), {});
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     choices_[i].bytes = chunks[i].length;
-    if (!known_chunks_.index.found()[i] || inserted.contains(map_key(digests_[i]))) continue;
-    found_.clear();
-    if (status located = shards_.locate_all(record_kind::chunk, digests_[i], found_); !located.ok()) return located;
-    for (const found_record& each : found_) choices_[i].containers.push_back(hint_of(each.container->salt));
+    if (!known_chunks_.index.records_found()[i] || inserted.contains(map_key(digests_[i]))) continue;
+    same_records_.clear();
+    if (status located = shards_.locate_all(record_kind::chunk, digests_[i], same_records_); !located.ok())
+      return located;
+    for (const found_record& each : same_records_) choices_[i].containers.push_back(hint_of(each.container->salt));
   }
   bound_->cap.choose(choices_);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -134,9 +135,9 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
   if (status inserted = known_nodes_.index.insert({&*name, 1}, {&answer, 1}); !inserted.ok()) return inserted;
   record_reference reference{*name, static_cast<std::uint32_t>(node.content_bytes), 0};
   if (answer == index_answer::present) {
-    const auto& found = known_nodes_.index.found().front();
+    const auto& record = known_nodes_.index.records_found().front();
     const std::uint64_t inserted = known_nodes_.hint_of_inserted(*name);
-    reference.hint = inserted == 0 && found ? hint_of(found->container->salt) : inserted;
+    reference.hint = inserted == 0 && record ? hint_of(record->container->salt) : inserted;
     if (bound_ && inserted == 0) {
       const auto same = find_same_node(*name, node);
       if (!same) return same.error();
@@ -155,9 +156,9 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
 
 /// Returns the hint of a container that has the node with the same hints, or 0.
 result<std::uint64_t> write_session::find_same_node(const digest& name, const encoded_node& node) {
-  found_.clear();
-  if (status located = shards_.locate_all(record_kind::node, name, found_); !located.ok()) return located;
-  for (const found_record& each : found_) {
+  same_records_.clear();
+  if (status located = shards_.locate_all(record_kind::node, name, same_records_); !located.ok()) return located;
+  for (const found_record& each : same_records_) {
     const auto stored = read_record(bound_->objects, *each.container, each.place(), bound_->key);
     if (stored && *stored == node.bytes) return hint_of(each.container->salt);
   }
@@ -168,12 +169,12 @@ result<std::vector<write_session::chunk_answer>> write_session::look_up(std::spa
   const std::lock_guard lock(mutex_);
   answers_.resize(chunks.size());
   if (status inserted = known_chunks_.index.insert(chunks, answers_); !inserted.ok()) return inserted;
-  std::vector<chunk_answer> found;
+  std::vector<chunk_answer> results;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto& record = known_chunks_.index.found()[i];
-    found.push_back({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0});
+    const auto& record = known_chunks_.index.records_found()[i];
+    results.push_back({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0});
   }
-  return found;
+  return results;
 }
 
 status write_session::put_chunk(const digest& content, std::size_t raw_bytes, record_codec codec, byte_span payload) {
@@ -192,8 +193,8 @@ status write_session::finish() {
   const auto added = records_.finish();
   if (!added) return added.error();
   for (const std::string& each : *added) {
-    const status opened = shards_.add(each);
-    if (!opened.ok()) return opened;
+    const status outcome = shards_.add(each);
+    if (!outcome.ok()) return outcome;
   }
   for (known_records* each : {&known_chunks_, &known_nodes_}) {
     each->index.forget_inserted();

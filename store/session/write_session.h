@@ -103,7 +103,7 @@ class write_session final : public node_receiver {
   std::vector<digest> digests_;  ///< workspace of `select`
   std::vector<index_answer> answers_;
   std::vector<container_cap::choice> choices_;  ///< workspace of `cap`
-  std::vector<found_record> found_;             ///< workspace
+  std::vector<found_record> same_records_;      ///< workspace
 };
 
 /// A chunk receiver that stores all streams of a feed in a session and passes their extents on.

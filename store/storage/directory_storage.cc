@@ -149,9 +149,9 @@ class directory_storage final : public storage {
   }
   status write_once(pending_object& object) {
     if (!object.file) {
-      auto made = make_temporary();
-      if (!made) return made.error();
-      object.file.emplace(std::move(*made));
+      auto file = make_temporary();
+      if (!file) return file.error();
+      object.file.emplace(std::move(*file));
       if (status written = object.file->append(object.bytes); !written.ok()) return written;
     }
     return object.file->commit(path_of(object.name));
@@ -233,7 +233,7 @@ status make_storage_folders(file_system& files) {
   for (std::size_t kind = 0; kind < object_kind_count; ++kind) {
     const std::string folder(folder_of(static_cast<object_kind>(kind)));
     if (folder.empty()) continue;
-    if (status made = files.make_folder(folder); !made.ok()) return made;
+    if (status outcome = files.make_folder(folder); !outcome.ok()) return outcome;
   }
   return files.sync_folder("");
 }

@@ -153,10 +153,10 @@ class posix_file_system final : public file_system {
   result<std::unique_ptr<open_file>> open_as(const std::string& path, int flags, std::string_view done) {
     // Memory comes first: nobody would remove a file that was created without it.
     auto file = std::make_unique<posix_file>(name_ + "/" + path);
-    file_descriptor opened(repeat_interrupted(
+    file_descriptor descriptor(repeat_interrupted(
         nullptr, [&] { return ::openat(root_.number(), path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0400); }));
-    if (opened.number() < 0) return failure(path, done, errno);
-    file->hold(std::move(opened));
+    if (descriptor.number() < 0) return failure(path, done, errno);
+    file->hold(std::move(descriptor));
     return std::unique_ptr<open_file>(std::move(file));
   }
 
@@ -167,9 +167,9 @@ class posix_file_system final : public file_system {
 }  // namespace
 
 result<std::unique_ptr<file_system>> open_file_system(const std::string& root) {
-  file_descriptor opened(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.number() < 0) return system_failure(root, "opened", errno);
-  return std::unique_ptr<file_system>(std::make_unique<posix_file_system>(std::move(opened), root));
+  file_descriptor descriptor(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.number() < 0) return system_failure(root, "opened", errno);
+  return std::unique_ptr<file_system>(std::make_unique<posix_file_system>(std::move(descriptor), root));
 }
 
 }  // namespace cutpoint::store

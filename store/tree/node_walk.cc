@@ -118,11 +118,11 @@ status folder_cursor::open(const record_reference& reference, std::optional<std:
 status folder_cursor::open_next(bool is_resumed) {
   const child_node child = open_.back().node.children[open_.back().next];
   const auto level = static_cast<std::uint8_t>(open_.back().node.level - 1);
-  status opened = open(child.node, level, child.last_name, is_resumed);
-  if (opened.ok()) return opened;
+  status outcome = open(child.node, level, child.last_name, is_resumed);
+  if (outcome.ok()) return outcome;
   ++open_.back().next;
   last_ = child.last_name;
-  return opened;
+  return outcome;
 }
 
 /// Closes the open node, of which nothing is left.
@@ -139,20 +139,20 @@ result<std::optional<folder_entry>> folder_cursor::next() {
   if (is_at_end_) return std::optional<folder_entry>();
   bool is_resumed = open_.empty();
   if (is_resumed) {
-    if (status opened = open(root_, std::nullopt, std::nullopt, is_resumed); !opened.ok()) {
+    if (status outcome = open(root_, std::nullopt, std::nullopt, is_resumed); !outcome.ok()) {
       is_at_end_ = true;
-      return opened;
+      return outcome;
     }
   }
   while (!open_.empty()) {
     open_node& here = open_.back();
     if (here.node.level == 0 && here.next < here.node.entries.size()) {
-      folder_entry& found = here.node.entries[here.next++];
-      last_ = found.name;
-      return std::optional(std::move(found));
+      folder_entry& entry = here.node.entries[here.next++];
+      last_ = entry.name;
+      return std::optional(std::move(entry));
     }
     if (here.node.level != 0 && here.next < here.node.children.size()) {
-      if (status opened = open_next(is_resumed); !opened.ok()) return opened;
+      if (status outcome = open_next(is_resumed); !outcome.ok()) return outcome;
       continue;
     }
     is_resumed = false;
@@ -180,9 +180,9 @@ status folder_cursor::pass_equal_nodes(folder_cursor& a, folder_cursor& b) {
     if (each->is_at_end_) return {};
     if (each->open_.empty()) {
       if (!each->last_.empty()) return {};  // its nodes were released: a part of the next one may have been read
-      if (status opened = each->open(each->root_, std::nullopt, std::nullopt, false); !opened.ok()) {
+      if (status outcome = each->open(each->root_, std::nullopt, std::nullopt, false); !outcome.ok()) {
         each->is_at_end_ = true;
-        return opened;
+        return outcome;
       }
     }
   }
@@ -202,10 +202,10 @@ status folder_cursor::pass_equal_nodes(folder_cursor& a, folder_cursor& b) {
     }
     if (level_a == 1 && level_b == 1) return {};  // both are nodes of entries, and differ
     if (level_a >= level_b) {
-      if (status opened = a.open_next(false); !opened.ok()) return opened;
+      if (status outcome = a.open_next(false); !outcome.ok()) return outcome;
     }
     if (level_b >= level_a) {
-      if (status opened = b.open_next(false); !opened.ok()) return opened;
+      if (status outcome = b.open_next(false); !outcome.ok()) return outcome;
     }
   }
 }
@@ -216,9 +216,9 @@ result<std::optional<folder_entry>> folder_cursor::next_from(std::string_view na
     if (!open_.empty() && open_.back().node.level == 0) {
       open_node& here = open_.back();
       const auto begin = here.node.entries.begin() + static_cast<std::ptrdiff_t>(here.next);
-      const auto found = std::ranges::lower_bound(begin, here.node.entries.end(), name, {}, &folder_entry::name);
-      if (found != begin) last_ = std::prev(found)->name;
-      here.next = static_cast<std::size_t>(found - here.node.entries.begin());
+      const auto position = std::ranges::lower_bound(begin, here.node.entries.end(), name, {}, &folder_entry::name);
+      if (position != begin) last_ = std::prev(position)->name;
+      here.next = static_cast<std::size_t>(position - here.node.entries.begin());
     }
     auto entry = next();
     if (!entry || !*entry || (**entry).name >= name) return entry;
@@ -245,9 +245,9 @@ result<std::optional<folder_entry>> find_entry(const record_reference& root, std
     if (!shared) return shared.error();
     const decoded_node* const node = shared->get();
     if (node->level == 0) {
-      const auto found = std::ranges::lower_bound(node->entries, name, {}, &folder_entry::name);
-      if (found == node->entries.end() || found->name != name) return std::optional<folder_entry>();
-      return std::optional(*found);
+      const auto position = std::ranges::lower_bound(node->entries, name, {}, &folder_entry::name);
+      if (position == node->entries.end() || position->name != name) return std::optional<folder_entry>();
+      return std::optional(*position);
     }
     const auto child = std::ranges::lower_bound(node->children, name, {}, &child_node::last_name);
     if (child == node->children.end()) return std::optional<folder_entry>();

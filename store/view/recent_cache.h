@@ -21,10 +21,10 @@ class recent_cache {
   /// Returns the value, or null if the cache does not have it.
   [[nodiscard]] std::shared_ptr<const Value> find(const digest& name) {
     const std::lock_guard lock(mutex_);
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end()) return nullptr;
-    recent_.splice(recent_.begin(), recent_, found->second);
-    return found->second->value;
+    const auto position = by_name_.find(name);
+    if (position == by_name_.end()) return nullptr;
+    recent_.splice(recent_.begin(), recent_, position->second);
+    return position->second->value;
   }
 
   /// Keeps a value that takes `bytes`, and drops those that were not used for the longest time. A value that is larger

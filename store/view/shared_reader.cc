@@ -66,14 +66,14 @@ result<std::vector<std::uint8_t>> shared_reader::read_node(const record_referenc
 }
 
 result<std::shared_ptr<const decoded_node>> shared_reader::decode(const record_reference& node) {
-  if (auto kept = nodes_.find(node.content)) return kept;
+  if (auto cached = nodes_.find(node.content)) return cached;
   auto decoded = node_source::decode(node);
   if (decoded) nodes_.insert(node.content, *decoded, memory_of(**decoded));
   return decoded;
 }
 
 result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_chunk(const record_reference& chunk) {
-  if (auto kept = chunks_.find(chunk.content); kept && kept->size() == chunk.raw_bytes) return kept;
+  if (auto cached = chunks_.find(chunk.content); cached && cached->size() == chunk.raw_bytes) return cached;
   auto content = read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_chunk(chunk); });
   if (!content) return content.error();
   auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(*content));
@@ -89,9 +89,9 @@ result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped
   {
     const std::lock_guard lock(index.mutex);
     if (!index.idle.empty()) {
-      auto taken = std::move(index.idle.back());
+      auto reader_index = std::move(index.idle.back());
       index.idle.pop_back();
-      return taken;
+      return reader_index;
     }
   }
   auto check = make_fingerprinter_();

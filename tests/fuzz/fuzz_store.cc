@@ -102,8 +102,8 @@ class use_of_store {
     const auto snapshots = target_.snapshots(named());
     require(snapshots.ok(), "snapshots cannot be listed");
     for (const auto& each : *snapshots) {
-      list(each.taken.root);
-      restore(each.taken.root);
+      list(each.facts.root);
+      restore(each.facts.root);
     }
   }
   /// Returns what a check finds first, or an empty string.

@@ -171,8 +171,8 @@ struct store_prune_options {
   double most_unused = 0.05;
   /// How many bytes of records are copied into new containers at most.
   std::uint64_t most_rewritten_bytes = UINT64_MAX;
-  bool is_rehearsal = false;  ///< says what would be removed, and changes nothing
-  /// Ids of snapshots that a rehearsal counts as removed. Any other prune ignores them.
+  bool is_dry_run = false;  ///< says what would be removed, and changes nothing
+  /// Ids of snapshots that a dry run counts as removed. Any other prune ignores them.
   std::set<std::string> forgotten = {};
   std::uint64_t threads = 0;  ///< 0: one for each processor
   const cancellation* cancel = nullptr;
@@ -322,10 +322,10 @@ class backup_store {
  private:
   friend class store_view;
   struct implementation;
-  [[nodiscard]] store::open_store& opened() noexcept;
-  explicit backup_store(std::unique_ptr<implementation> held) noexcept;
+  [[nodiscard]] store::open_store& internals() noexcept;
+  explicit backup_store(std::unique_ptr<implementation> inside) noexcept;
 
-  std::unique_ptr<implementation> held_;
+  std::unique_ptr<implementation> implementation_;
 };
 
 }  // namespace cutpoint

@@ -71,7 +71,7 @@ struct snapshot_filter {
   std::vector<std::string> paths = {};              ///< all of them, as the snapshot names them
   std::vector<std::vector<std::string>> tags = {};  ///< one of the lists, as in `snapshot_policy`
 
-  [[nodiscard]] bool matches(const store_snapshot& taken) const;
+  [[nodiscard]] bool matches(const store_snapshot& snapshot) const;
 };
 
 struct snapshot_decision {

@@ -58,9 +58,9 @@ class viewed_folder {
  private:
   friend class store_view;
   struct state;
-  explicit viewed_folder(std::unique_ptr<state> held) noexcept;
+  explicit viewed_folder(std::unique_ptr<state> initial) noexcept;
 
-  std::unique_ptr<state> held_;
+  std::unique_ptr<state> state_;
 };
 
 /// Reads snapshots of one store, also those that other processes make while it is open. Everything that is read has been
@@ -71,7 +71,7 @@ class viewed_folder {
 class store_view {
  public:
   /// Takes over an open store. Errors: io_error.
-  [[nodiscard]] static result<store_view> make(backup_store opened, const store_view_options& options = {});
+  [[nodiscard]] static result<store_view> make(backup_store backups, const store_view_options& options = {});
 
   store_view(store_view&&) noexcept;
   store_view& operator=(store_view&&) noexcept;
@@ -96,9 +96,9 @@ class store_view {
 
  private:
   struct implementation;
-  explicit store_view(std::unique_ptr<implementation> held) noexcept;
+  explicit store_view(std::unique_ptr<implementation> inside) noexcept;
 
-  std::unique_ptr<implementation> held_;
+  std::unique_ptr<implementation> implementation_;
 };
 
 }  // namespace cutpoint

@@ -22,9 +22,10 @@ using testing::SizeIs;
 const key_secret password{secret_kind::password, "correct horse"};
 
 /// Stores one record, and returns what refers to it.
-store::record_reference store_record(store::open_store& opened, store::storage& objects, byte_span content) {
-  store::record_writer records(objects, opened.key(), opened.config().container_bytes, blake3_fingerprinter());
-  const digest name = *(*fingerprinter::make(opened.fingerprint()))(content);
+store::record_reference store_record(store::open_store& opened_store, store::storage& objects, byte_span content) {
+  store::record_writer records(objects, opened_store.key(), opened_store.config().container_bytes,
+                               blake3_fingerprinter());
+  const digest name = *(*fingerprinter::make(opened_store.fingerprint()))(content);
   const store::record_description description{store::record_kind::node, store::record_codec::none,
                                               static_cast<std::uint32_t>(content.size()),
                                               static_cast<std::uint32_t>(content.size()), name};
@@ -33,20 +34,21 @@ store::record_reference store_record(store::open_store& opened, store::storage& 
   return {name, description.raw_bytes, *hint};
 }
 
-bool has_record(store::open_store& opened, const store::record_reference& record) {
-  std::optional<store::found_record> found;
-  return opened.shards().locate(store::record_kind::node, {&record.content, 1}, {&found, 1}).ok() && found.has_value();
+bool has_record(store::open_store& opened_store, const store::record_reference& record) {
+  std::optional<store::found_record> record_found;
+  return opened_store.shards().locate(store::record_kind::node, {&record.content, 1}, {&record_found, 1}).ok() &&
+         record_found.has_value();
 }
 
 std::vector<std::uint8_t> some_content() { return std::vector<std::uint8_t>(1000, 7); }
 
 TEST(open_store, refuses_what_is_no_store) {
-  made_store made;
-  ASSERT_TRUE(made.files->remove("config").ok());
-  const auto opened = made.try_open(std::nullopt);
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code(), status_code::unavailable);
-  EXPECT_THAT(opened.error().message(), HasSubstr("not a store"));
+  made_store disk_store;
+  ASSERT_TRUE(disk_store.files->remove("config").ok());
+  const auto opened_store = disk_store.try_open(std::nullopt);
+  ASSERT_FALSE(opened_store.ok());
+  EXPECT_EQ(opened_store.error().code(), status_code::unavailable);
+  EXPECT_THAT(opened_store.error().message(), HasSubstr("not a store"));
 }
 
 TEST(open_store, needs_the_secret_and_no_other) {
@@ -71,25 +73,25 @@ TEST(open_store, derives_other_cuts_and_digests_from_each_key) {
 }
 
 TEST(open_store, refuses_a_config_that_was_replaced) {
-  const made_store made(password);
+  const made_store disk_store(password);
   const made_store other(password);
-  *made.files->bytes_of("config") = *other.files->bytes_of("config");
-  const auto opened = made.try_open(password);
-  ASSERT_FALSE(opened.ok());
-  EXPECT_THAT(opened.error().message(), HasSubstr("not the one that the key was made for"));
+  *disk_store.files->bytes_of("config") = *other.files->bytes_of("config");
+  const auto opened_store = disk_store.try_open(password);
+  ASSERT_FALSE(opened_store.ok());
+  EXPECT_THAT(opened_store.error().message(), HasSubstr("not the one that the key was made for"));
 }
 
 TEST(make_store, can_be_repeated_wherever_it_stops) {
   seeded_choices random(1);
   for (std::uint64_t stop = 0;; ++stop) {
-    made_store made(std::make_shared<volatile_file_system>());
-    ASSERT_TRUE(store::make_storage_folders(*made.files).ok());
+    made_store disk_store(std::make_shared<volatile_file_system>());
+    ASSERT_TRUE(store::make_storage_folders(*disk_store.files).ok());
     const store::store_config config{.fingerprint = fingerprint_kind::blake3,
                                      .container_bytes = 64 * KiB,
                                      .cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
-    made.files->stop_at(made.files->calls() + stop);
-    const bool is_made = store::make_store(*made.open_storage("a"), config, password).ok();
-    const made_store crashed(made.files->crash(random));
+    disk_store.files->stop_at(disk_store.files->calls() + stop);
+    const bool is_made = store::make_store(*disk_store.open_storage("a"), config, password).ok();
+    const made_store crashed(disk_store.files->crash(random));
     if (!crashed.open_storage("b")->size(store::config_name()).ok()) {
       EXPECT_FALSE(is_made);
       EXPECT_TRUE(store::make_store(*crashed.open_storage("c"), config, password).ok());
@@ -101,9 +103,9 @@ TEST(make_store, can_be_repeated_wherever_it_stops) {
 }
 
 TEST(make_store, refuses_what_a_store_does_not_take) {
-  const made_store made;
+  const made_store disk_store;
   const auto refusal = [&](store::store_config config, const std::optional<key_secret>& secret) {
-    return store::make_store(*made.open_storage("x"), std::move(config), secret).message();
+    return store::make_store(*disk_store.open_storage("x"), std::move(config), secret).message();
   };
   const std::string keyed = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)";
   EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, password), HasSubstr("needs an algorithm with a key"));
@@ -113,39 +115,42 @@ TEST(make_store, refuses_what_a_store_does_not_take) {
 }
 
 TEST(open_store, makes_the_index_again) {
-  const made_store made;
-  const auto record = store_record(*made.open(), *made.open_storage("w"), some_content());
-  const auto ids = made.open_storage("x")->list(object_kind::shard);
-  for (const std::string& id : *ids) ASSERT_TRUE(made.files->remove("shards/" + id).ok());
-  EXPECT_TRUE(has_record(*made.open(), record));
-  EXPECT_THAT(*made.open_storage("x")->list(object_kind::shard), SizeIs(1));
-  EXPECT_TRUE(has_record(*made.open(), record));
-  EXPECT_THAT(*made.open_storage("x")->list(object_kind::shard), SizeIs(1)) << "a known container is indexed again";
+  const made_store disk_store;
+  const auto record = store_record(*disk_store.open(), *disk_store.open_storage("w"), some_content());
+  const auto ids = disk_store.open_storage("x")->list(object_kind::shard);
+  for (const std::string& id : *ids) ASSERT_TRUE(disk_store.files->remove("shards/" + id).ok());
+  EXPECT_TRUE(has_record(*disk_store.open(), record));
+  EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::shard), SizeIs(1));
+  EXPECT_TRUE(has_record(*disk_store.open(), record));
+  EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::shard), SizeIs(1))
+      << "a known container is indexed again";
 }
 
 TEST(open_store, is_whole_wherever_a_commit_stops) {
   seeded_choices random(1);
   for (std::uint64_t stop = 0;; ++stop) {
-    const made_store made;
-    const auto opened = made.open();
-    made.files->stop_at(made.files->calls() + stop);
-    const auto lease_objects = made.open_storage("l");
-    const auto objects = made.open_storage("w");
+    const made_store disk_store;
+    const auto opened_store = disk_store.open();
+    disk_store.files->stop_at(disk_store.files->calls() + stop);
+    const auto lease_objects = disk_store.open_storage("l");
+    const auto objects = disk_store.open_storage("w");
     bool is_committed = false;
-    const auto held = store::held_lease::take(*lease_objects, opened->key(), "s", std::chrono::hours(1), 0);
-    if (held.ok()) {
-      store::snapshot taken;
-      taken.root = store_record(*opened, *objects, some_content());
-      is_committed = taken.root.raw_bytes != 0 && store::commit_snapshot(*opened, *objects, **held, taken).ok();
+    const auto lease_of_session =
+        store::held_lease::take(*lease_objects, opened_store->key(), "s", std::chrono::hours(1), 0);
+    if (lease_of_session.ok()) {
+      store::snapshot facts;
+      facts.root = store_record(*opened_store, *objects, some_content());
+      is_committed =
+          facts.root.raw_bytes != 0 && store::commit_snapshot(*opened_store, *objects, **lease_of_session, facts).ok();
     }
     for (int state = 0; state < 8; ++state) {
-      const made_store crashed(made.files->crash(random));
+      const made_store crashed(disk_store.files->crash(random));
       const auto again = crashed.open();
       ASSERT_NE(again, nullptr);
       const auto all = again->snapshots({});
       ASSERT_TRUE(all.ok());
       EXPECT_THAT(*all, SizeIs(testing::Ge(is_committed ? 1u : 0u))) << "stopped at " << stop;
-      for (const auto& each : *all) EXPECT_TRUE(has_record(*again, each.taken.root)) << "stopped at " << stop;
+      for (const auto& each : *all) EXPECT_TRUE(has_record(*again, each.facts.root)) << "stopped at " << stop;
     }
     if (is_committed) break;
     ASSERT_LT(stop, 1000u);

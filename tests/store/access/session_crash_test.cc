@@ -26,24 +26,25 @@ std::shared_ptr<volatile_file_system> empty_store() {
 /// An open store on a disk that may stop.
 class session_store {
  public:
-  explicit session_store(std::shared_ptr<volatile_file_system> files) : made_(std::move(files)) {}
+  explicit session_store(std::shared_ptr<volatile_file_system> files) : disk_store_(std::move(files)) {}
 
   /// Errors: those of opening a store.
   [[nodiscard]] status open() {
-    auto opened = made_.try_open(std::nullopt);
-    if (!opened) return opened.error();
-    opened_ = std::move(*opened);
+    auto opened_store = disk_store_.try_open(std::nullopt);
+    if (!opened_store) return opened_store.error();
+    opened_store_ = std::move(*opened_store);
     return {};
   }
   /// Backs up and commits, merges shards, and returns the id of the snapshot.
   [[nodiscard]] result<std::string> back_up(const file_map& contents) {
-    auto id = tests::back_up(*opened_, contents);
-    if (id && opened_->reopen_shards().ok()) static_cast<void>(opened_->shards().merge([](auto&) { return true; }));
+    auto id = tests::back_up(*opened_store_, contents);
+    if (id && opened_store_->reopen_shards().ok())
+      static_cast<void>(opened_store_->shards().merge([](auto&) { return true; }));
     return id;
   }
-  [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_, snapshot); }
+  [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_store_, snapshot); }
   [[nodiscard]] result<store::repair_summary> repair() {
-    return store::repair_store(opened_->reading(), opened_->config(), {.threads = 1});
+    return store::repair_store(opened_store_->reading(), opened_store_->config(), {.threads = 1});
   }
   /// Checks all bytes. Notes the names of files that are lost, by the ids of snapshots.
   [[nodiscard]] bool is_clean(std::map<std::string, std::set<std::string>>* lost = nullptr) {
@@ -51,34 +52,33 @@ class session_store {
       if (lost != nullptr) (*lost)[id].insert(path.substr(1));
     };
     const auto checked =
-        store::check_store(opened_->reading(), {.reads_data = true, .threads = 1, .file_problem = note});
+        store::check_store(opened_store_->reading(), {.reads_data = true, .threads = 1, .file_problem = note});
     return checked.ok() && checked->is_clean();
   }
-  [[nodiscard]] std::vector<store::open_store::listed_snapshot> snapshots() { return *opened_->snapshots({}); }
+  [[nodiscard]] std::vector<store::open_store::listed_snapshot> snapshots() { return *opened_store_->snapshots({}); }
   [[nodiscard]] result<file_map> read(const store::open_store::listed_snapshot& listed) {
-    store::record_reader records(opened_->objects(), opened_->key(), opened_->shards(), sha256());
-    return read_files(records, listed.taken.root);
+    store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
+    return read_files(records, listed.facts.root);
   }
   /// Returns whether a snapshot brings back a file.
   [[nodiscard]] bool has(const store::open_store::listed_snapshot& listed, const std::string& name,
                          const std::vector<std::uint8_t>& bytes) {
-    store::record_reader records(opened_->objects(), opened_->key(), opened_->shards(), sha256());
-    const auto entry = store::find_entry(listed.taken.root, name, records);
+    store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
+    const auto entry = store::find_entry(listed.facts.root, name, records);
     if (!entry || !*entry || entry->value().size != bytes.size()) return false;
-    std::vector<std::uint8_t> found;
-    const status visited = store::visit_extents(*entry->value().node, 0, bytes.size(), records,
-                                                [&](const store::stored_extent& extent, std::uint64_t) {
-                                                  const auto content = records.read_chunk(extent.record);
-                                                  if (content)
-                                                    found.insert(found.end(), content->begin(), content->end());
-                                                  return content ? status() : content.error();
-                                                });
-    return visited.ok() && found == bytes;
+    std::vector<std::uint8_t> bytes_read;
+    const status visited = store::visit_extents(
+        *entry->value().node, 0, bytes.size(), records, [&](const store::stored_extent& extent, std::uint64_t) {
+          const auto content = records.read_chunk(extent.record);
+          if (content) bytes_read.insert(bytes_read.end(), content->begin(), content->end());
+          return content ? status() : content.error();
+        });
+    return visited.ok() && bytes_read == bytes;
   }
 
  private:
-  made_store made_;
-  std::unique_ptr<store::open_store> opened_;
+  made_store disk_store_;
+  std::unique_ptr<store::open_store> opened_store_;
 };
 
 /// What a series of sessions has done when the machine stops.
@@ -113,20 +113,21 @@ history play(const std::shared_ptr<volatile_file_system>& files, const std::vect
 std::string state_fault(const std::shared_ptr<volatile_file_system>& after, const history& played,
                         const file_map& next) {
   session_store session(after);
-  if (status opened = session.open(); !opened.ok()) return opened.message();
+  if (status outcome = session.open(); !outcome.ok()) return outcome.message();
   if (!session.is_clean()) return "the store is not clean";
-  std::set<std::uint64_t> found;
+  std::set<std::uint64_t> sequences;
   for (const auto& each : session.snapshots()) {
     const auto contents = session.read(each);
     if (!contents) return contents.error().message();
-    const auto expected = played.committed.find(each.taken.sequence);
+    const auto expected = played.committed.find(each.facts.sequence);
     if (*contents != (expected == played.committed.end() ? played.begun : expected->second)) {
       return "a snapshot has other files";
     }
-    found.insert(each.taken.sequence);
+    sequences.insert(each.facts.sequence);
   }
   for (const auto& [sequence, contents] : played.committed) {
-    if (!found.contains(sequence) && !played.to_be_removed.contains(sequence)) return "a committed snapshot is lost";
+    if (!sequences.contains(sequence) && !played.to_be_removed.contains(sequence))
+      return "a committed snapshot is lost";
   }
   const auto again = session.back_up(next);  // goes on with what the crash has left
   if (!again) return again.error().message();
@@ -145,14 +146,14 @@ std::string session_fault(std::uint64_t state_count, planted_sync_faults planted
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
   std::vector<file_map> contents;
   for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
-  const auto made = empty_store();
-  const auto whole = made->crash(random);  // a copy: everything is durable
+  const auto disk_store = empty_store();
+  const auto whole = disk_store->crash(random);  // a copy: everything is durable
   const std::uint64_t begin = whole->calls();
   static_cast<void>(play(whole, contents));
   const std::uint64_t call_count = whole->calls() - begin + 1;
   const std::uint64_t states_at_each_call = state_count / call_count + 1;
   for (std::uint64_t stop = 0; stop < call_count; ++stop) {
-    const auto files = made->crash(random);
+    const auto files = disk_store->crash(random);
     files->ignores_data_syncs = planted.skips_data_syncs;
     files->ignores_folder_syncs = planted.skips_folder_syncs;
     files->stop_at(files->calls() + stop);
@@ -186,7 +187,7 @@ expected_snapshots what_is_left(const std::shared_ptr<volatile_file_system>& fil
   EXPECT_FALSE(session.is_clean(&lost));
   expected_snapshots left = before;
   for (const auto& each : session.snapshots()) {
-    file_map& contents = left[each.taken.sequence];
+    file_map& contents = left[each.facts.sequence];
     if (lost[each.id].contains("")) contents.clear();  // the folder itself
     for (const std::string& name : lost[each.id]) contents.erase(name);
   }
@@ -198,10 +199,10 @@ expected_snapshots what_is_left(const std::shared_ptr<volatile_file_system>& fil
 std::string repair_state_fault(const std::shared_ptr<volatile_file_system>& after, const expected_snapshots& left) {
   for (const bool is_repaired : {false, true}) {
     session_store session(after);
-    if (status opened = session.open(); !opened.ok()) return opened.message();
+    if (status outcome = session.open(); !outcome.ok()) return outcome.message();
     if (is_repaired) {
       if (const auto again = session.repair(); !again) return again.error().message();
-      if (status opened = session.open(); !opened.ok()) return opened.message();
+      if (status outcome = session.open(); !outcome.ok()) return outcome.message();
       if (!session.is_clean()) return "the store is not clean";
     }
     const auto all = session.snapshots();
@@ -210,7 +211,7 @@ std::string repair_state_fault(const std::shared_ptr<volatile_file_system>& afte
       for (const auto& [name, bytes] : files) {
         bool is_kept = false;
         for (const auto& each : all) {
-          is_kept = is_kept || (each.taken.sequence == sequence && session.has(each, name, bytes));
+          is_kept = is_kept || (each.facts.sequence == sequence && session.has(each, name, bytes));
         }
         if (!is_kept) return fmt::format("{} of snapshot {} is lost", name, sequence);
       }
@@ -222,31 +223,31 @@ std::string repair_state_fault(const std::shared_ptr<volatile_file_system>& afte
 /// Damages containers until files are lost, stops a repair at every call, and draws states of the disk.
 std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_bytes, bool skips_syncs = false) {
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const auto made = empty_store();
+  const auto disk_store = empty_store();
   expected_snapshots before;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     before[i] = drawn_files(i / 2, 4, 6000);
-    session_store session(made);
+    session_store session(disk_store);
     if (!session.open().ok() || !session.back_up(before[i]).ok()) return "no backup";
   }
-  const auto containers = *made_store(made).open_storage("list")->list(store::object_kind::container);
+  const auto containers = *made_store(disk_store).open_storage("list")->list(store::object_kind::container);
   expected_snapshots left = before;
   for (std::uint64_t i = 0; i < least_damaged_bytes || left == before; ++i) {
-    std::vector<std::uint8_t>& bytes = *made->bytes_of("containers/" + containers[i % containers.size()]);
+    std::vector<std::uint8_t>& bytes = *disk_store->bytes_of("containers/" + containers[i % containers.size()]);
     bytes[random.between(store::object_header_bytes, bytes.size() - 1)] ^= 0x20;
-    left = what_is_left(made, before);
+    left = what_is_left(disk_store, before);
   }
   const auto repair = [](const std::shared_ptr<volatile_file_system>& files) {
     session_store session(files);
     return session.open().ok() && session.repair().ok();
   };
-  const auto whole = made->crash(random);
+  const auto whole = disk_store->crash(random);
   const std::uint64_t begin = whole->calls();
   if (!repair(whole)) return "no repair";
   const std::uint64_t call_count = whole->calls() - begin + 1;
   const std::uint64_t states_at_each_call = state_count / call_count + 1;
   for (std::uint64_t stop = 0; stop < call_count; ++stop) {
-    const auto files = made->crash(random);
+    const auto files = disk_store->crash(random);
     files->ignores_data_syncs = skips_syncs;
     files->ignores_folder_syncs = skips_syncs;
     files->stop_at(files->calls() + stop);

@@ -19,31 +19,31 @@ TEST(backup_store, sees_its_own_repair) {
   ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
   auto threads = engine::make({.threads = 1});
   for (const char* const each : {"tree/kept", "tree/lost"}) {
-    auto opened = backup_store::open(folder / "store");
-    ASSERT_TRUE(opened.ok()) << opened.error().message();
-    ASSERT_TRUE(opened->back_up(*threads, {.paths = {folder / each}, .host = "h"}).ok());
+    auto opened_store = backup_store::open(folder / "store");
+    ASSERT_TRUE(opened_store.ok()) << opened_store.error().message();
+    ASSERT_TRUE(opened_store->back_up(*threads, {.paths = {folder / each}, .host = "h"}).ok());
   }
   // Every container has a changed byte in the middle of its first record.
   for (const auto& each : std::filesystem::directory_iterator(folder / "store/containers")) {
     std::filesystem::permissions(each.path(), std::filesystem::perms::owner_all);
     std::fstream(each.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(140).put('\x7f');
   }
-  auto opened = backup_store::open(folder / "store");
-  ASSERT_TRUE(opened.ok()) << opened.error().message();
-  const auto damaged = opened->check({.reads_data = true});
+  auto opened_store = backup_store::open(folder / "store");
+  ASSERT_TRUE(opened_store.ok()) << opened_store.error().message();
+  const auto damaged = opened_store->check({.reads_data = true});
   ASSERT_TRUE(damaged.ok()) << damaged.error().message();
   EXPECT_GE(damaged->object_problems, 2u);
   EXPECT_EQ(damaged->file_problems, 2u);
-  const auto repaired = opened->repair({});
+  const auto repaired = opened_store->repair({});
   ASSERT_TRUE(repaired.ok()) << repaired.error().message();
   EXPECT_EQ(repaired->lost_files, 2u);
   EXPECT_EQ(repaired->replaced_snapshots, 2u);
-  const auto clean = opened->check({.reads_data = true});
+  const auto clean = opened_store->check({.reads_data = true});
   ASSERT_TRUE(clean.ok());
   EXPECT_EQ(clean->object_problems + clean->file_problems, 0u);
-  const auto again = opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
+  const auto again = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
   ASSERT_TRUE(again.ok()) << again.error().message();
-  ASSERT_TRUE(opened->restore(again->id, {.path = folder / "tree", .target = folder / "target"}).ok());
+  ASSERT_TRUE(opened_store->restore(again->id, {.path = folder / "tree", .target = folder / "target"}).ok());
   for (const char* const each : {"kept", "lost"}) {
     EXPECT_EQ(std::filesystem::file_size(folder / (std::string("target/") + each)), 20'000u);
   }
@@ -54,27 +54,27 @@ TEST(backup_store, replaces_a_removal_list_that_cannot_be_read) {
   folder.make_file("tree/file", std::string(20'000, 'k'));
   ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
   auto threads = engine::make({.threads = 1});
-  auto opened = backup_store::open(folder / "store");
-  ASSERT_TRUE(opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
+  auto opened_store = backup_store::open(folder / "store");
+  ASSERT_TRUE(opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
   folder.make_file("store/removals/0000000000000005", "not a list");
-  const auto refused = opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
+  const auto refused = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message().find("removals/0000000000000005 is damaged"), std::string::npos);
-  EXPECT_EQ(opened->check({})->object_problems, 1u);
-  EXPECT_EQ(opened->repair({})->damaged_objects, 1u);
-  opened = backup_store::open(folder / "store");
-  EXPECT_EQ(opened->check({})->object_problems, 0u);
-  EXPECT_TRUE(opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
+  EXPECT_EQ(opened_store->check({})->object_problems, 1u);
+  EXPECT_EQ(opened_store->repair({})->damaged_objects, 1u);
+  opened_store = backup_store::open(folder / "store");
+  EXPECT_EQ(opened_store->check({})->object_problems, 0u);
+  EXPECT_TRUE(opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
   EXPECT_TRUE(std::filesystem::exists(folder / "store/removals/0000000000000006"));
 }
 
 TEST(backup_store, refuses_settings_beyond_their_bounds) {
   const temporary_folder folder;
   const auto refusal = [&](const store_settings& settings) {
-    const status made = backup_store::create(folder / "store", settings);
-    EXPECT_EQ(made.code(), status_code::invalid_argument);
+    const status outcome = backup_store::create(folder / "store", settings);
+    EXPECT_EQ(outcome.code(), status_code::invalid_argument);
     EXPECT_FALSE(std::filesystem::exists(folder / "store"));
-    return made.message();
+    return outcome.message();
   };
   EXPECT_EQ(refusal({.cuts = {}, .compression_level = 20}), "compression_level = 20 must be from 0 to 19");
   EXPECT_EQ(refusal({.cuts = {}, .compression_level = -1}), "compression_level = -1 must be from 0 to 19");
@@ -90,58 +90,59 @@ TEST(backup_store, refuses_settings_beyond_their_bounds) {
 TEST(backup_store, an_id_names_no_other_object) {
   const temporary_folder folder;
   ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
-  auto opened = backup_store::open(folder / "store");
-  ASSERT_TRUE(opened.ok());
+  auto opened_store = backup_store::open(folder / "store");
+  ASSERT_TRUE(opened_store.ok());
   for (const char* const id : {"../config", "", ".", "A", "0123"}) {
-    EXPECT_EQ(opened->remove_snapshot(id).code(), status_code::invalid_argument) << id;
-    EXPECT_EQ(opened->restore(id, {.target = folder / "target"}).error().code(), status_code::invalid_argument) << id;
+    EXPECT_EQ(opened_store->remove_snapshot(id).code(), status_code::invalid_argument) << id;
+    EXPECT_EQ(opened_store->restore(id, {.target = folder / "target"}).error().code(), status_code::invalid_argument)
+        << id;
   }
   EXPECT_TRUE(backup_store::open(folder / "store").ok());
 }
 
 TEST(backup_store, removes_several_snapshots_and_reports_those_that_do_not_exist) {
   const temporary_folder folder;
-  const std::string given = folder.make_file("given", "text");
+  const std::string path = folder.make_file("given", "text");
   ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
-  auto opened = backup_store::open(folder / "store");
+  auto opened_store = backup_store::open(folder / "store");
   auto threads = engine::make({.threads = 1});
-  ASSERT_TRUE(opened.ok() && threads.ok());
+  ASSERT_TRUE(opened_store.ok() && threads.ok());
   std::vector<std::string> ids;
-  for (int i = 0; i < 3; ++i) ids.push_back(opened->back_up(*threads, {.paths = {given}, .host = "h"})->id);
+  for (int i = 0; i < 3; ++i) ids.push_back(opened_store->back_up(*threads, {.paths = {path}, .host = "h"})->id);
   cancellation stopped;
   stopped.request();
-  EXPECT_EQ(opened->remove_snapshots({ids[0]}, {}, &stopped).error().code(), status_code::cancelled);
+  EXPECT_EQ(opened_store->remove_snapshots({ids[0]}, {}, &stopped).error().code(), status_code::cancelled);
   std::vector<std::string> reported;
-  const auto removed = opened->remove_snapshots({"../config", ids[0], std::string(64, '0'), ids[2]},
-                                                [&](const std::string& id, const status& why) {
-                                                  EXPECT_EQ(why.code(), status_code::invalid_argument);
-                                                  reported.push_back(id);
-                                                });
+  const auto removed = opened_store->remove_snapshots({"../config", ids[0], std::string(64, '0'), ids[2]},
+                                                      [&](const std::string& id, const status& why) {
+                                                        EXPECT_EQ(why.code(), status_code::invalid_argument);
+                                                        reported.push_back(id);
+                                                      });
   ASSERT_TRUE(removed.ok()) << removed.error().message();
   EXPECT_EQ(*removed, 2u);
   EXPECT_EQ(reported, (std::vector<std::string>{"../config", std::string(64, '0')}));
-  const auto left = opened->snapshots();
+  const auto left = opened_store->snapshots();
   ASSERT_TRUE(left.ok() && left->size() == 1);
   EXPECT_EQ(left->front().id, ids[1]);
 }
 
 TEST(backup_store, counts_the_bytes_of_standard_input) {
   const temporary_folder folder;
-  const std::string given = folder.make_file("given", std::string(100'000, 'g'));
+  const std::string path = folder.make_file("given", std::string(100'000, 'g'));
   ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
-  auto opened = backup_store::open(folder / "store");
+  auto opened_store = backup_store::open(folder / "store");
   auto threads = engine::make({.threads = 1});
-  ASSERT_TRUE(opened.ok() && threads.ok());
+  ASSERT_TRUE(opened_store.ok() && threads.ok());
   const int before = ::dup(STDIN_FILENO);
-  const int input = ::open(given.c_str(), O_RDONLY);
+  const int input = ::open(path.c_str(), O_RDONLY);
   ASSERT_EQ(::dup2(input, STDIN_FILENO), STDIN_FILENO);
-  const auto taken = opened->back_up(*threads, {.paths = {"-", folder / "given"}, .host = {}});
+  const auto snapshot = opened_store->back_up(*threads, {.paths = {"-", folder / "given"}, .host = {}});
   ::dup2(before, STDIN_FILENO);
   ::close(before);
   ::close(input);
-  ASSERT_TRUE(taken.ok()) << taken.error().message();
-  EXPECT_EQ(taken->bytes, 200'000u);
-  EXPECT_EQ(opened->back_up(*threads, {.paths = {}, .host = {}}).error().code(), status_code::invalid_argument);
+  ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
+  EXPECT_EQ(snapshot->bytes, 200'000u);
+  EXPECT_EQ(opened_store->back_up(*threads, {.paths = {}, .host = {}}).error().code(), status_code::invalid_argument);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ namespace {
 
 std::string random_text(std::uint64_t seed, std::size_t bytes) {
   seeded_choices random(seed);
-  const auto made = make_stream(content::random, bytes, random);
-  return {made.begin(), made.end()};
+  const auto stream = make_stream(content::random, bytes, random);
+  return {stream.begin(), stream.end()};
 }
 
 /// A store in a folder, backed up by handles that end at once, as other processes are.
@@ -37,19 +37,19 @@ class viewed_store {
   std::string back_up(const std::string& name, const std::string& content) {
     write(name, content);
     auto threads = engine::make({.threads = 1});
-    const auto taken = open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"});
-    EXPECT_TRUE(taken.ok()) << taken.error().message();
-    return taken->id;
+    const auto snapshot = open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"});
+    EXPECT_TRUE(snapshot.ok()) << snapshot.error().message();
+    return snapshot->id;
   }
   [[nodiscard]] backup_store open() const {
-    auto opened = backup_store::open(folder_ / "store");
-    EXPECT_TRUE(opened.ok());
-    return std::move(*opened);
+    auto opened_store = backup_store::open(folder_ / "store");
+    EXPECT_TRUE(opened_store.ok());
+    return std::move(*opened_store);
   }
   [[nodiscard]] store_view view(std::uint64_t memory_bytes = 256 * MiB) const {
-    auto made = store_view::make(open(), {.memory_bytes = memory_bytes});
-    EXPECT_TRUE(made.ok());
-    return std::move(*made);
+    auto view = store_view::make(open(), {.memory_bytes = memory_bytes});
+    EXPECT_TRUE(view.ok());
+    return std::move(*view);
   }
   [[nodiscard]] std::string path_of(const std::string& name) const { return folder_ / ("tree/" + name); }
   [[nodiscard]] std::unique_ptr<store::storage> objects() const {
@@ -170,11 +170,11 @@ TEST(store_view, finds_records_that_were_moved) {
 
 TEST(store_view, reads_on_while_the_store_is_pruned) {
   viewed_store stored;
-  std::map<std::string, std::string> kept;
+  std::map<std::string, std::string> contents;
   for (std::uint64_t number = 0; number < 20; ++number) {
     const std::string name = std::to_string(number) + " kept";
-    kept[name] = random_text(number, 60'000);
-    stored.write(name, kept[name]);
+    contents[name] = random_text(number, 60'000);
+    stored.write(name, contents[name]);
     stored.write(std::to_string(number) + " lost", random_text(100 + number, 60'000));
   }
   const std::string first = stored.back_up("one more", "first");
@@ -192,16 +192,16 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
   for (int reader = 0; reader < 4; ++reader) {
     readers.emplace_back([&] {
       for (int rounds_after = 0; rounds_after < 2; rounds_after += is_pruned ? 1 : 0) {
-        for (const auto& [name, content] : kept) {
+        for (const auto& [name, content] : contents) {
           const auto file = view.find(second, stored.path_of(name));
           if (!file || content_of(view, *file) != content) ++wrong;
         }
       }
     });
   }
-  backup_store opened = stored.open();
-  EXPECT_TRUE(opened.remove_snapshot(first).ok());
-  const auto pruned = opened.prune({.most_unused = 0});
+  backup_store opened_store = stored.open();
+  EXPECT_TRUE(opened_store.remove_snapshot(first).ok());
+  const auto pruned = opened_store.prune({.most_unused = 0});
   is_pruned = true;
   readers.clear();
   ASSERT_TRUE(pruned.ok()) << pruned.error().message();
@@ -221,9 +221,9 @@ TEST(store_view, a_record_that_is_gone_is_damage_and_no_missing_file) {
   ASSERT_TRUE(file.ok());
   stored.remove_containers(nullptr);
   std::vector<std::uint8_t> bytes(10);
-  const auto gone = view.read(*file, 0, bytes);
-  EXPECT_EQ(gone.error().code(), status_code::io_error);
-  EXPECT_NE(gone.error().system_error(), ENOENT);
+  const auto read = view.read(*file, 0, bytes);
+  EXPECT_EQ(read.error().code(), status_code::io_error);
+  EXPECT_NE(read.error().system_error(), ENOENT);
   // The nodes that were read are in memory, and nothing else is.
   EXPECT_TRUE(view.find(id, stored.path_of("file")).ok());
   store_view another = stored.view();

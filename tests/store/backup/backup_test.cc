@@ -124,12 +124,12 @@ void wait_for_trusted_times() {
 }
 
 /// Returns the node of a stored folder. The folders above it are those of the machine, which other programs change.
-std::optional<store::record_reference> node_at(const file_store::done_backup& done, file_store&& opened,
+std::optional<store::record_reference> node_at(const file_store::done_backup& done, file_store&& opened_store,
                                                const std::string& path) {
-  return opened.with_reading([&](const store::store_reading& reading) {
+  return opened_store.with_reading([&](const store::store_reading& reading) {
     store::record_reader nodes(reading.objects, reading.key, reading.shards, sha256());
-    const auto found = store::find_path(done.summary.root, path, nodes);
-    return found ? found->node : std::nullopt;
+    const auto entry = store::find_path(done.summary.root, path, nodes);
+    return entry ? entry->node : std::nullopt;
   });
 }
 
@@ -145,7 +145,7 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
   EXPECT_LT(first->summary.unchanged_files, 304u);
   const auto again = file_store(files, key_).backup(source / "tree", first->id);
   ASSERT_TRUE(again.ok());
-  EXPECT_LT(again->taken.statistics.new_raw_bytes, 2000u) << "only folders above the tree may have changed";
+  EXPECT_LT(again->facts.statistics.new_raw_bytes, 2000u) << "only folders above the tree may have changed";
   EXPECT_EQ(node_at(*again, file_store(files, key_), source / "tree"),
             node_at(*first, file_store(files, key_), source / "tree"));
   EXPECT_GE(again->summary.unchanged_files, 304u);  // of 306 with content, 2 are further names of one file
@@ -207,7 +207,7 @@ TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
     ASSERT_TRUE(file_store(copy, key_).objects().remove({store::object_kind::container, each}).ok());
     const auto again = file_store(copy, key_).backup(source / "tree", first->id);
     ASSERT_TRUE(again.ok()) << again.error().message();
-    EXPECT_GT(again->taken.statistics.new_raw_bytes, 0u);
+    EXPECT_GT(again->facts.statistics.new_raw_bytes, 0u);
     const temporary_folder target;
     problem_map problems;
     ASSERT_TRUE(file_store(copy, key_)
@@ -232,7 +232,7 @@ TEST(backups_of_files, keep_holes_of_huge_files) {
   const auto files = make_file_store();
   const auto done = file_store(files).backup(source / "tree");
   ASSERT_TRUE(done.ok());
-  EXPECT_LT(done->taken.statistics.new_raw_bytes, 150'000u);
+  EXPECT_LT(done->facts.statistics.new_raw_bytes, 150'000u);
   const temporary_folder target;
   ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
   EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
@@ -330,7 +330,7 @@ TEST(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
   const auto done = file_store(files).backup(
       {.paths = {source / "tree", source / "absent"}, .feed = file_store::feed(), .problem = note_in(problems)});
   ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_TRUE(done->taken.is_incomplete);
+  EXPECT_TRUE(done->facts.is_incomplete);
   EXPECT_EQ(problems.size(), 4u);
   for (const char* const each : {"tree/closed", "tree/closed too", "tree/locked", "absent"}) {
     EXPECT_EQ(problems.count(source / each), 1u) << each;

@@ -16,10 +16,10 @@ namespace {
 using std::chrono::seconds;
 
 bool is_trusted(const std::timespec& changed, const std::timespec& now, seconds margin) {
-  const std::timespec kept = store::trusted_change_time(changed, now, margin);
-  if (kept.tv_sec == 0 && kept.tv_nsec == 0) return false;
-  EXPECT_EQ(kept.tv_sec, changed.tv_sec);
-  EXPECT_EQ(kept.tv_nsec, changed.tv_nsec);
+  const std::timespec trusted = store::trusted_change_time(changed, now, margin);
+  if (trusted.tv_sec == 0 && trusted.tv_nsec == 0) return false;
+  EXPECT_EQ(trusted.tv_sec, changed.tv_sec);
+  EXPECT_EQ(trusted.tv_nsec, changed.tv_nsec);
   return true;
 }
 

@@ -22,19 +22,19 @@ struct found_damage {
 };
 
 found_damage check(const std::shared_ptr<volatile_file_system>& files, bool reads_data, store::seal_key key = {}) {
-  found_damage found;
+  found_damage damage;
   const auto checked = file_store(files, key).with_reading([&](const store::store_reading& reading) {
     return store::check_store(reading,
                               {.reads_data = reads_data,
                                .threads = 2,
-                               .object_problem = note_in(found.objects),
+                               .object_problem = note_in(damage.objects),
                                .file_problem = [&](const std::string& id, const std::string& path, const status& why) {
-                                 found.files[id][path] = why.message();
+                                 damage.files[id][path] = why.message();
                                }});
   });
   EXPECT_TRUE(checked.ok()) << checked.error().message();
-  found.is_clean = checked.ok() && checked->is_clean();
-  return found;
+  damage.is_clean = checked.ok() && checked->is_clean();
+  return damage;
 }
 
 result<store::repair_summary> repair(const std::shared_ptr<volatile_file_system>& files, store::seal_key key = {}) {
@@ -48,11 +48,11 @@ result<store::repair_summary> repair(const std::shared_ptr<volatile_file_system>
 std::map<std::string, tree_facts> restored_snapshots(const std::shared_ptr<volatile_file_system>& files,
                                                      problem_map& problems, store::seal_key key = {}) {
   std::map<std::string, tree_facts> restored;
-  file_store opened(files, key);
-  const auto ids = opened.objects().list(store::object_kind::snapshot);
+  file_store opened_store(files, key);
+  const auto ids = opened_store.objects().list(store::object_kind::snapshot);
   for (const std::string& id : *ids) {
     const temporary_folder target;
-    static_cast<void>(opened.restore(id, {.target = target / "t", .threads = 1, .problem = note_in(problems)}));
+    static_cast<void>(opened_store.restore(id, {.target = target / "t", .threads = 1, .problem = note_in(problems)}));
     restored[id] = facts_of(target / "t");
   }
   return restored;
@@ -74,8 +74,8 @@ TEST(checks, find_nothing_in_a_whole_store_and_each_changed_byte_in_another) {
       std::vector<std::uint8_t>& bytes = *files->bytes_of(path);
       for (std::size_t i = 0; i < bytes.size(); i += kind == store::object_kind::container ? 37 : 5) {
         bytes[i] ^= 1;
-        const found_damage found = check(files, true, key);
-        EXPECT_EQ(found.objects.count(path), 1u) << path << " byte " << i;
+        const found_damage damage = check(files, true, key);
+        EXPECT_EQ(damage.objects.count(path), 1u) << path << " byte " << i;
         bytes[i] ^= 1;
       }
     }
@@ -116,8 +116,8 @@ TEST_P(damaged_stores, are_repaired_without_the_files_that_the_check_names) {
       } else {
         bytes[random.between(0, bytes.size() - 1)] ^= 2;
       }
-      const found_damage found = check(damaged, true, key_);
-      EXPECT_FALSE(found.is_clean);
+      const found_damage damage = check(damaged, true, key_);
+      EXPECT_FALSE(damage.is_clean);
       const auto repaired = repair(damaged, key_);
       ASSERT_TRUE(repaired.ok()) << repaired.error().message();
       saved_records += repaired->saved_records;
@@ -130,11 +130,11 @@ TEST_P(damaged_stores, are_repaired_without_the_files_that_the_check_names) {
       ASSERT_EQ(restored.size(), 2u);
       // Every file of the old snapshots is in one of the new ones, unless the check has named it or its folder.
       for (const auto& [id, contents] : expected) {
-        const auto lost = found.files.find(id);
+        const auto lost = damage.files.find(id);
         for (const auto& [name, facts] : contents) {
           if (facts.starts_with("directory") || facts.find(" = ") != std::string::npos) continue;
           bool is_lost = false;
-          for (const auto& [path, why] : lost == found.files.end() ? problem_map() : lost->second) {
+          for (const auto& [path, why] : lost == damage.files.end() ? problem_map() : lost->second) {
             is_lost = is_lost || path == "/" + name || (path.ends_with('/') && ("/" + name).starts_with(path));
           }
           lost_files += is_lost ? 1 : 0;
@@ -188,18 +188,18 @@ TEST(repairs, bring_an_empty_folder_back_and_keep_its_snapshot) {
     if (is_incomplete) options.paths.push_back(source / "absent");
     const auto done = file_store(files).backup(options);
     ASSERT_TRUE(done.ok());
-    ASSERT_EQ(done->taken.is_incomplete, is_incomplete);
+    ASSERT_EQ(done->facts.is_incomplete, is_incomplete);
     const digest empty = digest_of(store::node_builder(store::node_kind::folder, 0).finish().content());
     file_store(files).with_reading([&](const store::store_reading& reading) {
-      std::optional<store::found_record> found;
-      ASSERT_TRUE(reading.shards.locate(store::record_kind::node, {&empty, 1}, {&found, 1}).ok());
-      ASSERT_TRUE(found);
-      (*files->bytes_of("containers/" + found->container->id))[found->place().position + store::record_header_bytes] ^=
-          1;
+      std::optional<store::found_record> record;
+      ASSERT_TRUE(reading.shards.locate(store::record_kind::node, {&empty, 1}, {&record, 1}).ok());
+      ASSERT_TRUE(record);
+      (*files->bytes_of("containers/" +
+                        record->container->id))[record->place().position + store::record_header_bytes] ^= 1;
     });
-    const found_damage found = check(files, true);
-    ASSERT_EQ(found.files.size(), 1u);
-    EXPECT_EQ(found.files.begin()->second.begin()->first, source / "tree/empty/");
+    const found_damage damage = check(files, true);
+    ASSERT_EQ(damage.files.size(), 1u);
+    EXPECT_EQ(damage.files.begin()->second.begin()->first, source / "tree/empty/");
     const auto repaired = repair(files);
     ASSERT_TRUE(repaired.ok()) << repaired.error().message();
     EXPECT_EQ(repaired->lost_files + repaired->replaced_snapshots, 0u);
@@ -218,11 +218,11 @@ TEST(repairs, replace_a_snapshot_that_says_another_length_of_its_root) {
   const auto files = make_file_store();
   const auto done = file_store(files).backup(source / "tree");
   ASSERT_TRUE(done.ok());
-  store::snapshot lying = done->taken;
+  store::snapshot lying = done->facts;
   const store::encoded_node empty = store::node_builder(store::node_kind::folder, 0).finish();
   lying.root = {digest_of(empty.content()), static_cast<std::uint32_t>(empty.content_bytes + 1), 0};
-  file_store opened(files);
-  ASSERT_TRUE(store::put_snapshot(opened.objects(), lying, {}).ok());
+  file_store opened_store(files);
+  ASSERT_TRUE(store::put_snapshot(opened_store.objects(), lying, {}).ok());
   EXPECT_FALSE(check(files, true).is_clean);
   const auto repaired = repair(files);
   ASSERT_TRUE(repaired.ok()) << repaired.error().message();
@@ -260,7 +260,7 @@ TEST(dumps, pass_on_any_range) {
   ASSERT_TRUE(done.ok());
   file_store(files).with_reading([&](const store::store_reading& reading) {
     store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
-    const auto entry = store::find_path(done->taken.root, path, records);
+    const auto entry = store::find_path(done->facts.root, path, records);
     ASSERT_TRUE(entry.ok());
     seeded_choices random(1);
     for (int round = 0; round < 60; ++round) {
@@ -279,10 +279,10 @@ TEST(dumps, pass_on_any_range) {
           std::equal(read.begin(), read.end(),
                      expected.begin() + static_cast<std::ptrdiff_t>(std::min(begin, expected.size() - read.size()))));
     }
-    const auto folder = store::find_path(done->taken.root, source / "tree", records);
+    const auto folder = store::find_path(done->facts.root, source / "tree", records);
     EXPECT_EQ(store::dump_file(*folder, 0, 1, records, [](byte_span) { return status(); }).code(),
               status_code::invalid_argument);
-    EXPECT_TRUE(store::is_absence(store::find_path(done->taken.root, path + "/x", records).error()));
+    EXPECT_TRUE(store::is_absence(store::find_path(done->facts.root, path + "/x", records).error()));
   });
 }
 

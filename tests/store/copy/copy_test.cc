@@ -21,12 +21,12 @@ constexpr std::string_view keyless_cuts = "fastcdc(min_bytes=512,avg_bytes=2048,
 constexpr std::string_view other_cuts = "fastcdc(min_bytes=1024,avg_bytes=4096,max_bytes=16384)";
 
 made_store make_plain_store(std::string_view cuts) {
-  made_store made(std::make_shared<volatile_file_system>());
-  EXPECT_TRUE(store::make_storage_folders(*made.files).ok());
+  made_store disk_store(std::make_shared<volatile_file_system>());
+  EXPECT_TRUE(store::make_storage_folders(*disk_store.files).ok());
   const store::store_config config{.container_bytes = 64 * KiB, .cuts = std::string(cuts)};
-  const status done = store::make_store(*made.open_storage("init"), config, std::nullopt);
+  const status done = store::make_store(*disk_store.open_storage("init"), config, std::nullopt);
   EXPECT_TRUE(done.ok()) << done.message();
-  return made;
+  return disk_store;
 }
 
 using file_contents = std::map<std::string, std::vector<std::uint8_t>>;
@@ -43,12 +43,12 @@ file_contents contents_of(std::uint64_t number) {
 
 /// Commits a snapshot with chunks of 1000 bytes, a hole and a run in each file. The cuts are not those of the store, which
 /// a copy neither knows nor needs.
-store::open_store::listed_snapshot put_snapshot(const made_store& made, std::uint64_t number) {
-  const auto opened = made.open();
-  const auto session = store::held_session::begin(*opened);
+store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, std::uint64_t number) {
+  const auto opened_store = disk_store.open();
+  const auto session = store::held_session::begin(*opened_store);
   const auto output = *(*session)->open_writer();
   store::write_session& writer = output->records;
-  auto digests = *store::record_fingerprinter::make(opened->fingerprint());
+  auto digests = *store::record_fingerprinter::make(opened_store->fingerprint());
   store::tree_builder tree(writer, {});
   for (const auto& [path, bytes] : contents_of(number)) {
     store::folder_entry folder;
@@ -73,22 +73,23 @@ store::open_store::listed_snapshot put_snapshot(const made_store& made, std::uin
     tree.add(entry, path);
     tree.leave();
   }
-  store::snapshot taken;
+  store::snapshot facts;
   EXPECT_TRUE(tree.write_complete().ok());
-  taken.root = *tree.finish();
+  facts.root = *tree.finish();
   EXPECT_TRUE(writer.finish().ok());
-  taken.session = (*session)->id();
-  taken.host = "host";
-  taken.time = static_cast<std::int64_t>(number);
-  taken.statistics.files = 4;
-  auto committed = store::commit_snapshot(*opened, (*session)->objects(), (*session)->lease(), taken);
+  facts.session = (*session)->id();
+  facts.host = "host";
+  facts.time = static_cast<std::int64_t>(number);
+  facts.statistics.files = 4;
+  auto committed = store::commit_snapshot(*opened_store, (*session)->objects(), (*session)->lease(), facts);
   EXPECT_TRUE(committed.ok()) << committed.error().message();
   return *committed;
 }
 
 /// Returns all files of a tree.
-result<file_contents> read_files(store::open_store& opened, const store::record_reference& root) {
-  store::shared_reader records(opened.objects(), opened.key(), opened.reading().make_fingerprinter, MiB);
+result<file_contents> read_files(store::open_store& opened_store, const store::record_reference& root) {
+  store::shared_reader records(opened_store.objects(), opened_store.key(), opened_store.reading().make_fingerprinter,
+                               MiB);
   store::folder_entry top;
   top.kind = file_kind::directory;
   top.node = root;
@@ -117,23 +118,23 @@ result<std::pair<std::size_t, std::uint64_t>> copy_all(engine& threads, const ma
   std::pair<std::size_t, std::uint64_t> done = {0, 0};
   for (const auto& original : copier.originals()) {
     ++done.first;
-    if (copier.find_copy(original.taken) != nullptr) continue;
+    if (copier.find_copy(original.facts) != nullptr) continue;
     status source_failure;
     const auto copy = copier.copy(original, source_failure);
     if (!copy) return copy.error();
-    done.second += copy->taken.statistics.new_raw_bytes;
+    done.second += copy->facts.statistics.new_raw_bytes;
   }
   return done;
 }
 
 /// Returns a sentence on the first snapshot of a store that is not as it was, or an empty string.
-std::string fault_of(const made_store& made) {
-  const auto opened = made.open();
-  const auto all = opened->snapshots({});
+std::string fault_of(const made_store& disk_store) {
+  const auto opened_store = disk_store.open();
+  const auto all = opened_store->snapshots({});
   for (const auto& each : *all) {
-    const auto files = read_files(*opened, each.taken.root);
+    const auto files = read_files(*opened_store, each.facts.root);
     if (!files) return files.error().message();
-    if (*files != contents_of(static_cast<std::uint64_t>(each.taken.time))) return "a copy has other files";
+    if (*files != contents_of(static_cast<std::uint64_t>(each.facts.time))) return "a copy has other files";
   }
   return "";
 }
@@ -155,16 +156,16 @@ TEST_P(copies, survive_a_crash_at_every_call) {
   auto threads = engine::make({.threads = 1});
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
   const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(4));
-  const made_store made = make_target();
+  const made_store disk_store = make_target();
   std::size_t interrupted = 0;
   for (std::uint64_t stop = 0;; ++stop) {
-    const made_store target(made.files->crash(random), made.given);
+    const made_store target(disk_store.files->crash(random), disk_store.given);
     const std::uint64_t begin = target.files->calls();
     target.files->stop_at(begin + stop);
     const auto done = copy_all(*threads, source, target);
     interrupted += !done;
     for (std::uint64_t state = 0; state < states; ++state) {
-      const made_store after(target.files->crash(random), made.given);
+      const made_store after(target.files->crash(random), disk_store.given);
       ASSERT_EQ(fault_of(after), "") << "stopped at call " << stop;
       const std::size_t committed = after.open()->snapshots({})->size();
       ASSERT_TRUE(committed == 2 || !done) << "stopped at call " << stop;
@@ -217,14 +218,14 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   const made_store source = make_plain_store(keyless_cuts);
   const auto original = put_snapshot(source, 2);
   // The digest is that of another content, and everything else of the record is right.
-  const auto opened = source.open();
+  const auto opened_store = source.open();
   const auto objects = source.open_storage("hostile");
   const auto containers = objects->list(store::object_kind::container);
   for (const std::string& id : *containers) {
-    const auto table = store::read_container_table(*objects, id, opened->key());
-    store::record_writer records(*objects, opened->key(), 64 * KiB, blake3_fingerprinter());
+    const auto table = store::read_container_table(*objects, id, opened_store->key());
+    store::record_writer records(*objects, opened_store->key(), 64 * KiB, blake3_fingerprinter());
     for (const store::placed_record& each : table->records) {
-      auto content = *store::read_record(*objects, *table, each, opened->key());
+      auto content = *store::read_record(*objects, *table, each, opened_store->key());
       if (each.description.kind == store::record_kind::chunk) content[0] ^= 1;
       store::record_description description = each.description;
       description.codec = store::record_codec::none;

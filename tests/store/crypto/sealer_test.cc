@@ -12,7 +12,7 @@ namespace cutpoint::tests {
 namespace {
 
 using store::seal_key;
-using store::sealed_part;
+using store::sealed_content;
 
 std::string hex(byte_span bytes) {
   std::string text;
@@ -33,32 +33,32 @@ TEST_P(sealing, detects_other_bytes_parts_positions_salts_and_keys) {
   for (const std::size_t size : {0u, 1u, 15u, 16u, 48u, 1000u}) {
     const std::vector<std::uint8_t> plain(size, 7);
     std::vector<std::uint8_t> sealed = plain;
-    const store::seal_tag tag = seals->seal(sealed_part::record_payload, 16 * size, sealed);
-    const auto opens = [&](sealed_part part, std::uint64_t position, std::vector<std::uint8_t> bytes,
-                           const store::seal_tag& given) {
-      const bool opened = seals->open(part, position, bytes, given);
-      if (opened) {
+    const store::seal_tag tag = seals->seal(sealed_content::record_payload, 16 * size, sealed);
+    const auto opens = [&](sealed_content content, std::uint64_t position, std::vector<std::uint8_t> bytes,
+                           const store::seal_tag& tag) {
+      const bool is_opened = seals->open(content, position, bytes, tag);
+      if (is_opened) {
         EXPECT_EQ(bytes, plain);
       }
-      return opened;
+      return is_opened;
     };
-    EXPECT_TRUE(opens(sealed_part::record_payload, 16 * size, sealed, tag));
-    EXPECT_FALSE(opens(sealed_part::record_header, 16 * size, sealed, tag));
-    EXPECT_FALSE(opens(sealed_part::record_payload, 16 * size + 16, sealed, tag));
+    EXPECT_TRUE(opens(sealed_content::record_payload, 16 * size, sealed, tag));
+    EXPECT_FALSE(opens(sealed_content::record_header, 16 * size, sealed, tag));
+    EXPECT_FALSE(opens(sealed_content::record_payload, 16 * size + 16, sealed, tag));
     for (std::size_t i = 0; i < tag.size(); ++i) {
       store::seal_tag wrong = tag;
       wrong[i] ^= 1;
-      EXPECT_FALSE(opens(sealed_part::record_payload, 16 * size, sealed, wrong));
+      EXPECT_FALSE(opens(sealed_content::record_payload, 16 * size, sealed, wrong));
     }
     for (std::size_t i = 0; i < size; i += 13) {
       std::vector<std::uint8_t> wrong = sealed;
       wrong[i] ^= 1;
-      EXPECT_FALSE(opens(sealed_part::record_payload, 16 * size, wrong, tag));
+      EXPECT_FALSE(opens(sealed_content::record_payload, 16 * size, wrong, tag));
     }
     if (GetParam()) {
       for (const auto& other : {seal_key(numbered_key(2)).sealer_of({1}), key.sealer_of({2})}) {
         std::vector<std::uint8_t> bytes = sealed;
-        EXPECT_FALSE(other->open(sealed_part::record_payload, 16 * size, bytes, tag));
+        EXPECT_FALSE(other->open(sealed_content::record_payload, 16 * size, bytes, tag));
       }
     }
   }
@@ -74,12 +74,12 @@ TEST(key_derivation, is_hkdf_of_rfc_5869) {
 
 TEST(encryption, is_aes_256_gcm_with_the_documented_key_and_nonce) {
   const store::object_salt salt = [] {
-    store::object_salt made;
-    made.fill(9);
-    return made;
+    store::object_salt salt;
+    salt.fill(9);
+    return salt;
   }();
   std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5};
-  const auto tag = seal_key(numbered_key(0)).sealer_of(salt)->seal(sealed_part::record_payload, 0x1020, bytes);
+  const auto tag = seal_key(numbered_key(0)).sealer_of(salt)->seal(sealed_content::record_payload, 0x1020, bytes);
   EXPECT_EQ(hex(bytes), "ee0fb28b73");
   EXPECT_EQ(hex(tag), "ae9a560848a24e26c7b4566f61a36c22");
 }

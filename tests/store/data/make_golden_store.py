@@ -93,7 +93,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
     cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)" if seal else "fastcdc(avg_bytes=65536)"
     config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts)
     config = small(0, CHECKSUMS, bytes([12] * 32), config_body)
-    made = container(seal, SALT, [*tree.chunks, *tree.nodes])
+    container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes])
     facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + bytes(range(16))
     facts += struct.pack("<QQQQQ", 6, 3, 216_205, 1, 2) + text("golden") + struct.pack("<H", 1) + text("/data")
     snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second"))
@@ -103,7 +103,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
         (folder / kind / name).write_bytes(content)
 
     write("", "config", config)
-    write("containers", blake3.blake3(made).hexdigest(), made)
+    write("containers", blake3.blake3(container_bytes).hexdigest(), container_bytes)
     write("snapshots", blake3.blake3(snapshot).hexdigest(), snapshot)
     if seal:
         salt = bytes([14] * 32)

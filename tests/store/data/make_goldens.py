@@ -29,12 +29,12 @@ def header(kind: int, seal: int, salt: bytes) -> bytes:
     return fields + xxhash.xxh3_128_digest(fields, 0)
 
 
-def sealed(seal: int, salt: bytes, part: int, position: int, data: bytes) -> bytes:
+def sealed(seal: int, salt: bytes, content: int, position: int, data: bytes) -> bytes:
     """The sealed bytes and their tag."""
     if seal == CHECKSUMS:
-        return data + xxhash.xxh3_128_digest(data, (position * 256 + part) & MASK)
+        return data + xxhash.xxh3_128_digest(data, (position * 256 + content) & MASK)
     key = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store object").derive(KEY)
-    return AESGCM(key).encrypt(struct.pack("<IQ", part, position), data, None)
+    return AESGCM(key).encrypt(struct.pack("<IQ", content, position), data, None)
 
 
 def description(word: int, kind: int, codec: int, raw: int, payload: bytes, digest: bytes) -> bytes:
@@ -119,12 +119,12 @@ def shard(salt: bytes, containers: list[tuple[bytes, bytes]], entries: list[tupl
     out = header(SHARD, CHECKSUMS, salt) + b"".join(name + container_salt[:8] for name, container_salt in containers)
     directory = b""
     for partition in range(2**partition_bits):
-        held = sorted(entry for entry in entries if entry[0] >> (48 - partition_bits) == partition)
+        members = sorted(entry for entry in entries if entry[0] >> (48 - partition_bits) == partition)
         bits, segments, seed, table = 4, 3, 0, b""
-        if held:
-            seed, table = fuse_filter(sorted({prefix for prefix, _, _ in held}), bits, segments)
-        directory += struct.pack("<QIIIIQ", len(out), len(held), bits, segments, 0, seed)
-        for prefix, container_index, ordinal in held:
+        if members:
+            seed, table = fuse_filter(sorted({prefix for prefix, _, _ in members}), bits, segments)
+        directory += struct.pack("<QIIIIQ", len(out), len(members), bits, segments, 0, seed)
+        for prefix, container_index, ordinal in members:
             out += prefix.to_bytes(6, "big") + container_index.to_bytes(3, "little") + ordinal.to_bytes(3, "little")
         out += table
     footer = struct.pack("<IIQIIQ", 0x46534350, partition_bits, len(entries), len(containers), 0, len(out))

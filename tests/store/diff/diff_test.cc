@@ -56,10 +56,10 @@ record_reference write(const made_file& folder, node_memory& nodes) {
 }
 
 using file_list = std::map<std::string, const made_file*>;
-void list(const made_file& folder, const std::string& path, file_list& found) {
+void list(const made_file& folder, const std::string& path, file_list& changes_found) {
   for (const auto& [name, file] : folder.entries) {
-    found[path + name] = &file;
-    list(file, path + name + "/", found);
+    changes_found[path + name] = &file;
+    list(file, path + name + "/", changes_found);
   }
 }
 
@@ -90,14 +90,14 @@ listed_changes expected_changes(const made_file& before, const made_file& after)
   list(before, "/", old_files);
   list(after, "/", new_files);
   store_diff_summary sum;
-  listed_changes found;
+  listed_changes changes_found;
   const auto note = [&](const char* letter, const std::string& path, const made_file& file) {
-    found.changes.insert(letter + path + (file.kind == file_kind::directory ? "/" : ""));
+    changes_found.changes.insert(letter + path + (file.kind == file_kind::directory ? "/" : ""));
   };
-  const auto count = [](store_diff_side& side, const made_file& file) {
+  const auto count = [](store_diff_side& counts, const made_file& file) {
     const bool is_regular = file.kind == file_kind::regular_file;
-    ++(is_regular ? side.files : file.kind == file_kind::directory ? side.folders : side.others);
-    if (is_regular) side.bytes += size_of(file.content);
+    ++(is_regular ? counts.files : file.kind == file_kind::directory ? counts.folders : counts.others);
+    if (is_regular) counts.bytes += size_of(file.content);
   };
   for (const auto& [path, file] : old_files) {
     if (new_files.contains(path)) continue;
@@ -124,12 +124,12 @@ listed_changes expected_changes(const made_file& before, const made_file& after)
       note("U", path, *file);
     }
   }
-  found.sums = sums_of(sum);
-  return found;
+  changes_found.sums = sums_of(sum);
+  return changes_found;
 }
 
 struct compared_trees {
-  listed_changes found;
+  listed_changes changes_found;
   std::map<std::string, std::string> problems;
   std::vector<std::string> order;
 };
@@ -143,12 +143,12 @@ compared_trees compare(const record_reference& before, const record_reference& a
        .visit =
            [&](const store_change& change) {
              compared.order.push_back(change.path);
-             compared.found.changes.insert(letters[static_cast<std::size_t>(change.which)] + change.path);
+             compared.changes_found.changes.insert(letters[static_cast<std::size_t>(change.which)] + change.path);
              return status();
            },
        .problem = [&](const std::string& path, const status& why) { compared.problems[path] = why.message(); }});
   EXPECT_TRUE(summary.ok());
-  if (summary.ok()) compared.found.sums = sums_of(*summary);
+  if (summary.ok()) compared.changes_found.sums = sums_of(*summary);
   return compared;
 }
 
@@ -203,7 +203,7 @@ TEST(diff, finds_what_lists_of_all_files_show) {
     change(after, random);
     const auto expected = expected_changes(before, after);
     const auto compared = compare(write(before, nodes), write(after, nodes), nodes);
-    ASSERT_EQ(compared.found, expected) << "seed " << seed;
+    ASSERT_EQ(compared.changes_found, expected) << "seed " << seed;
     changes += expected.changes.size();
     std::set<std::string> told;
     for (const std::string& path : compared.order) {
@@ -219,8 +219,8 @@ TEST(diff, reads_only_the_nodes_on_the_way_to_what_differs) {
   node_memory nodes;
   made_file before{.kind = file_kind::directory};
   for (int folder = 0; folder < 50; ++folder) {
-    made_file& made = before.entries["folder " + std::to_string(folder)] = {.kind = file_kind::directory};
-    for (int file = 0; file < 20; ++file) made.entries["file " + std::to_string(file)].content = 7;
+    made_file& folder = before.entries["folder " + std::to_string(folder)] = {.kind = file_kind::directory};
+    for (int file = 0; file < 20; ++file) folder.entries["file " + std::to_string(file)].content = 7;
   }
   made_file& large = before.entries["large"] = {.kind = file_kind::directory};
   for (int file = 0; file < 100'000; ++file) large.entries["file " + std::to_string(file)].content = 9;
@@ -228,19 +228,19 @@ TEST(diff, reads_only_the_nodes_on_the_way_to_what_differs) {
   const std::size_t all = nodes.nodes().size();
   EXPECT_GE(all, 100u);
 
-  EXPECT_TRUE(compare(old_root, old_root, nodes).found.changes.empty());
+  EXPECT_TRUE(compare(old_root, old_root, nodes).changes_found.changes.empty());
   EXPECT_EQ(nodes.reads, 0);
 
   before.entries["folder 3"].entries["file 5"].content = 8;
   const record_reference changed = write(before, nodes);
-  EXPECT_EQ(compare(old_root, changed, nodes).found.changes, std::multiset<std::string>{"M/folder 3/file 5"});
+  EXPECT_EQ(compare(old_root, changed, nodes).changes_found.changes, std::multiset<std::string>{"M/folder 3/file 5"});
   EXPECT_EQ(nodes.reads, 4);  // the root and the folder, of each tree
 
   nodes.reads = 0;
   before.entries["large"].entries["file 55555"].content = 8;
   before.entries["large"].entries.erase("file 7777");
   const auto compared = compare(changed, write(before, nodes), nodes);
-  EXPECT_EQ(compared.found.changes, (std::multiset<std::string>{"M/large/file 55555", "-/large/file 7777"}));
+  EXPECT_EQ(compared.changes_found.changes, (std::multiset<std::string>{"M/large/file 55555", "-/large/file 7777"}));
   EXPECT_LE(nodes.reads, 20);  // of some 500: at most five levels for each of the files
 }
 
@@ -254,9 +254,9 @@ TEST(diff, ctimes_that_are_not_known_are_no_change) {
     EXPECT_TRUE(writer.add(entry).ok());
     return *writer.finish();
   };
-  EXPECT_TRUE(compare(changed_at(0), changed_at(5), nodes).found.changes.empty());
-  EXPECT_TRUE(compare(changed_at(5), changed_at(0), nodes).found.changes.empty());
-  EXPECT_EQ(compare(changed_at(4), changed_at(5), nodes).found.changes, std::multiset<std::string>{"U/file"});
+  EXPECT_TRUE(compare(changed_at(0), changed_at(5), nodes).changes_found.changes.empty());
+  EXPECT_TRUE(compare(changed_at(5), changed_at(0), nodes).changes_found.changes.empty());
+  EXPECT_EQ(compare(changed_at(4), changed_at(5), nodes).changes_found.changes, std::multiset<std::string>{"U/file"});
 }
 
 TEST(diff, names_a_folder_that_cannot_be_compared_and_goes_on) {
@@ -274,7 +274,7 @@ TEST(diff, names_a_folder_that_cannot_be_compared_and_goes_on) {
   ASSERT_TRUE(lost_entry.ok() && *lost_entry);
   nodes.erase(*(*lost_entry)->node);
   const auto compared = compare(old_root, new_root, nodes);
-  EXPECT_EQ(compared.found.changes, std::multiset<std::string>{"M/b"});
+  EXPECT_EQ(compared.changes_found.changes, std::multiset<std::string>{"M/b"});
   ASSERT_EQ(compared.problems.size(), 1u);
   EXPECT_EQ(compared.problems.begin()->first, "/a/");
   EXPECT_NE(compared.problems.begin()->second.find("cannot be compared any further"), std::string::npos);

@@ -73,20 +73,20 @@ TEST_P(golden, containers_are_read_and_made_again) {
 
 TEST(golden_shard, is_read) {
   const auto bytes = std::make_shared<const std::vector<std::uint8_t>>(golden_file("shard.bin"));
-  const auto opened = store::shard::open({*bytes, bytes}, "golden");
-  ASSERT_TRUE(opened.ok()) << opened.error().message();
-  EXPECT_TRUE(opened->is_intact());
-  EXPECT_EQ(opened->partition_count(), 4u);
-  EXPECT_EQ(opened->entry_count(), 12u);
+  const auto opened_shard = store::shard::open({*bytes, bytes}, "golden");
+  ASSERT_TRUE(opened_shard.ok()) << opened_shard.error().message();
+  EXPECT_TRUE(opened_shard->is_intact());
+  EXPECT_EQ(opened_shard->partition_count(), 4u);
+  EXPECT_EQ(opened_shard->entry_count(), 12u);
   const nlohmann::json facts = expected();
-  std::vector<store::shard_entry> found;
+  std::vector<store::shard_entry> entries;
   for (std::uint32_t i = 0; i < 6; ++i) {
-    found.clear();
-    opened->find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), found);
-    ASSERT_EQ(found.size(), 2u);  // in both containers
-    for (const store::shard_entry& each : found) {
+    entries.clear();
+    opened_shard->find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), entries);
+    ASSERT_EQ(entries.size(), 2u);  // in both containers
+    for (const store::shard_entry& each : entries) {
       EXPECT_EQ(each.ordinal, i);
-      const std::string id = to_hex(digest{opened->container_at(each.container).name, 32});
+      const std::string id = to_hex(digest{opened_shard->container_at(each.container).name, 32});
       EXPECT_TRUE(id == facts["container-checksums"] || id == facts["container-encrypted"]);
     }
   }

@@ -39,19 +39,19 @@ class shard_index : public testing::Test {
     return records;
   }
   store::shard_index open() {
-    auto opened = store::shard_index::open(*objects_, key_.kind(), tables_);
-    EXPECT_TRUE(opened.ok());
-    return std::move(*opened);
+    auto opened_index = store::shard_index::open(*objects_, key_.kind(), tables_);
+    EXPECT_TRUE(opened_index.ok());
+    return std::move(*opened_index);
   }
   /// Returns the number of records that are found, each with its kind and digest.
   static std::size_t count_found(store::shard_index& index, const std::vector<wanted_record>& records) {
     std::size_t count = 0;
     for (const auto& [kind, content] : records) {
-      std::optional<store::found_record> found;
-      EXPECT_TRUE(index.locate(kind, {&content, 1}, {&found, 1}).ok());
-      if (!found) continue;
-      EXPECT_EQ(found->place().description.content, content);
-      EXPECT_EQ(found->place().description.kind, kind);
+      std::optional<store::found_record> record;
+      EXPECT_TRUE(index.locate(kind, {&content, 1}, {&record, 1}).ok());
+      if (!record) continue;
+      EXPECT_EQ(record->place().description.content, content);
+      EXPECT_EQ(record->place().description.kind, kind);
       ++count;
     }
     return count;
@@ -192,7 +192,7 @@ TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const bool is_new = i >= 20 && i < 120;
     EXPECT_EQ(answers[i], is_new ? index_answer::absent : index_answer::present) << i;
-    EXPECT_EQ(index.found()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
+    EXPECT_EQ(index.record()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
   }
   EXPECT_EQ(index.size(), records.size() + 100);
   ASSERT_TRUE(index.look_up(digests, answers).ok());

@@ -37,15 +37,15 @@ class shards : public testing::Test {
     return *id;
   }
   shard open(const std::string& id) {
-    auto opened = shard::open(*objects_->map({store::object_kind::shard, id}), id);
-    EXPECT_TRUE(opened.ok()) << opened.error().message();
-    return std::move(*opened);
+    auto opened_shard = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+    EXPECT_TRUE(opened_shard.ok()) << opened_shard.error().message();
+    return std::move(*opened_shard);
   }
   /// Whether the shard has the entry of a container with this name.
   static bool has(const shard& where, std::uint64_t prefix, const container_name& name, std::uint32_t ordinal) {
-    std::vector<shard_entry> found;
-    where.find(prefix, found);
-    return std::ranges::any_of(found, [&](const shard_entry& each) {
+    std::vector<shard_entry> entries_found;
+    where.find(prefix, entries_found);
+    return std::ranges::any_of(entries_found, [&](const shard_entry& each) {
       return each.ordinal == ordinal && where.container_at(each.container).name == name;
     });
   }
@@ -68,16 +68,16 @@ std::vector<shard_entry> drawn_entries(std::size_t count, std::uint32_t containe
 TEST_F(shards, find_every_entry) {
   for (const std::size_t count : {0u, 1u, 2u, 3u, 10u, 1000u, 400'000u}) {  // the last has four partitions
     const auto entries = drawn_entries(count, 5, count);
-    const shard opened = open(put(5, entries));
-    EXPECT_EQ(opened.entry_count(), count);
-    EXPECT_EQ(opened.partition_count(), count == 400'000 ? 4u : 1u);
-    EXPECT_TRUE(opened.is_intact());
+    const shard opened_shard = open(put(5, entries));
+    EXPECT_EQ(opened_shard.entry_count(), count);
+    EXPECT_EQ(opened_shard.partition_count(), count == 400'000 ? 4u : 1u);
+    EXPECT_TRUE(opened_shard.is_intact());
     for (const shard_entry& each : entries) {
-      ASSERT_TRUE(has(opened, each.prefix, numbered_container(each.container), each.ordinal));
+      ASSERT_TRUE(has(opened_shard, each.prefix, numbered_container(each.container), each.ordinal));
     }
-    std::vector<shard_entry> found;
-    for (const shard_entry& each : drawn_entries(1000, 5, count + 1)) opened.find(each.prefix, found);
-    EXPECT_TRUE(found.empty());
+    std::vector<shard_entry> entries_found;
+    for (const shard_entry& each : drawn_entries(1000, 5, count + 1)) opened_shard.find(each.prefix, entries_found);
+    EXPECT_TRUE(entries_found.empty());
   }
 }
 
@@ -90,11 +90,12 @@ TEST_F(shards, find_entries_whose_prefixes_are_not_uniform) {
     entries.push_back({last / 2 + std::uint64_t{i} * i * i, 0, i});
     entries.push_back({12345, 0, i});  // equal prefixes
   }
-  const shard opened = open(put(1, entries));
-  for (const shard_entry& each : entries) ASSERT_TRUE(has(opened, each.prefix, numbered_container(0), each.ordinal));
-  std::vector<shard_entry> found;
-  opened.find(12345, found);
-  EXPECT_EQ(found.size(), 500u);
+  const shard opened_shard = open(put(1, entries));
+  for (const shard_entry& each : entries)
+    ASSERT_TRUE(has(opened_shard, each.prefix, numbered_container(0), each.ordinal));
+  std::vector<shard_entry> entries_found;
+  opened_shard.find(12345, entries_found);
+  EXPECT_EQ(entries_found.size(), 500u);
 }
 
 TEST_F(shards, merge_without_loss) {
@@ -121,10 +122,10 @@ TEST_F(shards, merge_without_loss) {
   EXPECT_TRUE(has(merged, 7, numbered_container(13), 7));
   EXPECT_TRUE(has(merged, 7, numbered_container(9), 8));
 
-  const auto kept = store::merge_shards(*objects_, store::seal_kind::checksum, std::vector{&merged},
-                                        [](const container_name& name) { return name == numbered_container(13); });
-  ASSERT_TRUE(kept.ok());
-  const shard pruned = open(*kept);
+  const auto merged_id = store::merge_shards(*objects_, store::seal_kind::checksum, std::vector{&merged},
+                                             [](const container_name& name) { return name == numbered_container(13); });
+  ASSERT_TRUE(merged_id.ok());
+  const shard pruned = open(*merged_id);
   EXPECT_EQ(pruned.container_count(), 1u);
   EXPECT_TRUE(has(pruned, 7, numbered_container(13), 7));
   EXPECT_FALSE(has(pruned, 7, numbered_container(9), 8));
@@ -139,16 +140,16 @@ TEST_F(shards, detect_each_damaged_byte_or_give_possible_entries) {
       std::vector<std::uint8_t>& stored = *files_->bytes_of("shards/" + id);
       stored = bytes;
       stored[at] ^= change;
-      const auto opened = shard::open(*objects_->map({store::object_kind::shard, id}), id);
-      if (!opened) {
-        ASSERT_TRUE(store::is_damage(opened.error())) << at;
+      const auto opened_shard = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+      if (!opened_shard) {
+        ASSERT_TRUE(store::is_damage(opened_shard.error())) << at;
         continue;
       }
-      ASSERT_FALSE(opened->is_intact()) << at;
-      std::vector<shard_entry> found;
-      for (const shard_entry& each : entries) opened->find(each.prefix, found);
-      opened->read_partition(0, found);
-      for (const shard_entry& each : found) ASSERT_LT(each.container, 3u);
+      ASSERT_FALSE(opened_shard->is_intact()) << at;
+      std::vector<shard_entry> entries_found;
+      for (const shard_entry& each : entries) opened_shard->find(each.prefix, entries_found);
+      opened_shard->read_partition(0, entries_found);
+      for (const shard_entry& each : entries_found) ASSERT_LT(each.container, 3u);
     }
   }
 }
@@ -158,9 +159,9 @@ TEST_F(shards, that_are_truncated_are_damaged) {
   const std::vector<std::uint8_t> bytes = *files_->bytes_of("shards/" + id);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     files_->bytes_of("shards/" + id)->assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    const auto opened = shard::open(*objects_->map({store::object_kind::shard, id}), id);
-    ASSERT_FALSE(opened.ok());
-    ASSERT_TRUE(store::is_damage(opened.error()));
+    const auto opened_shard = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+    ASSERT_FALSE(opened_shard.ok());
+    ASSERT_TRUE(store::is_damage(opened_shard.error()));
   }
 }
 

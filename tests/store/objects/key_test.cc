@@ -30,10 +30,10 @@ TEST_F(keys, are_opened_by_their_secrets) {
   const auto second = store::put_key(store_.objects(), numbered_key(1), facts_, file);
   ASSERT_TRUE(first.ok() && second.ok());
   for (const auto& [id, secret] : {std::pair(*first, password), std::pair(*second, file)}) {
-    const auto opened = store::open_key(store_.objects(), id, secret);
-    ASSERT_TRUE(opened.ok()) << opened.error().message();
-    EXPECT_EQ(opened->store_key, numbered_key(1));
-    EXPECT_EQ(opened->facts, facts_);
+    const auto unlocked_key = store::open_key(store_.objects(), id, secret);
+    ASSERT_TRUE(unlocked_key.ok()) << unlocked_key.error().message();
+    EXPECT_EQ(unlocked_key->store_key, numbered_key(1));
+    EXPECT_EQ(unlocked_key->facts, facts_);
     EXPECT_TRUE(store::open_any_key(store_.objects(), secret, facts_.config).ok());
     const auto other = store::open_any_key(store_.objects(), secret, numbered_key(4));
     EXPECT_TRUE(!other.ok() && store::is_damage(other.error()));

@@ -37,24 +37,24 @@ std::int64_t nanoseconds_of(const std::string& text) {
 }
 
 store_snapshot taken_at(const std::string& time, std::vector<std::string> tags = {}) {
-  store_snapshot taken;
-  taken.id = time;
-  taken.time = nanoseconds_of(time);
-  taken.tags = std::move(tags);
-  return taken;
+  store_snapshot snapshot;
+  snapshot.id = time;
+  snapshot.time = nanoseconds_of(time);
+  snapshot.tags = std::move(tags);
+  return snapshot;
 }
 
 /// Returns the times of what is kept of one group, in order.
-std::vector<std::string> kept(const std::vector<store_snapshot>& snapshots, const snapshot_policy& policy,
-                              std::int64_t now = INT64_MAX) {
-  std::vector<std::string> found;
+std::vector<std::string> kept_times(const std::vector<store_snapshot>& snapshots, const snapshot_policy& policy,
+                                    std::int64_t now = INT64_MAX) {
+  std::vector<std::string> times;
   const auto groups = apply_policy(snapshots, policy, {}, now);
   EXPECT_TRUE(groups.ok() && groups->size() == 1) << (groups.ok() ? "" : groups.error().message());
-  if (!groups.ok()) return found;
+  if (!groups.ok()) return times;
   for (const snapshot_decision& each : groups->front().decisions) {
-    if (each.is_kept()) found.push_back(each.snapshot.id);
+    if (each.is_kept()) times.push_back(each.snapshot.id);
   }
-  return found;
+  return times;
 }
 
 snapshot_policy counting(keep_period period, std::uint64_t count) {
@@ -106,11 +106,11 @@ TEST(snapshot_policy, days_are_those_of_the_local_time_zone) {
                                                  taken_at("2021-01-01 02:00:00")};
   {
     const time_zone zone("UTC");  // one day: its newest snapshot, and the oldest of all
-    EXPECT_EQ(kept(snapshots, counting(keep_period::daily, 2)),
+    EXPECT_EQ(kept_times(snapshots, counting(keep_period::daily, 2)),
               (std::vector<std::string>{"2021-01-01 06:00:00", "2021-01-01 02:00:00"}));
   }
   const time_zone zone("America/New_York");
-  EXPECT_EQ(kept(snapshots, counting(keep_period::daily, 2)),
+  EXPECT_EQ(kept_times(snapshots, counting(keep_period::daily, 2)),
             (std::vector<std::string>{"2021-01-01 06:00:00", "2021-01-01 03:00:00"}));
 }
 
@@ -118,17 +118,17 @@ TEST(snapshot_policy, a_day_before_has_the_same_hour_although_clocks_were_change
   const time_zone zone("Europe/Berlin");  // clocks were put forward on 2021-03-28
   const std::vector<store_snapshot> snapshots = {taken_at("2021-03-28 10:00:00"), taken_at("2021-03-27 11:00:01"),
                                                  taken_at("2021-03-27 11:00:00")};
-  EXPECT_EQ(kept(snapshots, within({.days = 1})),
+  EXPECT_EQ(kept_times(snapshots, within({.days = 1})),
             (std::vector<std::string>{"2021-03-28 10:00:00", "2021-03-27 11:00:01"}));
-  EXPECT_EQ(kept(snapshots, within({.hours = 24})),
+  EXPECT_EQ(kept_times(snapshots, within({.hours = 24})),
             (std::vector<std::string>{"2021-03-28 10:00:00", "2021-03-27 11:00:01", "2021-03-27 11:00:00"}));
 }
 
 TEST(snapshot_policy, a_month_without_the_day_ends_in_the_next_one) {
   const time_zone zone("UTC");
-  EXPECT_EQ(kept({taken_at("2021-03-31 00:00:00"), taken_at("2021-03-03 00:00:01"), taken_at("2021-03-03 00:00:00"),
-                  taken_at("2021-02-28 00:00:00")},
-                 within({.months = 1})),
+  EXPECT_EQ(kept_times({taken_at("2021-03-31 00:00:00"), taken_at("2021-03-03 00:00:01"),
+                        taken_at("2021-03-03 00:00:00"), taken_at("2021-02-28 00:00:00")},
+                       within({.months = 1})),
             (std::vector<std::string>{"2021-03-31 00:00:00", "2021-03-03 00:00:01"}));
 }
 
@@ -136,9 +136,9 @@ TEST(snapshot_policy, spans_end_at_the_newest_snapshot_that_is_not_in_the_future
   const time_zone zone("UTC");
   const std::vector<store_snapshot> snapshots = {taken_at("2031-01-01 00:00:00"), taken_at("2021-01-02 00:00:00"),
                                                  taken_at("2021-01-01 12:00:00"), taken_at("2020-01-01 00:00:00")};
-  EXPECT_EQ(kept(snapshots, within({.days = 1}), nanoseconds_of("2022-01-01 00:00:00")).size(), 3u);
-  EXPECT_EQ(kept(snapshots, within({.days = 1}), nanoseconds_of("2032-01-01 00:00:00")).size(), 1u);
-  EXPECT_EQ(kept(snapshots, within({.days = 1}), nanoseconds_of("2010-01-01 00:00:00")).size(), 4u);
+  EXPECT_EQ(kept_times(snapshots, within({.days = 1}), nanoseconds_of("2022-01-01 00:00:00")).size(), 3u);
+  EXPECT_EQ(kept_times(snapshots, within({.days = 1}), nanoseconds_of("2032-01-01 00:00:00")).size(), 1u);
+  EXPECT_EQ(kept_times(snapshots, within({.days = 1}), nanoseconds_of("2010-01-01 00:00:00")).size(), 4u);
 }
 
 TEST(snapshot_policy, the_largest_spans_and_times_are_counted) {
@@ -148,17 +148,17 @@ TEST(snapshot_policy, the_largest_spans_and_times_are_counted) {
   first.time = INT64_MIN;
   last.time = INT64_MAX - 1;
   const calendar_span longest{most_calendar_units, most_calendar_units, most_calendar_units, most_calendar_units};
-  EXPECT_EQ(kept({first, last}, within(longest)).size(), 2u);
+  EXPECT_EQ(kept_times({first, last}, within(longest)).size(), 2u);
   for (const keep_period each : {keep_period::hourly, keep_period::weekly, keep_period::yearly}) {
-    EXPECT_EQ(kept({first, last}, counting(each, unlimited_snapshots)).size(), 2u);
+    EXPECT_EQ(kept_times({first, last}, counting(each, unlimited_snapshots)).size(), 2u);
   }
 }
 
 TEST(snapshot_policy, an_empty_tag_stands_for_no_tags) {
   const std::vector<store_snapshot> snapshots = {taken_at("2021-01-02 00:00:00", {"a", "b"}),
                                                  taken_at("2021-01-01 00:00:00")};
-  EXPECT_EQ(kept(snapshots, {.tags = {{""}}}), (std::vector<std::string>{"2021-01-01 00:00:00"}));
-  EXPECT_EQ(kept(snapshots, {.tags = {{"b", "a"}, {"c"}}}), (std::vector<std::string>{"2021-01-02 00:00:00"}));
+  EXPECT_EQ(kept_times(snapshots, {.tags = {{""}}}), (std::vector<std::string>{"2021-01-01 00:00:00"}));
+  EXPECT_EQ(kept_times(snapshots, {.tags = {{"b", "a"}, {"c"}}}), (std::vector<std::string>{"2021-01-02 00:00:00"}));
 }
 
 TEST(snapshot_policy, rules_are_applied_to_each_group) {
@@ -172,7 +172,7 @@ TEST(snapshot_policy, rules_are_applied_to_each_group) {
     }
   }
   const auto counts = [&](const snapshot_grouping& grouping) {
-    std::vector<std::string> found;
+    std::vector<std::string> group_texts;
     const auto groups = apply_policy(snapshots, counting(keep_period::last, 1), grouping, INT64_MAX);
     EXPECT_TRUE(groups.ok());
     for (const snapshot_group& each : *groups) {
@@ -181,9 +181,9 @@ TEST(snapshot_policy, rules_are_applied_to_each_group) {
       for (const std::string& tag : each.tags) key += tag;
       EXPECT_TRUE(each.decisions.front().is_kept());  // the one that was committed last
       EXPECT_EQ(std::ranges::count_if(each.decisions, &snapshot_decision::is_kept), 1);
-      found.push_back(key + "=" + std::to_string(each.decisions.size()));
+      group_texts.push_back(key + "=" + std::to_string(each.decisions.size()));
     }
-    return found;
+    return group_texts;
   };
   EXPECT_EQ(counts({}), (std::vector<std::string>{"h1/a/b=2", "h1/c=1", "h2/a/b=2", "h2/c=1"}));
   EXPECT_EQ(counts({.uses_host = false, .uses_paths = false}), (std::vector<std::string>{"=6"}));
@@ -205,17 +205,17 @@ TEST(snapshot_policy, nothing_is_decided_if_a_group_would_be_lost) {
 }
 
 TEST(snapshot_policy, a_filter_has_restics_meaning) {
-  store_snapshot taken = taken_at("2021-01-01 00:00:00", {"x", "y"});
-  taken.host = "h";
-  taken.paths = {"/a", "/b"};
-  EXPECT_TRUE(snapshot_filter().matches(taken));
-  EXPECT_TRUE((snapshot_filter{.hosts = {"g", "h"}}.matches(taken)));
-  EXPECT_FALSE((snapshot_filter{.hosts = {"g"}}.matches(taken)));
-  EXPECT_TRUE((snapshot_filter{.paths = {"/b"}}.matches(taken)));
-  EXPECT_FALSE((snapshot_filter{.paths = {"/b", "/c"}}.matches(taken)));
-  EXPECT_TRUE((snapshot_filter{.tags = {{"z"}, {"y", "x"}}}.matches(taken)));
-  EXPECT_FALSE((snapshot_filter{.tags = {{"x", "z"}}}.matches(taken)));
-  EXPECT_FALSE((snapshot_filter{.tags = {{""}}}.matches(taken)));
+  store_snapshot snapshot = taken_at("2021-01-01 00:00:00", {"x", "y"});
+  snapshot.host = "h";
+  snapshot.paths = {"/a", "/b"};
+  EXPECT_TRUE(snapshot_filter().matches(snapshot));
+  EXPECT_TRUE((snapshot_filter{.hosts = {"g", "h"}}.matches(snapshot)));
+  EXPECT_FALSE((snapshot_filter{.hosts = {"g"}}.matches(snapshot)));
+  EXPECT_TRUE((snapshot_filter{.paths = {"/b"}}.matches(snapshot)));
+  EXPECT_FALSE((snapshot_filter{.paths = {"/b", "/c"}}.matches(snapshot)));
+  EXPECT_TRUE((snapshot_filter{.tags = {{"z"}, {"y", "x"}}}.matches(snapshot)));
+  EXPECT_FALSE((snapshot_filter{.tags = {{"x", "z"}}}.matches(snapshot)));
+  EXPECT_FALSE((snapshot_filter{.tags = {{""}}}.matches(snapshot)));
 }
 
 TEST(snapshot_policy, spans_that_mean_nothing_are_refused) {

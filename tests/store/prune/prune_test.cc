@@ -23,80 +23,83 @@ file_map overlapping_files(std::uint64_t seed, std::size_t largest_bytes) {
   return files;
 }
 
-std::vector<std::string> names(const made_store& made, object_kind kind) { return *made.open_storage("n")->list(kind); }
+std::vector<std::string> names(const made_store& disk_store, object_kind kind) {
+  return *disk_store.open_storage("n")->list(kind);
+}
 
 class prunes : public testing::TestWithParam<bool> {
  protected:
-  made_store made_{GetParam() ? std::optional(store::key_secret{store::secret_kind::password, "p"}) : std::nullopt};
+  made_store disk_store_{GetParam() ? std::optional(store::key_secret{store::secret_kind::password, "p"})
+                                    : std::nullopt};
 };
 INSTANTIATE_TEST_SUITE_P(with, prunes, testing::Bool(),
                          [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
 
 TEST_P(prunes, remove_what_no_snapshot_refers_to) {
-  const auto opened = made_.open();
-  snapshot_map kept;
+  const auto opened_store = disk_store_.open();
+  snapshot_map kept_snapshots;
   std::vector<std::string> forgotten;
   for (std::uint64_t i = 1; i <= 6; ++i) {
     const file_map files = overlapping_files(i, 60'000);
-    const auto id = back_up(*opened, files);
+    const auto id = back_up(*opened_store, files);
     ASSERT_TRUE(id.ok()) << id.error().message();
     if (i % 2 == 0) {
-      kept[*id] = files;
+      kept_snapshots[*id] = files;
     } else {
       forgotten.push_back(*id);
     }
   }
   const auto foreseen = store::prune_store(
-      *opened, {.most_unused = 0, .is_rehearsal = true, .forgotten = {forgotten.begin(), forgotten.end()}});
+      *opened_store, {.most_unused = 0, .is_dry_run = true, .forgotten = {forgotten.begin(), forgotten.end()}});
   ASSERT_TRUE(foreseen.ok()) << foreseen.error().message();
-  for (const std::string& each : forgotten) ASSERT_TRUE(forget(*opened, each).ok());
-  const auto rehearsed = store::prune_store(*opened, {.most_unused = 0, .is_rehearsal = true});
-  ASSERT_TRUE(rehearsed.ok()) << rehearsed.error().message();
-  EXPECT_EQ(rehearsed->containers, names(made_, object_kind::container).size()) << "a rehearsal changes nothing";
-  EXPECT_THAT(names(made_, object_kind::removal_list), IsEmpty());
-  const auto pruned = store::prune_store(*opened, everything);
+  for (const std::string& each : forgotten) ASSERT_TRUE(forget(*opened_store, each).ok());
+  const auto dry_run = store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true});
+  ASSERT_TRUE(dry_run.ok()) << dry_run.error().message();
+  EXPECT_EQ(dry_run->containers, names(disk_store_, object_kind::container).size()) << "a dry run changes nothing";
+  EXPECT_THAT(names(disk_store_, object_kind::removal_list), IsEmpty());
+  const auto pruned = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(pruned.ok()) << pruned.error().message();
   EXPECT_GT(pruned->rewritten_containers, 0u);
   EXPECT_GT(pruned->removed_containers, 0u);
-  EXPECT_EQ(pruned->removed_bytes, rehearsed->removed_bytes);
-  EXPECT_EQ(pruned->rewritten_bytes, rehearsed->rewritten_bytes);
-  EXPECT_EQ(foreseen->removed_bytes, rehearsed->removed_bytes);
-  EXPECT_EQ(foreseen->rewritten_bytes, rehearsed->rewritten_bytes);
+  EXPECT_EQ(pruned->removed_bytes, dry_run->removed_bytes);
+  EXPECT_EQ(pruned->rewritten_bytes, dry_run->rewritten_bytes);
+  EXPECT_EQ(foreseen->removed_bytes, dry_run->removed_bytes);
+  EXPECT_EQ(foreseen->rewritten_bytes, dry_run->rewritten_bytes);
   EXPECT_EQ(pruned->left_unused_bytes, 0u);
-  EXPECT_EQ(loss_in(*opened, kept), "");
-  EXPECT_THAT(opened->shards().containers(), SizeIs(names(made_, object_kind::container).size()))
+  EXPECT_EQ(loss_in(*opened_store, kept_snapshots), "");
+  EXPECT_THAT(opened_store->shards().containers(), SizeIs(names(disk_store_, object_kind::container).size()))
       << "the index names no container that was removed";
-  EXPECT_THAT(names(made_, object_kind::lease), IsEmpty());
-  const auto again = store::prune_store(*opened, everything);
+  EXPECT_THAT(names(disk_store_, object_kind::lease), IsEmpty());
+  const auto again = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->unused_bytes + again->removed_containers + again->rewritten_containers, 0u);
 }
 
 TEST_P(prunes, rewrite_no_more_than_is_allowed) {
-  const auto opened = made_.open();
-  const auto first = back_up(*opened, drawn_files(1, 8, 60'000));
+  const auto opened_store = disk_store_.open();
+  const auto first = back_up(*opened_store, drawn_files(1, 8, 60'000));
   file_map half = drawn_files(1, 4, 60'000);
-  const auto second = back_up(*opened, half);
-  ASSERT_TRUE(first.ok() && second.ok() && forget(*opened, *first).ok());
-  const auto none = store::prune_store(*opened, {.most_unused = 1});
+  const auto second = back_up(*opened_store, half);
+  ASSERT_TRUE(first.ok() && second.ok() && forget(*opened_store, *first).ok());
+  const auto none = store::prune_store(*opened_store, {.most_unused = 1});
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none->rewritten_containers, 0u);
   EXPECT_GT(none->left_unused_bytes, 0u);
-  const auto budget = store::prune_store(*opened, {.most_unused = 0, .most_rewritten_bytes = 0});
+  const auto budget = store::prune_store(*opened_store, {.most_unused = 0, .most_rewritten_bytes = 0});
   ASSERT_TRUE(budget.ok());
   EXPECT_EQ(budget->rewritten_containers, 0u);
-  const auto all = store::prune_store(*opened, everything);
+  const auto all = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(all.ok());
   EXPECT_GT(all->rewritten_bytes, 0u);
-  EXPECT_EQ(loss_in(*opened, {{*second, half}}), "");
+  EXPECT_EQ(loss_in(*opened_store, {{*second, half}}), "");
 }
 
 /// Makes `count` snapshots of little data, each of which has a container of its own.
-snapshot_map small_backups(store::open_store& opened, std::uint64_t count) {
+snapshot_map small_backups(store::open_store& opened_store, std::uint64_t count) {
   snapshot_map all;
   for (std::uint64_t i = 0; i < count; ++i) {
     const file_map files = drawn_files(100 + i, 1, 1000);
-    const auto id = back_up(opened, files);
+    const auto id = back_up(opened_store, files);
     EXPECT_TRUE(id.ok());
     if (id) all[*id] = files;
   }
@@ -104,138 +107,139 @@ snapshot_map small_backups(store::open_store& opened, std::uint64_t count) {
 }
 
 TEST_P(prunes, merge_small_containers) {
-  const auto opened = made_.open();
-  snapshot_map kept = small_backups(*opened, 5);
-  ASSERT_THAT(names(made_, object_kind::container), SizeIs(5));
-  const auto few = store::prune_store(*opened, everything);
+  const auto opened_store = disk_store_.open();
+  snapshot_map kept_snapshots = small_backups(*opened_store, 5);
+  ASSERT_THAT(names(disk_store_, object_kind::container), SizeIs(5));
+  const auto few = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(few.ok()) << few.error().message();
   EXPECT_EQ(few->rewritten_containers, 0u);
 
-  kept.merge(small_backups(*opened, 9));  // five of them are there
-  ASSERT_THAT(names(made_, object_kind::container), SizeIs(9));
-  EXPECT_EQ(store::prune_store(*opened, {.most_unused = 1})->rewritten_containers, 0u);
-  const auto rehearsed = store::prune_store(*opened, {.most_unused = 0, .is_rehearsal = true});
-  const auto pruned = store::prune_store(*opened, everything);
-  ASSERT_TRUE(rehearsed.ok() && pruned.ok()) << pruned.error().message();
+  kept_snapshots.merge(small_backups(*opened_store, 9));  // five of them are there
+  ASSERT_THAT(names(disk_store_, object_kind::container), SizeIs(9));
+  EXPECT_EQ(store::prune_store(*opened_store, {.most_unused = 1})->rewritten_containers, 0u);
+  const auto dry_run = store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true});
+  const auto pruned = store::prune_store(*opened_store, everything);
+  ASSERT_TRUE(dry_run.ok() && pruned.ok()) << pruned.error().message();
   EXPECT_EQ(pruned->unused_bytes, 0u);
   EXPECT_EQ(pruned->rewritten_containers, 9u);
   EXPECT_EQ(pruned->removed_containers, 9u);
-  EXPECT_EQ(pruned->rewritten_bytes, rehearsed->rewritten_bytes);
-  EXPECT_THAT(names(made_, object_kind::container), SizeIs(1));
-  EXPECT_EQ(loss_in(*opened, kept), "");
-  EXPECT_EQ(store::prune_store(*opened, everything)->rewritten_containers, 0u);
+  EXPECT_EQ(pruned->rewritten_bytes, dry_run->rewritten_bytes);
+  EXPECT_THAT(names(disk_store_, object_kind::container), SizeIs(1));
+  EXPECT_EQ(loss_in(*opened_store, kept_snapshots), "");
+  EXPECT_EQ(store::prune_store(*opened_store, everything)->rewritten_containers, 0u);
 }
 
 TEST(prune, leaves_a_damaged_container_where_it_is) {
-  const made_store made;
-  const auto opened = made.open();
-  snapshot_map kept = small_backups(*opened, 9);
-  const std::vector<std::string> containers = names(made, object_kind::container);
-  (*made.files->bytes_of("containers/" + containers.front()))[130] ^= 1;  // in the payload of a record
-  const auto pruned = store::prune_store(*opened, everything);
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
+  snapshot_map kept_snapshots = small_backups(*opened_store, 9);
+  const std::vector<std::string> containers = names(disk_store, object_kind::container);
+  (*disk_store.files->bytes_of("containers/" + containers.front()))[130] ^= 1;  // in the payload of a record
+  const auto pruned = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(pruned.ok()) << pruned.error().message();
   EXPECT_EQ(pruned->removed_containers, 8u);
-  EXPECT_THAT(names(made, object_kind::container), testing::Contains(containers.front()));
+  EXPECT_THAT(names(disk_store, object_kind::container), testing::Contains(containers.front()));
 }
 
 TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
-  const made_store made;
-  const auto opened = made.open();
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
   const file_map files = drawn_files(1, 3, 30'000);
-  ASSERT_TRUE(forget(*opened, *back_up(*opened, files)).ok());
-  const auto running = made.open();
+  ASSERT_TRUE(forget(*opened_store, *back_up(*opened_store, files)).ok());
+  const auto running = disk_store.open();
   auto session = store::held_session::begin(*running);
   ASSERT_TRUE(session.ok());
-  const auto waiting = store::prune_store(*opened, everything);
+  const auto waiting = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(waiting.ok()) << waiting.error().message();
   EXPECT_THAT(waiting->awaited, SizeIs(1));
   EXPECT_GT(waiting->waiting_containers, 0u);
   EXPECT_EQ(waiting->removed_containers, 0u);
 
   // A session that begins now stores what the proposed containers have once more.
-  const std::size_t before = names(made, object_kind::container).size();
-  const auto later = made.open();
+  const std::size_t before = names(disk_store, object_kind::container).size();
+  const auto later = disk_store.open();
   const auto own = back_up(*later, {*files.begin()});
   ASSERT_TRUE(own.ok());
-  EXPECT_GT(names(made, object_kind::container).size(), before);
-  ASSERT_TRUE(forget(*opened, *own).ok());
+  EXPECT_GT(names(disk_store, object_kind::container).size(), before);
+  ASSERT_TRUE(forget(*opened_store, *own).ok());
 
   // The one that began before refers to them.
   const auto output = *(*session)->open_writer();
   auto digests = *store::record_fingerprinter::make(running->fingerprint());
-  store::snapshot taken;
-  taken.root = *store_files(output->records, digests, files);
+  store::snapshot facts;
+  facts.root = *store_files(output->records, digests, files);
   ASSERT_TRUE(output->records.finish().ok());
   EXPECT_EQ(output->containers.stored_bytes(), 0u);
-  const auto committed = store::commit_snapshot(*running, (*session)->objects(), (*session)->lease(), taken);
+  const auto committed = store::commit_snapshot(*running, (*session)->objects(), (*session)->lease(), facts);
   ASSERT_TRUE(committed.ok()) << committed.error().message();
-  const auto pruned = store::prune_store(*opened, everything);
+  const auto pruned = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(pruned.ok()) << pruned.error().message();
   EXPECT_GT(pruned->kept_containers, 0u);
-  EXPECT_EQ(loss_in(*opened, {{committed->id, files}}), "");
-  EXPECT_EQ(store::prune_store(*opened, everything)->unused_bytes, 0u);
+  EXPECT_EQ(loss_in(*opened_store, {{committed->id, files}}), "");
+  EXPECT_EQ(store::prune_store(*opened_store, everything)->unused_bytes, 0u);
 }
 
 TEST(prune, refuses_to_guess_what_an_unreadable_snapshot_needs) {
-  const made_store made;
-  const auto opened = made.open();
-  const auto id = back_up(*opened, drawn_files(1, 3, 30'000));
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
+  const auto id = back_up(*opened_store, drawn_files(1, 3, 30'000));
   ASSERT_TRUE(id.ok());
-  const auto lost = back_up(*opened, drawn_files(2, 3, 30'000));
-  (*made.files->bytes_of("snapshots/" + *lost))[70] ^= 1;
-  const auto refused = store::prune_store(*opened, everything);
+  const auto lost = back_up(*opened_store, drawn_files(2, 3, 30'000));
+  (*disk_store.files->bytes_of("snapshots/" + *lost))[70] ^= 1;
+  const auto refused = store::prune_store(*opened_store, everything);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message(), testing::HasSubstr("snapshots/" + *lost));
-  EXPECT_THAT(names(made, object_kind::removal_list), IsEmpty());
+  EXPECT_THAT(names(disk_store, object_kind::removal_list), IsEmpty());
 }
 
 TEST(prune, refuses_to_go_on_without_a_record) {
-  const made_store made;
-  const auto opened = made.open();
-  ASSERT_TRUE(back_up(*opened, drawn_files(1, 3, 30'000)).ok());
-  for (const std::string& each : names(made, object_kind::container)) {
-    ASSERT_TRUE(made.files->remove("containers/" + each).ok());
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
+  ASSERT_TRUE(back_up(*opened_store, drawn_files(1, 3, 30'000)).ok());
+  for (const std::string& each : names(disk_store, object_kind::container)) {
+    ASSERT_TRUE(disk_store.files->remove("containers/" + each).ok());
   }
-  EXPECT_TRUE(store::is_damage(store::prune_store(*opened, everything).error()));
+  EXPECT_TRUE(store::is_damage(store::prune_store(*opened_store, everything).error()));
 }
 
 TEST(prune, that_was_suspended_is_overtaken) {
-  const made_store made;
-  const auto opened = made.open();
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
   const auto put = [&](std::uint64_t epoch, store::removal_state state) {
-    const auto objects = made.open_storage("l" + std::to_string(epoch));
-    ASSERT_TRUE(store::put_removal_list(*objects, opened->key(), {epoch, state, {}}).ok() && objects->sync().ok());
+    const auto objects = disk_store.open_storage("l" + std::to_string(epoch));
+    ASSERT_TRUE(store::put_removal_list(*objects, opened_store->key(), {epoch, state, {}}).ok() &&
+                objects->sync().ok());
   };
   put(7, store::removal_state::decided);
   // Epoch 3 was used and removed before.
-  const status late = store::propose_removal(*opened, {3, store::removal_state::proposed, {}});
+  const status late = store::propose_removal(*opened_store, {3, store::removal_state::proposed, {}});
   EXPECT_EQ(late.code(), status_code::unavailable);
-  const status taken = store::propose_removal(*opened, {7, store::removal_state::proposed, {}});
-  EXPECT_EQ(taken.code(), status_code::unavailable);
-  EXPECT_EQ(store::read_newest_list(opened->objects(), opened->key())->epoch, 7u);
-  EXPECT_TRUE(store::propose_removal(*opened, {8, store::removal_state::proposed, {}}).ok());
+  const status outcome = store::propose_removal(*opened_store, {7, store::removal_state::proposed, {}});
+  EXPECT_EQ(outcome.code(), status_code::unavailable);
+  EXPECT_EQ(store::read_newest_list(opened_store->objects(), opened_store->key())->epoch, 7u);
+  EXPECT_TRUE(store::propose_removal(*opened_store, {8, store::removal_state::proposed, {}}).ok());
 }
 
 TEST(prune, loses_nothing_by_an_index_whose_bytes_have_changed) {
   std::size_t shard_bytes = 1;
   for (std::size_t position = 0; position < shard_bytes; position += 5) {
-    const made_store made;
-    const auto opened = made.open();
-    const auto forgotten = back_up(*opened, drawn_files(1, 2, 3000));
-    const auto kept = back_up(*opened, drawn_files(2, 2, 3000));
-    ASSERT_TRUE(forgotten.ok() && kept.ok() && forget(*opened, *forgotten).ok());
-    ASSERT_TRUE(opened->reopen_shards().ok());
+    const made_store disk_store;
+    const auto opened_store = disk_store.open();
+    const auto forgotten = back_up(*opened_store, drawn_files(1, 2, 3000));
+    const auto kept_id = back_up(*opened_store, drawn_files(2, 2, 3000));
+    ASSERT_TRUE(forgotten.ok() && kept_id.ok() && forget(*opened_store, *forgotten).ok());
+    ASSERT_TRUE(opened_store->reopen_shards().ok());
     for (;;) {
-      const auto merged = opened->shards().merge([](auto&) { return true; });
+      const auto merged = opened_store->shards().merge([](auto&) { return true; });
       ASSERT_TRUE(merged.ok());
       if (!*merged) break;
     }
-    const std::vector<std::string> shards = names(made, object_kind::shard);
-    std::vector<std::uint8_t>& bytes = *made.files->bytes_of("shards/" + shards[position % shards.size()]);
+    const std::vector<std::string> shards = names(disk_store, object_kind::shard);
+    std::vector<std::uint8_t>& bytes = *disk_store.files->bytes_of("shards/" + shards[position % shards.size()]);
     shard_bytes = bytes.size();
     bytes[position] ^= 1;
-    static_cast<void>(store::prune_store(*made.open(), everything));
-    ASSERT_EQ(loss_in(*made.open(), {{*kept, drawn_files(2, 2, 3000)}}), "") << "byte " << position;
+    static_cast<void>(store::prune_store(*disk_store.open(), everything));
+    ASSERT_EQ(loss_in(*disk_store.open(), {{*kept_id, drawn_files(2, 2, 3000)}}), "") << "byte " << position;
   }
 }
 
@@ -244,33 +248,33 @@ TEST(prune, loses_nothing_by_an_index_whose_bytes_have_changed) {
 /// A store with two snapshots that share records, of which the first is forgotten, and a third backup to make.
 struct prepared_store {
   prepared_store() {
-    const auto opened = made.open();
-    const auto first = back_up(*opened, overlapping_files(1, 3000));
-    const auto second = back_up(*opened, overlapping_files(2, 3000));
-    EXPECT_TRUE(first.ok() && second.ok() && forget(*opened, *first).ok());
-    kept[*second] = overlapping_files(2, 3000);
+    const auto opened_store = disk_store.open();
+    const auto first = back_up(*opened_store, overlapping_files(1, 3000));
+    const auto second = back_up(*opened_store, overlapping_files(2, 3000));
+    EXPECT_TRUE(first.ok() && second.ok() && forget(*opened_store, *first).ok());
+    kept_snapshots[*second] = overlapping_files(2, 3000);
   }
-  made_store made;
-  snapshot_map kept;
+  made_store disk_store;
+  snapshot_map kept_snapshots;
   file_map next = overlapping_files(1, 3000);  ///< the records of the snapshot that was forgotten
 };
 
 /// Runs `act` once, before the call with a number of the file system, while `run` runs. Returns the number of calls.
-std::uint64_t interrupt(const made_store& made, std::uint64_t call, const std::function<void()>& act,
+std::uint64_t interrupt(const made_store& disk_store, std::uint64_t call, const std::function<void()>& act,
                         const std::function<void()>& run) {
   std::uint64_t calls = 0;
-  made.files->meanwhile = [&](const std::string&) {
+  disk_store.files->meanwhile = [&](const std::string&) {
     if (calls++ == call) act();
   };
   run();
-  made.files->meanwhile = nullptr;
+  disk_store.files->meanwhile = nullptr;
   return calls;
 }
 
-void prune_twice(const made_store& made, std::vector<std::string>& faults) {
+void prune_twice(const made_store& disk_store, std::vector<std::string>& faults) {
   for (int i = 0; i < 2; ++i) {
-    const auto opened = made.open();
-    const auto pruned = store::prune_store(*opened, everything);
+    const auto opened_store = disk_store.open();
+    const auto pruned = store::prune_store(*opened_store, everything);
     if (!pruned) faults.push_back(pruned.error().message());
   }
 }
@@ -283,13 +287,13 @@ std::string loss_at_any_call(const std::function<void(prepared_store&, store::op
   for (std::uint64_t call = 0; call < calls; ++call) {
     prepared_store store;
     std::vector<std::string> faults;
-    const auto opened = store.made.open();
+    const auto opened_store = store.disk_store.open();
     calls = interrupt(
-        store.made, call, [&] { act(store, faults); }, [&] { run(store, *opened); });
-    std::string loss = loss_in(*store.made.open(), store.kept);
-    prune_twice(store.made, faults);
+        store.disk_store, call, [&] { act(store, faults); }, [&] { run(store, *opened_store); });
+    std::string loss = loss_in(*store.disk_store.open(), store.kept_snapshots);
+    prune_twice(store.disk_store, faults);
     if (loss.empty() && !faults.empty()) loss = faults.front();
-    if (loss.empty()) loss = loss_in(*store.made.open(), store.kept);
+    if (loss.empty()) loss = loss_in(*store.disk_store.open(), store.kept_snapshots);
     if (!loss.empty()) return loss + " at call " + std::to_string(call);
   }
   EXPECT_GT(calls, 15u);
@@ -297,33 +301,33 @@ std::string loss_at_any_call(const std::function<void(prepared_store&, store::op
 }
 
 TEST(prune, loses_nothing_of_a_backup_that_runs_at_any_of_its_calls) {
-  const auto prune = [](prepared_store&, store::open_store& opened) {
-    static_cast<void>(store::prune_store(opened, everything));
+  const auto prune = [](prepared_store&, store::open_store& opened_store) {
+    static_cast<void>(store::prune_store(opened_store, everything));
   };
   const auto back_up_next = [](prepared_store& store, std::vector<std::string>& faults) {
-    const auto id = back_up(*store.made.open(), store.next);
+    const auto id = back_up(*store.disk_store.open(), store.next);
     if (!id) return faults.push_back(id.error().message());
-    store.kept[*id] = store.next;
+    store.kept_snapshots[*id] = store.next;
   };
   EXPECT_EQ(loss_at_any_call(prune, back_up_next), "");
 }
 
 /// Makes a backup, and lets prunes run at each of its calls in turn. Returns what `loss_at_any_call` does.
-std::string loss_beside_prunes(session_faults planted, bool takes_sessions_for_dead) {
+std::string loss_between_prunes(session_faults planted, bool takes_sessions_for_dead) {
   int refused = 0;
   int committed = 0;
-  const auto back_up_next = [&](prepared_store& store, store::open_store& opened) {
-    const auto id = back_up(opened, store.next, planted);
-    if (id) store.kept[*id] = store.next;
+  const auto back_up_next = [&](prepared_store& store, store::open_store& opened_store) {
+    const auto id = back_up(opened_store, store.next, planted);
+    if (id) store.kept_snapshots[*id] = store.next;
     ++(id ? committed : refused);
   };
   const auto prune = [&](prepared_store& store, std::vector<std::string>& faults) {
     if (takes_sessions_for_dead) {
-      for (const std::string& each : names(store.made, object_kind::lease)) {
-        EXPECT_TRUE(store.made.files->remove("leases/" + each).ok());
+      for (const std::string& each : names(store.disk_store, object_kind::lease)) {
+        EXPECT_TRUE(store.disk_store.files->remove("leases/" + each).ok());
       }
     }
-    prune_twice(store.made, faults);
+    prune_twice(store.disk_store, faults);
   };
   const std::string loss = loss_at_any_call(back_up_next, prune);
   if (!loss.empty()) return loss;
@@ -332,32 +336,32 @@ std::string loss_beside_prunes(session_faults planted, bool takes_sessions_for_d
   return "";
 }
 
-TEST(prune, loses_nothing_at_any_call_of_a_backup) { EXPECT_EQ(loss_beside_prunes({}, false), ""); }
+TEST(prune, loses_nothing_at_any_call_of_a_backup) { EXPECT_EQ(loss_between_prunes({}, false), ""); }
 
-TEST(prune, loses_nothing_if_a_session_is_taken_for_dead) { EXPECT_EQ(loss_beside_prunes({}, true), ""); }
+TEST(prune, loses_nothing_if_a_session_is_taken_for_dead) { EXPECT_EQ(loss_between_prunes({}, true), ""); }
 
-TEST(prune, shows_a_session_without_a_lease) { EXPECT_NE(loss_beside_prunes({.takes_no_lease = true}, false), ""); }
+TEST(prune, shows_a_session_without_a_lease) { EXPECT_NE(loss_between_prunes({.takes_no_lease = true}, false), ""); }
 
 TEST(prune, shows_a_session_that_ignores_removal_lists) {
   const auto loss = [](session_faults planted) {
     prepared_store store;
-    const auto first = store.made.open();
+    const auto first = store.disk_store.open();
     auto waiting = store::held_session::begin(*first);
-    EXPECT_THAT(store::prune_store(*store.made.open(), everything)->awaited, SizeIs(1));
+    EXPECT_THAT(store::prune_store(*store.disk_store.open(), everything)->awaited, SizeIs(1));
     // The prune does not wait for sessions that begin now, since they have seen its proposal.
-    const auto later = store.made.open();
-    const made_store& made = store.made;
+    const auto later = store.disk_store.open();
+    const made_store& disk_store = store.disk_store;
     std::vector<std::string> faults;
-    made.files->meanwhile = [&](const std::string& path) {
+    disk_store.files->meanwhile = [&](const std::string& path) {
       if (path.starts_with("snapshots/") && waiting) {
         waiting = status(status_code::cancelled, "");  // ends the session
-        prune_twice(made, faults);
+        prune_twice(disk_store, faults);
       }
     };
     const auto id = back_up(*later, store.next, planted);
-    made.files->meanwhile = nullptr;
-    if (id) store.kept[*id] = store.next;
-    return loss_in(*store.made.open(), store.kept);
+    disk_store.files->meanwhile = nullptr;
+    if (id) store.kept_snapshots[*id] = store.next;
+    return loss_in(*store.disk_store.open(), store.kept_snapshots);
   };
   EXPECT_EQ(loss({}), "");
   EXPECT_NE(loss({.ignores_removal_lists = true}), "");
@@ -369,15 +373,15 @@ TEST(prune, loses_nothing_wherever_it_stops) {
   std::uint64_t tried = 0;
   for (std::uint64_t stop = 0;; ++stop) {
     const prepared_store store;
-    const auto opened = store.made.open();
-    store.made.files->stop_at(store.made.files->calls() + stop);
-    const bool is_done = store::prune_store(*opened, everything).ok();
+    const auto opened_store = store.disk_store.open();
+    store.disk_store.files->stop_at(store.disk_store.files->calls() + stop);
+    const bool is_done = store::prune_store(*opened_store, everything).ok();
     for (std::uint64_t state = 0; state < states; ++state, ++tried) {
-      const made_store crashed(store.made.files->crash(random));
+      const made_store crashed(store.disk_store.files->crash(random));
       const auto again = crashed.open();
       ASSERT_NE(again, nullptr);
-      ASSERT_EQ(loss_in(*again, store.kept), "") << "stopped at call " << stop << ", state " << state;
-      snapshot_map all = store.kept;
+      ASSERT_EQ(loss_in(*again, store.kept_snapshots), "") << "stopped at call " << stop << ", state " << state;
+      snapshot_map all = store.kept_snapshots;
       const auto next = back_up(*again, store.next);
       ASSERT_TRUE(next.ok()) << next.error().message() << ", stopped at call " << stop;
       all[*next] = store.next;

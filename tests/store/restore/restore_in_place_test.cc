@@ -146,20 +146,20 @@ TEST_F(restores_in_place, replace_files_that_others_could_use) {
 TEST_F(restores_in_place, by_another_owner_replace_the_file) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root";
   const ino_t inode = facts_of_file(target_ / "t/large").st_ino;
-  const int held = ::open((target_ / "t/large").c_str(), O_RDONLY | O_CLOEXEC);  // keeps the number in use
+  const int descriptor = ::open((target_ / "t/large").c_str(), O_RDONLY | O_CLOEXEC);  // keeps the number in use
   ASSERT_EQ(::chown((target_ / "t/large").c_str(), 12345, 12345), 0);
   static_cast<void>(restore());
   EXPECT_NE(facts_of_file(target_ / "t/large").st_ino, inode) << "its owner may have it open";
-  ::close(held);
+  ::close(descriptor);
   expect_restored();
 }
 
 TEST_F(restores_in_place, need_nothing_from_the_store_for_what_is_right) {
-  file_store opened(files_);
+  file_store opened_store(files_);
   // All chunks are lost, and the nodes are not.
-  const auto ids = opened.objects().list(store::object_kind::container);
+  const auto ids = opened_store.objects().list(store::object_kind::container);
   for (const std::string& id : *ids) {
-    const auto table = store::read_container_table(opened.objects(), id, {});
+    const auto table = store::read_container_table(opened_store.objects(), id, {});
     std::vector<std::uint8_t>& bytes = *files_->bytes_of("containers/" + id);
     for (const store::placed_record& each : table->records) {
       const bool is_chunk = each.description.kind == store::record_kind::chunk;
@@ -227,8 +227,8 @@ TEST(content_comparisons, find_exactly_what_differs) {
   }
   places[40].record.raw_bytes = 999;
   places[41].record.content.bytes[5] ^= 1;
-  file_store opened(make_file_store());
-  opened.with_reading([&](const store::store_reading& reading) {
+  file_store opened_store(make_file_store());
+  opened_store.with_reading([&](const store::store_reading& reading) {
     auto comparison = store::content_comparison::make(reading, 2);
     ASSERT_TRUE(comparison.ok());
     const auto differences = comparison->find_differences(places);

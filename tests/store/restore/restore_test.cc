@@ -21,9 +21,9 @@ std::string text_of(const std::string& path) {
 }
 
 std::vector<path_pattern> patterns(std::initializer_list<const char*> texts) {
-  std::vector<path_pattern> made;
-  for (const char* each : texts) made.push_back(*path_pattern::make(each));
-  return made;
+  std::vector<path_pattern> patterns;
+  for (const char* each : texts) patterns.push_back(*path_pattern::make(each));
+  return patterns;
 }
 
 TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
@@ -146,16 +146,16 @@ std::string damage_fault(const std::shared_ptr<volatile_file_system>& files, con
   if (!done) return {};  // a folder above the path is lost, and the error says so
   const tree_facts restored = facts_of(target / "t");
   for (const auto& [name, facts] : expected) {
-    const auto found = restored.find(name);
-    if (found != restored.end() && found->second == facts) continue;
+    const auto entry = restored.find(name);
+    if (entry != restored.end() && entry->second == facts) continue;
     bool is_named = false;
     for (const auto& [problem, why] : problems) {
       const std::string prefix = problem.ends_with('/') ? problem : problem + '/';
       is_named = is_named || problem == path + '/' + name || (path + '/' + name).starts_with(prefix);
     }
     // A folder above a lost one has another number of links, and a file of several names may have lost one.
-    if (!is_named && found == restored.end()) return name + " is missing and not named";
-    if (!is_named && found->second.substr(0, 9) != "directory" && facts.find(" = ") == std::string::npos) {
+    if (!is_named && entry == restored.end()) return name + " is missing and not named";
+    if (!is_named && entry->second.substr(0, 9) != "directory" && facts.find(" = ") == std::string::npos) {
       return name + " differs and is not named";
     }
   }
@@ -166,12 +166,12 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
   const temporary_folder source;
   make_small_tree(source);
   const auto files = make_file_store();
-  file_store opened(files);
-  opened.container_bytes = 64 * KiB;
-  const auto done = opened.backup(source / "tree");
+  file_store opened_store(files);
+  opened_store.container_bytes = 64 * KiB;
+  const auto done = opened_store.backup(source / "tree");
   ASSERT_TRUE(done.ok());
   const tree_facts expected = facts_of(source / "tree");
-  const auto containers = *opened.objects().list(store::object_kind::container);
+  const auto containers = *opened_store.objects().list(store::object_kind::container);
   ASSERT_GE(containers.size(), 3u);
   std::size_t named = 0;
   ASSERT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "");
@@ -199,9 +199,9 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
 
 TEST(restores_of_damaged_stores, name_a_file_under_each_of_its_names) {
   const temporary_folder folder;
-  hostile_store made;
+  hostile_store crafted;
   const std::vector<std::uint8_t> text = {'t', 'e', 'x', 't'};
-  const store::record_reference whole = made.put_chunk(text);
+  const store::record_reference whole = crafted.put_chunk(text);
   const store::record_reference lost = {digest_of(std::vector<std::uint8_t>(4)), 4, 0};
   const auto name_of = [&](std::string name, std::uint64_t inode) {
     store::folder_entry entry = entry_called(std::move(name), file_kind::regular_file);
@@ -217,12 +217,12 @@ TEST(restores_of_damaged_stores, name_a_file_under_each_of_its_names) {
   std::vector<store::folder_entry> entries = {name_of("a", 1), name_of("b", 2), name_of("c", 1), name_of("d", 2)};
   for (const char* const name : {"many1", "many2", "many3"}) {
     entries.push_back(entry_called(name, file_kind::directory));
-    entries.back().node = made.put(many);
+    entries.back().node = crafted.put(many);
   }
   entries.push_back(name_of("y", 1));
   entries.push_back(name_of("z", 2));
   problem_map problems;
-  const auto done = made.restore(made.put(entries), folder / "t", problems);
+  const auto done = crafted.restore(crafted.put(entries), folder / "t", problems);
   ASSERT_TRUE(done.ok()) << done.error().message();
   std::string named;
   for (const auto& [path, why] : problems) {

@@ -18,9 +18,9 @@ using testing::ElementsAre;
 
 std::vector<std::uint64_t> chosen(store::container_cap& cap, std::vector<choice> chunks) {
   cap.choose(chunks);
-  std::vector<std::uint64_t> found;
-  for (const choice& each : chunks) found.push_back(each.chosen);
-  return found;
+  std::vector<std::uint64_t> containers;
+  for (const choice& each : chunks) containers.push_back(each.chosen);
+  return containers;
 }
 
 // The limit is one container, and one more for each 100 MiB.
@@ -68,12 +68,12 @@ class capped_backups : public testing::Test {
   }
   /// Backs up with a cap, and returns the raw bytes that were stored.
   std::uint64_t backup(std::uint64_t most_old_containers) {
-    file_store opened(files_);
-    opened.most_old_containers = most_old_containers;
-    const auto done = opened.backup(source_ / "tree");
+    file_store opened_store(files_);
+    opened_store.most_old_containers = most_old_containers;
+    const auto done = opened_store.backup(source_ / "tree");
     EXPECT_TRUE(done.ok());
     id_ = done->id;
-    return done->taken.statistics.new_raw_bytes;
+    return done->facts.statistics.new_raw_bytes;
   }
   /// Restores the last backup, compares it with the source, and returns how many containers were read.
   std::uint64_t read_containers() {

@@ -135,16 +135,16 @@ TEST_F(moved_records, are_no_damage_to_a_check) {
 }
 
 TEST_F(moved_records, are_read_by_a_reader_that_knows_the_old_containers) {
-  file_store opened(files_);
-  const auto root = opened.read(id_)->root;
-  opened.with_reading([&](const store::store_reading& reading) {
+  file_store opened_store(files_);
+  const auto root = opened_store.read(id_)->root;
+  opened_store.with_reading([&](const store::store_reading& reading) {
     store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
     const auto read = [&](byte_span expected) {
       const auto file = store::find_path(root, source_ / "tree/large", records);
       ASSERT_TRUE(file.ok()) << file.error().message();
       std::vector<std::uint8_t> bytes;
-      const status dumped = store::dump_file(*file, 0, UINT64_MAX, records, [&](byte_span part) {
-        bytes.insert(bytes.end(), part.begin(), part.end());
+      const status dumped = store::dump_file(*file, 0, UINT64_MAX, records, [&](byte_span read_bytes) {
+        bytes.insert(bytes.end(), read_bytes.begin(), read_bytes.end());
         return status();
       });
       EXPECT_TRUE(dumped.ok()) << dumped.message();
@@ -198,9 +198,9 @@ TEST_F(moved_records, that_are_damaged_are_read_from_another_container) {
 
 TEST_F(moved_records, that_are_damaged_are_copied_from_another_container) {
   copy_all_and_damage_the_old();
-  file_store opened(files_);
-  const auto root = opened.read(id_)->root;
-  opened.with_reading([&](const store::store_reading& reading) {
+  file_store opened_store(files_);
+  const auto root = opened_store.read(id_)->root;
+  opened_store.with_reading([&](const store::store_reading& reading) {
     store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
     const auto file = store::find_path(root, source_ / "tree/large", records);
     ASSERT_TRUE(file.ok()) << file.error().message();

@@ -10,8 +10,8 @@ namespace {
 std::shared_ptr<volatile_file_system> empty_store(const store::store_config& config) {
   auto files = std::make_shared<volatile_file_system>();
   EXPECT_TRUE(store::make_storage_folders(*files).ok());
-  small_store opened(files);
-  EXPECT_TRUE(store::put_config(opened.objects(), store::encode_config(config)).ok());
+  small_store opened_store(files);
+  EXPECT_TRUE(store::put_config(opened_store.objects(), store::encode_config(config)).ok());
   return files;
 }
 
@@ -31,12 +31,12 @@ TEST_P(sessions, give_back_what_they_stored) {
     ASSERT_TRUE(done.ok()) << done.error().message();
     expected[done->first] = contents;
   }
-  small_store opened(files, key_);
-  EXPECT_EQ(opened.objects().list(store::object_kind::snapshot)->size(), 5u);
-  EXPECT_GE(opened.objects().list(store::object_kind::container)->size(), 6u);
-  EXPECT_LE(opened.objects().list(store::object_kind::shard)->size(), 3u);
+  small_store opened_store(files, key_);
+  EXPECT_EQ(opened_store.objects().list(store::object_kind::snapshot)->size(), 5u);
+  EXPECT_GE(opened_store.objects().list(store::object_kind::container)->size(), 6u);
+  EXPECT_LE(opened_store.objects().list(store::object_kind::shard)->size(), 3u);
   for (const auto& [id, contents] : expected) {
-    const auto restored = opened.restore(id);
+    const auto restored = opened_store.restore(id);
     ASSERT_TRUE(restored.ok()) << restored.error().message();
     EXPECT_EQ(*restored, contents);
   }
@@ -91,25 +91,25 @@ TEST(config, comes_back_and_is_put_once) {
 
 TEST(snapshots, come_back_and_detect_each_changed_byte) {
   const auto files = empty_store(small_config());
-  store::snapshot taken;
-  taken.root = {digest_of({}), 100, 7};
-  taken.sequence = 3;
-  taken.time = -5;
-  taken.duration = 6;
-  taken.is_incomplete = true;
-  taken.parent = to_hex(digest_of({}));
-  taken.session.fill(9);
-  taken.statistics = {1, 2, 3, 4, 5};
-  taken.host = "host";
-  taken.paths = {"/a", "/b c"};
-  taken.tags = {"", "tag"};
-  small_store opened(files);
+  store::snapshot facts;
+  facts.root = {digest_of({}), 100, 7};
+  facts.sequence = 3;
+  facts.time = -5;
+  facts.duration = 6;
+  facts.is_incomplete = true;
+  facts.parent = to_hex(digest_of({}));
+  facts.session.fill(9);
+  facts.statistics = {1, 2, 3, 4, 5};
+  facts.host = "host";
+  facts.paths = {"/a", "/b c"};
+  facts.tags = {"", "tag"};
+  small_store opened_store(files);
   for (const store::seal_key& key : {store::seal_key(), store::seal_key(numbered_key(1))}) {
-    const auto id = store::put_snapshot(opened.objects(), taken, key);
-    ASSERT_TRUE(id.ok() && opened.objects().sync().ok());
-    const auto read = [&] { return store::read_snapshot(opened.objects(), *id, 32, key); };
+    const auto id = store::put_snapshot(opened_store.objects(), facts, key);
+    ASSERT_TRUE(id.ok() && opened_store.objects().sync().ok());
+    const auto read = [&] { return store::read_snapshot(opened_store.objects(), *id, 32, key); };
     ASSERT_TRUE(read().ok()) << read().error().message();
-    EXPECT_EQ(*read(), taken);
+    EXPECT_EQ(*read(), facts);
     std::vector<std::uint8_t>& bytes = *files->bytes_of("snapshots/" + *id);
     for (std::uint8_t& each : bytes) {
       each ^= 0x10;
@@ -117,8 +117,8 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
       each ^= 0x10;
     }
   }
-  taken.host = std::string(70'000, 'x');
-  EXPECT_EQ(store::put_snapshot(opened.objects(), taken, {}).error().code(), status_code::invalid_argument);
+  facts.host = std::string(70'000, 'x');
+  EXPECT_EQ(store::put_snapshot(opened_store.objects(), facts, {}).error().code(), status_code::invalid_argument);
 }
 
 // --- crashes ------------------------------------------------------------------------------------------------------------
@@ -137,25 +137,25 @@ std::string crash_fault(std::uint64_t states_at_each_call, planted_faults plante
     files->stop_at(begin + stop);
     std::map<std::string, file_map> committed;
     for (std::size_t i = 0; i < contents.size(); ++i) {
-      small_store opened(files);
-      opened.planted = planted;
-      const auto done = opened.backup(contents[i], i);
+      small_store opened_store(files);
+      opened_store.planted = planted;
+      const auto done = opened_store.backup(contents[i], i);
       if (!done) break;
       committed[done->first] = contents[i];
     }
     for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
       const auto after = files->crash(random);
       const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
-      small_store opened(after);
+      small_store opened_store(after);
       for (const auto& [id, expected] : committed) {
-        const auto restored = opened.restore(id);
+        const auto restored = opened_store.restore(id);
         if (!restored) return restored.error().message() + place;
         if (*restored != expected) return "a snapshot has other files" + place;
       }
-      const auto ids = opened.objects().list(store::object_kind::snapshot);
+      const auto ids = opened_store.objects().list(store::object_kind::snapshot);
       for (const std::string& id : *ids) {
         // A snapshot that is there was put when everything that it refers to was durable.
-        const auto restored = opened.restore(id);
+        const auto restored = opened_store.restore(id);
         if (!restored) return "not committed: " + restored.error().message() + place;
       }
       const auto again = small_store(after).backup(contents[3], 9);  // goes on with what the crash has left

@@ -41,9 +41,9 @@ class directory_storage : public testing::TestWithParam<const char*> {
     if (which == "model") {
       files_ = std::make_shared<volatile_file_system>();
     } else {
-      auto opened = store::open_file_system(folder_.path());
-      ASSERT_TRUE(opened.ok());
-      files_ = std::move(*opened);
+      auto file_system = store::open_file_system(folder_.path());
+      ASSERT_TRUE(file_system.ok());
+      files_ = std::move(*file_system);
     }
     ASSERT_TRUE(store::make_storage_folders(*files_).ok());
     objects_ = reopen("a");

@@ -50,13 +50,13 @@ inline made_container make_container(std::uint64_t seed, const store::seal_key& 
   seeded_choices random(seed);
   store::container_builder builder(container_bytes);
   store::compressor compress(1);
-  made_container made;
+  made_container container;
   const auto append = [&](store::record_kind kind) {
     const auto what = random.one_of(content::text);
     auto bytes = make_stream(what, random.between(0, largest_bytes), random);
     if (!builder.has_room(bytes.size())) return;
     append_content(builder, kind, bytes, compress);
-    made.contents.push_back(std::move(bytes));
+    container.contents.push_back(std::move(bytes));
   };
   for (std::uint64_t i = 0; i < chunk_count; ++i) append(store::record_kind::chunk);
   for (std::uint64_t i = 0; i < chunk_count / 3; ++i) append(store::record_kind::node);
@@ -64,9 +64,9 @@ inline made_container make_container(std::uint64_t seed, const store::seal_key& 
   for (std::uint8_t& each : salt) each = static_cast<std::uint8_t>(random.word());
   auto built = std::move(builder).build(key, salt, *blake3_fingerprinter());
   EXPECT_TRUE(built.ok());
-  made.built = std::move(*built);
-  made.id = to_hex(made.built.name);
-  return made;
+  container.built = std::move(*built);
+  container.id = to_hex(container.built.name);
+  return container;
 }
 
 /// Returns the content of a record of a whole container, or nullopt if the record is damaged.

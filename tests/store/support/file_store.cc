@@ -124,11 +124,11 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
       [&](const store::store_reading& reading) { return store::backup_files(*threads, session, reading, options); });
   if (!stored) return stored.error();
   done.summary = *stored;
-  if (status finished = (*writer)->finish(done.taken.statistics); !finished.ok()) return finished;
-  done.taken.root = stored->root;
-  done.taken.paths = stored->paths;
-  done.taken.is_incomplete = stored->problems != 0;
-  auto id = store::put_snapshot(*objects_, done.taken, key_);
+  if (status finished = (*writer)->finish(done.facts.statistics); !finished.ok()) return finished;
+  done.facts.root = stored->root;
+  done.facts.paths = stored->paths;
+  done.facts.is_incomplete = stored->problems != 0;
+  auto id = store::put_snapshot(*objects_, done.facts, key_);
   if (!id) return id.error();
   if (status synced = objects_->sync(); !synced.ok()) return synced;
   done.id = *id;
@@ -140,10 +140,10 @@ result<store::snapshot> file_store::read(const std::string& id) {
 }
 
 result<store::restore_summary> file_store::restore(const std::string& id, const store::restore_options& options) {
-  const auto taken = read(id);
-  if (!taken) return taken.error();
+  const auto facts = read(id);
+  if (!facts) return facts.error();
   return with_reading(
-      [&](const store::store_reading& reading) { return store::restore_files(reading, taken->root, options); });
+      [&](const store::store_reading& reading) { return store::restore_files(reading, facts->root, options); });
 }
 
 }  // namespace cutpoint::tests

@@ -44,7 +44,7 @@ class file_store {
 
   struct done_backup {
     std::string id;
-    store::snapshot taken;
+    store::snapshot facts;
     store::backup_summary summary;
   };
 

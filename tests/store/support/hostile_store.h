@@ -12,7 +12,7 @@ namespace cutpoint::tests {
 /// A store of records that are as a test wants them.
 class hostile_store {
  public:
-  hostile_store() : files_(make_file_store()), opened_(files_) {}
+  hostile_store() : files_(make_file_store()), store_(files_) {}
 
   /// Puts a folder with entries as they are, without any check.
   store::record_reference put(std::vector<store::folder_entry> entries) {
@@ -29,28 +29,28 @@ class hostile_store {
 
   result<store::restore_summary> restore(const store::record_reference& root, const std::string& target,
                                          problem_map& problems) {
-    return opened_.with_reading([&](const store::store_reading& reading) {
+    return store_.with_reading([&](const store::store_reading& reading) {
       return store::restore_files(reading, root, {.target = target, .threads = 2, .problem = note_in(problems)});
     });
   }
   /// Checks a snapshot of a root. Returns the number of chunks that have moved, and what was found of its files.
   std::uint64_t check(const store::record_reference& root, problem_map& problems) {
-    store::snapshot taken;
-    taken.root = root;
-    const auto id = store::put_snapshot(opened_.objects(), taken, key_);
+    store::snapshot facts;
+    facts.root = root;
+    const auto id = store::put_snapshot(store_.objects(), facts, key_);
     const store::check_options options{.threads = 1,
                                        .object_problem = note_in(problems),
                                        .file_problem = [&](const std::string&, const std::string& path,
                                                            const status& why) { problems[path] = why.message(); }};
     const auto checked =
-        opened_.with_reading([&](const store::store_reading& reading) { return store::check_store(reading, options); });
+        store_.with_reading([&](const store::store_reading& reading) { return store::check_store(reading, options); });
     EXPECT_TRUE(id.ok() && checked.ok());
-    EXPECT_TRUE(opened_.objects().remove({store::object_kind::snapshot, *id}).ok());
+    EXPECT_TRUE(store_.objects().remove({store::object_kind::snapshot, *id}).ok());
     return checked->moved_chunks;
   }
   /// Puts a record under a digest that may be another than that of its bytes.
   void put_record(store::record_kind kind, const std::vector<std::uint8_t>& bytes, const digest& name) {
-    store::record_writer writer(opened_.objects(), key_, 64 * KiB, blake3_fingerprinter());
+    store::record_writer writer(store_.objects(), key_, 64 * KiB, blake3_fingerprinter());
     const auto size = static_cast<std::uint32_t>(bytes.size());
     EXPECT_TRUE(writer.append({kind, store::record_codec::none, size, size, name}, bytes).ok());
     EXPECT_TRUE(writer.finish().ok());
@@ -66,7 +66,7 @@ class hostile_store {
 
   store::seal_key key_;
   std::shared_ptr<volatile_file_system> files_;
-  file_store opened_;
+  file_store store_;
 };
 
 inline store::folder_entry entry_called(std::string name, file_kind kind) {

@@ -15,17 +15,17 @@
 namespace cutpoint::tests {
 
 struct made_store {
-  explicit made_store(std::optional<store::key_secret> secret = std::nullopt) : given(std::move(secret)) {
+  explicit made_store(std::optional<store::key_secret> secret = std::nullopt) : secret_key(std::move(secret)) {
     EXPECT_TRUE(store::make_storage_folders(*files).ok());
     const store::store_config config{.fingerprint = fingerprint_kind::blake3,
                                      .container_bytes = 64 * KiB,
                                      .cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
-    const status made = store::make_store(*open_storage("init"), config, given);
-    EXPECT_TRUE(made.ok()) << made.message();
+    const status outcome = store::make_store(*open_storage("init"), config, secret_key);
+    EXPECT_TRUE(outcome.ok()) << outcome.message();
   }
   explicit made_store(std::shared_ptr<volatile_file_system> crashed) : files(std::move(crashed)) {}
   made_store(std::shared_ptr<volatile_file_system> crashed, const std::optional<store::key_secret>& secret)
-      : given(secret), files(std::move(crashed)) {}
+      : secret_key(secret), files(std::move(crashed)) {}
 
   [[nodiscard]] std::unique_ptr<store::storage> open_storage(const std::string& writer_id) const {
     return store::open_directory_storage(files, {.writer_id = writer_id, .pending_objects = 0});
@@ -39,12 +39,12 @@ struct made_store {
         secret);
   }
   [[nodiscard]] std::unique_ptr<store::open_store> open() const {
-    auto opened = try_open(given);
-    EXPECT_TRUE(opened.ok()) << (opened.ok() ? "" : opened.error().message());
-    return std::move(*opened);
+    auto opened_store = try_open(secret_key);
+    EXPECT_TRUE(opened_store.ok()) << (opened_store.ok() ? "" : opened_store.error().message());
+    return std::move(*opened_store);
   }
 
-  std::optional<store::key_secret> given;
+  std::optional<store::key_secret> secret_key;
   std::shared_ptr<volatile_file_system> files = std::make_shared<volatile_file_system>();
 };
 

@@ -8,8 +8,8 @@ namespace cutpoint::tests {
 
 [[nodiscard]] inline std::string drawn_text(content what, std::size_t bytes, std::uint64_t seed) {
   seeded_choices random(seed);
-  const auto made = make_stream(what, bytes, random);
-  return {made.begin(), made.end()};
+  const auto stream = make_stream(what, bytes, random);
+  return {stream.begin(), stream.end()};
 }
 
 /// Makes "tree" with regular files, folders, a link and a hard link, of about 250 KiB.

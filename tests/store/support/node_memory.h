@@ -26,9 +26,9 @@ class node_memory final : public store::node_receiver, public store::node_source
   }
   result<std::vector<std::uint8_t>> read_node(const store::record_reference& node) override {
     ++reads;
-    const auto found = nodes_.find(to_hex(node.content));
-    if (found == nodes_.end()) return store::damage("a node", "it is absent");
-    return found->second;
+    const auto position = nodes_.find(to_hex(node.content));
+    if (position == nodes_.end()) return store::damage("a node", "it is absent");
+    return position->second;
   }
   /// Loses a node.
   void erase(const store::record_reference& node) { nodes_.erase(to_hex(node.content)); }

@@ -126,13 +126,13 @@ class small_store {
     auto digests = sha256();
     const auto reference = store_files(session, digests, files);
     if (!reference) return reference.error();
-    store::snapshot taken;
-    taken.root = *reference;
-    taken.sequence = sequence;
+    store::snapshot facts;
+    facts.root = *reference;
+    facts.sequence = sequence;
     if (!planted.commits_early) {
       if (status finished = session.finish(); !finished.ok()) return finished;
     }
-    auto id = store::put_snapshot(*objects_, taken, key_);
+    auto id = store::put_snapshot(*objects_, facts, key_);
     if (!id) return id.error();
     if (status synced = objects_->sync(); !synced.ok()) return synced;
     if (planted.commits_early) {
@@ -151,12 +151,12 @@ class small_store {
 
   /// Reads all files of a snapshot.
   result<file_map> restore(const std::string& id) {
-    const auto taken = store::read_snapshot(*objects_, id, 32, key_);
-    if (!taken) return taken.error();
+    const auto facts = store::read_snapshot(*objects_, id, 32, key_);
+    if (!facts) return facts.error();
     auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
     if (!shards) return shards.error();
     store::record_reader records(*objects_, key_, *shards, sha256());
-    return read_files(records, taken->root);
+    return read_files(records, facts->root);
   }
 
  private:

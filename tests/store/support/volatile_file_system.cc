@@ -78,8 +78,8 @@ void volatile_file_system::let_others_act(const std::string& path) {
 }
 
 std::vector<std::uint8_t>* volatile_file_system::bytes_of(const std::string& path) {
-  const auto found = current_.find(path);
-  return found == current_.end() ? nullptr : &found->second->bytes;
+  const auto position = current_.find(path);
+  return position == current_.end() ? nullptr : &position->second->bytes;
 }
 
 std::shared_ptr<volatile_file_system> volatile_file_system::crash(choices& random) const {
@@ -125,18 +125,18 @@ result<std::unique_ptr<store::open_file>> volatile_file_system::create(const std
 
 result<std::unique_ptr<store::open_file>> volatile_file_system::open(const std::string& path) {
   let_others_act(path);
-  const auto found = current_.find(path);
-  if (found == current_.end()) return system_failure(path, "opened", ENOENT);
-  return std::unique_ptr<store::open_file>(std::make_unique<file>(*this, found->second, path));
+  const auto position = current_.find(path);
+  if (position == current_.end()) return system_failure(path, "opened", ENOENT);
+  return std::unique_ptr<store::open_file>(std::make_unique<file>(*this, position->second, path));
 }
 
 status volatile_file_system::rename(const std::string& old_path, const std::string& new_path) {
   let_others_act(new_path);
   if (is_stopped()) return stopped(new_path);
-  const auto found = current_.find(old_path);
-  if (found == current_.end()) return system_failure(old_path, "renamed", ENOENT);
+  const auto position = current_.find(old_path);
+  if (position == current_.end()) return system_failure(old_path, "renamed", ENOENT);
   if (current_.contains(new_path)) return system_failure(new_path, "created", EEXIST);
-  change(new_path, found->second);
+  change(new_path, position->second);
   change(old_path, nullptr);
   return {};
 }

@@ -7,21 +7,21 @@ namespace cutpoint::tests {
 namespace {
 
 TEST(recent_cache, keeps_what_was_used_last_within_its_memory) {
-  store::recent_cache<int> kept(10'000);
+  store::recent_cache<int> cache(10'000);
   const auto name = [](std::uint8_t number) { return digest{{number}, 32}; };
   for (std::uint8_t number = 0; number < 100; ++number) {
-    kept.insert(name(number), std::make_shared<const int>(number), 800);
-    ASSERT_LE(kept.memory_bytes(), 10'000u);
-    const auto first = kept.find(name(0));
+    cache.insert(name(number), std::make_shared<const int>(number), 800);
+    ASSERT_LE(cache.memory_bytes(), 10'000u);
+    const auto first = cache.find(name(0));
     ASSERT_NE(first, nullptr) << int{number};
     EXPECT_EQ(*first, 0);
   }
-  EXPECT_NE(kept.find(name(99)), nullptr);
-  EXPECT_EQ(kept.find(name(1)), nullptr);
-  const auto held = kept.find(name(99));
-  kept.insert(name(200), std::make_shared<const int>(200), 20'000);  // too large
-  EXPECT_EQ(kept.find(name(200)), nullptr);
-  EXPECT_EQ(*held, 99);
+  EXPECT_NE(cache.find(name(99)), nullptr);
+  EXPECT_EQ(cache.find(name(1)), nullptr);
+  const auto value = cache.find(name(99));
+  cache.insert(name(200), std::make_shared<const int>(200), 20'000);  // too large
+  EXPECT_EQ(cache.find(name(200)), nullptr);
+  EXPECT_EQ(*value, 99);
 }
 
 }  // namespace
