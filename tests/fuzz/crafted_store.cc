@@ -66,7 +66,7 @@ bytes frame_of_zeros(std::size_t length) {
 }
 
 /// Makes the tag of a sealed part right.
-void seal(std::span<std::uint8_t> object, store::sealed_part role, std::uint64_t position, std::uint64_t begin,
+void seal(std::span<std::uint8_t> object, store::sealed_content role, std::uint64_t position, std::uint64_t begin,
           std::uint64_t size) {
   const auto sealed = object.subspan(begin, size);
   const store::seal_tag tag = store::checksum_sealer().seal(role, position, sealed);
@@ -94,7 +94,7 @@ crafted_store::crafted_store(fuzzed_choices& random) : random_(random) {
   if (random_.once_in(16)) {
     const std::size_t body_bytes = encoded.size() - store::object_header_bytes - store::tag_bytes;
     lie(std::span(encoded).subspan(store::object_header_bytes, body_bytes));
-    seal(encoded, store::sealed_part::body, store::object_header_bytes, store::object_header_bytes, body_bytes);
+    seal(encoded, store::sealed_content::body, store::object_header_bytes, store::object_header_bytes, body_bytes);
   }
   require(store::put_config(*objects(), std::move(encoded)).ok(), "no config");
   for (std::uint64_t left = random_.between(1, 2); left != 0; --left) {
@@ -229,16 +229,16 @@ void crafted_store::put_container(store::container_builder builder) {
   const std::uint64_t trailer = footer - trailer_fields - store::tag_bytes;
   const std::span<std::uint8_t> all(container);
   if (random_.once_in(4)) lie(all.subspan(trailer, trailer_fields));
-  seal(all, store::sealed_part::trailer, trailer, trailer, trailer_fields);
+  seal(all, store::sealed_content::trailer, trailer, trailer, trailer_fields);
   if (random_.once_in(8)) lie(all.subspan(footer, store::footer_fields_bytes));
-  seal(all, store::sealed_part::footer, footer, footer, store::footer_fields_bytes);
+  seal(all, store::sealed_content::footer, footer, footer, store::footer_fields_bytes);
   if (random_.once_in(8)) lie(all.last(store::object_header_bytes).first(48));
   seal_header(all.last(store::object_header_bytes));
   if (random_.once_in(4)) {  // records are recovered without the trailer
     lie(all.subspan(trailer, trailer_fields + store::tag_bytes));
     for (const store::placed_record& each : built->records) {
       if (random_.once_in(2)) lie(all.subspan(each.position, store::description_bytes));
-      seal(all, store::sealed_part::record_header, each.position, each.position, store::description_bytes);
+      seal(all, store::sealed_content::record_header, each.position, each.position, store::description_bytes);
     }
   }
   if (random_.once_in(16)) container.resize(random_.between(0, container.size()));
@@ -282,7 +282,7 @@ void crafted_store::put_snapshot() {
   bytes changed = *files_->bytes_of("snapshots/" + *id);
   const std::size_t body_bytes = changed.size() - store::object_header_bytes - store::tag_bytes;
   lie(std::span(changed).subspan(store::object_header_bytes, body_bytes));
-  seal(changed, store::sealed_part::body, store::object_header_bytes, store::object_header_bytes, body_bytes);
+  seal(changed, store::sealed_content::body, store::object_header_bytes, store::object_header_bytes, body_bytes);
   const std::string name = name_of(changed);
   static_cast<void>(objects()->put({store::object_kind::snapshot, name}, std::move(changed)));
 }

@@ -20,6 +20,8 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 const key_secret password{secret_kind::password, "correct horse"};
+/// Other than a password it takes no time.
+const key_secret key_file{secret_kind::key_file, "battery staple"};
 
 /// Stores one record, and returns what refers to it.
 store::record_reference store_record(store::open_store& opened_store, store::storage& objects, byte_span content) {
@@ -90,13 +92,13 @@ TEST(make_store, can_be_repeated_wherever_it_stops) {
                                      .container_bytes = 64 * KiB,
                                      .cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
     disk_store.files->stop_at(disk_store.files->calls() + stop);
-    const bool is_made = store::make_store(*disk_store.open_storage("a"), config, password).ok();
+    const bool is_made = store::make_store(*disk_store.open_storage("a"), config, key_file).ok();
     const made_store crashed(disk_store.files->crash(random));
     if (!crashed.open_storage("b")->size(store::config_name()).ok()) {
       EXPECT_FALSE(is_made);
-      EXPECT_TRUE(store::make_store(*crashed.open_storage("c"), config, password).ok());
+      EXPECT_TRUE(store::make_store(*crashed.open_storage("c"), config, key_file).ok());
     }
-    EXPECT_TRUE(crashed.try_open(password).ok()) << "stopped at " << stop;
+    EXPECT_TRUE(crashed.try_open(key_file).ok()) << "stopped at " << stop;
     if (is_made) break;
     ASSERT_LT(stop, 100u);
   }

@@ -32,17 +32,17 @@ INSTANTIATE_TEST_SUITE_P(with, container, testing::Bool(),
 
 TEST_P(container, gives_back_its_records) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const made_container container = make_container(seed, key_, seed * 7, seed == 19 ? 400'000 : 3000);
-    const auto table = store::decode_container_table(container.built.bytes, container.id, key_);
+    const made_container expected = make_container(seed, key_, seed * 7, seed == 19 ? 400'000 : 3000);
+    const auto table = store::decode_container_table(expected.built.bytes, expected.id, key_);
     ASSERT_TRUE(table.ok()) << table.error().message();
-    EXPECT_EQ(table->records, container.built.records);
-    ASSERT_EQ(table->records.size(), container.contents.size() + (GetParam() ? 1 : 0));
+    EXPECT_EQ(table->records, expected.built.records);
+    ASSERT_EQ(table->records.size(), expected.contents.size() + (GetParam() ? 1 : 0));
     store::record_opener opener(table->salt, key_);
-    for (std::size_t i = 0; i < container.contents.size(); ++i) {
-      EXPECT_EQ(content_of(container.built.bytes, table->records[i], opener), container.contents[i]);
-      EXPECT_EQ(table->records[i].description.content, digest_of(container.contents[i]));
+    for (std::size_t i = 0; i < expected.contents.size(); ++i) {
+      EXPECT_EQ(content_of(expected.built.bytes, table->records[i], opener), expected.contents[i]);
+      EXPECT_EQ(table->records[i].description.content, digest_of(expected.contents[i]));
     }
-    EXPECT_LE(container.built.bytes.size(), MiB);
+    EXPECT_LE(expected.built.bytes.size(), MiB);
   }
 }
 
@@ -51,15 +51,15 @@ TEST_P(container, is_read_by_ranges_of_its_object) {
   ASSERT_TRUE(store::make_storage_folders(*files).ok());
   const auto objects = store::open_directory_storage(files, {.writer_id = "w", .pending_objects = 0});
   for (const std::uint64_t chunk_count : {0u, 1u, 10u, 3000u}) {  // the last has a trailer longer than the first read
-    const made_container container = make_container(chunk_count, key_, chunk_count, 60);
-    ASSERT_TRUE(objects->put({store::object_kind::container, container.id}, container.built.bytes).ok());
-    const auto table = store::read_container_table(*objects, container.id, key_);
+    const made_container expected = make_container(chunk_count, key_, chunk_count, 60);
+    ASSERT_TRUE(objects->put({store::object_kind::container, expected.id}, expected.built.bytes).ok());
+    const auto table = store::read_container_table(*objects, expected.id, key_);
     ASSERT_TRUE(table.ok()) << table.error().message();
-    EXPECT_EQ(table->records, container.built.records);
-    for (std::size_t i = 0; i < container.contents.size(); i += 97) {
+    EXPECT_EQ(table->records, expected.built.records);
+    for (std::size_t i = 0; i < expected.contents.size(); i += 97) {
       const auto content = store::read_record(*objects, *table, table->records[i], key_);
       ASSERT_TRUE(content.ok());
-      EXPECT_EQ(*content, container.contents[i]);
+      EXPECT_EQ(*content, expected.contents[i]);
     }
   }
   EXPECT_TRUE(store::is_absence(store::read_container_table(*objects, "00", key_).error()));
@@ -67,56 +67,56 @@ TEST_P(container, is_read_by_ranges_of_its_object) {
 
 TEST_P(container, is_filled_up_to_its_length) {
   constexpr std::uint64_t length = 64 * KiB;
-  const made_container container = make_container(1, key_, 10'000, 500, length);
-  EXPECT_LE(container.built.bytes.size(), length);
-  EXPECT_GE(container.built.bytes.size(), length - 2 * KiB);
+  const made_container expected = make_container(1, key_, 10'000, 500, length);
+  EXPECT_LE(expected.built.bytes.size(), length);
+  EXPECT_GE(expected.built.bytes.size(), length - 2 * KiB);
   store::container_builder builder(length);
   EXPECT_TRUE(builder.has_room(length)) << "an empty builder takes any record";
 }
 
 TEST_P(container, belongs_to_the_key_that_sealed_it) {
-  const made_container container = make_container(1, key_, 5, 100);
+  const made_container expected = make_container(1, key_, 5, 100);
   const seal_key other = GetParam() ? seal_key() : seal_key(numbered_key(1));
-  EXPECT_EQ(store::decode_container_table(container.built.bytes, container.id, other).error().code(),
+  EXPECT_EQ(store::decode_container_table(expected.built.bytes, expected.id, other).error().code(),
             status_code::invalid_argument);
   if (GetParam()) {
     EXPECT_TRUE(store::is_damage(
-        store::decode_container_table(container.built.bytes, container.id, seal_key(numbered_key(2))).error()));
+        store::decode_container_table(expected.built.bytes, expected.id, seal_key(numbered_key(2))).error()));
   }
 }
 
 /// Returns how many times content that does not equal the original is recovered, and counts what is recovered.
-std::size_t wrong_contents(const made_container& container, const std::vector<std::uint8_t>& damaged,
+std::size_t wrong_contents(const made_container& expected, const std::vector<std::uint8_t>& damaged,
                            const seal_key& key, std::map<std::uint64_t, bool>& recovered) {
   std::size_t wrong = 0;
-  const container_table recovered = store::recover_records(damaged, container.id, key);
-  if (recovered.records.empty()) return 0;
-  store::record_opener opener(recovered.salt, key);
-  for (const placed_record& each : recovered.records) {
-    const auto original = std::find(container.built.records.begin(), container.built.records.end(), each);
-    if (original == container.built.records.end()) {
+  const container_table found_table = store::recover_records(damaged, expected.id, key);
+  if (found_table.records.empty()) return 0;
+  store::record_opener opener(found_table.salt, key);
+  for (const placed_record& each : found_table.records) {
+    const auto original = std::find(expected.built.records.begin(), expected.built.records.end(), each);
+    if (original == expected.built.records.end()) {
       ++wrong;
       continue;
     }
-    const auto index = static_cast<std::size_t>(original - container.built.records.begin());
+    const auto index = static_cast<std::size_t>(original - expected.built.records.begin());
     const auto content = content_of(damaged, each, opener);
-    if (index < container.contents.size() && content != container.contents[index]) ++wrong;
+    if (index < expected.contents.size() && content != expected.contents[index]) ++wrong;
     recovered[each.position] = true;
   }
   return wrong;
 }
 
 TEST_P(container, loses_only_the_record_whose_byte_is_flipped) {
-  const made_container container = make_container(3, key_, 12, 120);
-  const std::vector<std::uint8_t>& bytes = container.built.bytes;
+  const made_container expected = make_container(3, key_, 12, 120);
+  const std::vector<std::uint8_t>& bytes = expected.built.bytes;
   const auto name = digest_of(bytes);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     std::vector<std::uint8_t> damaged = bytes;
     damaged[at] ^= static_cast<std::uint8_t>(1u << at % 8);
     EXPECT_NE(digest_of(damaged), name);
     std::map<std::uint64_t, bool> recovered;
-    ASSERT_EQ(wrong_contents(container, damaged, key_, recovered), 0u) << "byte " << at;
-    for (const placed_record& each : container.built.records) {
+    ASSERT_EQ(wrong_contents(expected, damaged, key_, recovered), 0u) << "byte " << at;
+    for (const placed_record& each : expected.built.records) {
       const std::size_t end = each.position + store::record_bytes(each.description.stored_bytes);
       ASSERT_EQ(recovered.contains(each.position), at < each.position || at >= end) << "byte " << at;
     }
@@ -124,14 +124,14 @@ TEST_P(container, loses_only_the_record_whose_byte_is_flipped) {
 }
 
 TEST_P(container, gives_what_a_truncation_leaves) {
-  const made_container container = make_container(4, key_, 12, 120);
-  for (std::size_t size = 0; size < container.built.bytes.size(); ++size) {
-    const std::vector<std::uint8_t> damaged(container.built.bytes.begin(),
-                                            container.built.bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_FALSE(store::decode_container_table(damaged, container.id, key_).ok());
+  const made_container expected = make_container(4, key_, 12, 120);
+  for (std::size_t size = 0; size < expected.built.bytes.size(); ++size) {
+    const std::vector<std::uint8_t> damaged(expected.built.bytes.begin(),
+                                            expected.built.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(store::decode_container_table(damaged, expected.id, key_).ok());
     std::map<std::uint64_t, bool> recovered;
-    ASSERT_EQ(wrong_contents(container, damaged, key_, recovered), 0u);
-    for (const placed_record& each : container.built.records) {
+    ASSERT_EQ(wrong_contents(expected, damaged, key_, recovered), 0u);
+    for (const placed_record& each : expected.built.records) {
       const std::size_t end = each.position + store::record_bytes(each.description.stored_bytes);
       ASSERT_EQ(recovered.contains(each.position), end <= size) << "truncated to " << size;
     }
@@ -140,29 +140,29 @@ TEST_P(container, gives_what_a_truncation_leaves) {
 
 TEST_P(container, survives_random_damage) {
   seeded_choices random(7);
-  const made_container container = make_container(5, key_, 40, 400);
+  const made_container expected = make_container(5, key_, 40, 400);
   for (int round = 0; round < case_count(300); ++round) {
-    std::vector<std::uint8_t> damaged = container.built.bytes;
+    std::vector<std::uint8_t> damaged = expected.built.bytes;
     for (std::uint64_t i = random.between(1, 5); i > 0; --i) {
       const std::size_t begin = random.between(0, damaged.size() - 1);
       const std::size_t end = std::min<std::size_t>(begin + random.between(1, 200), damaged.size());
       for (std::size_t at = begin; at < end; ++at) damaged[at] = static_cast<std::uint8_t>(random.word());
     }
     std::map<std::uint64_t, bool> recovered;
-    ASSERT_EQ(wrong_contents(container, damaged, key_, recovered), 0u);
-    const auto table = store::decode_container_table(damaged, container.id, key_);
+    ASSERT_EQ(wrong_contents(expected, damaged, key_, recovered), 0u);
+    const auto table = store::decode_container_table(damaged, expected.id, key_);
     if (table) {
-      EXPECT_EQ(table->records, container.built.records);
+      EXPECT_EQ(table->records, expected.built.records);
     }
   }
 }
 
 TEST(encrypted_container, looks_like_random_bytes_of_few_lengths) {
   // Without the key, all bytes between the two headers are as good as random: no zero padding, no lengths.
-  const made_container container = make_container(1, seal_key(numbered_key(1)), 300, 2000);
+  const made_container sealed = make_container(1, seal_key(numbered_key(1)), 300, 2000);
   std::array<std::size_t, 256> counts = {};
-  const std::size_t size = container.built.bytes.size();
-  for (std::size_t i = 64; i < size - 64; ++i) ++counts[container.built.bytes[i]];
+  const std::size_t size = sealed.built.bytes.size();
+  for (std::size_t i = 64; i < size - 64; ++i) ++counts[sealed.built.bytes[i]];
   const double expected = static_cast<double>(size - 128) / 256;
   double chi_square = 0;
   for (const std::size_t count : counts) {

@@ -111,7 +111,7 @@ result<file_contents> read_files(store::open_store& opened_store, const store::r
 result<std::pair<std::size_t, std::uint64_t>> copy_all(engine& threads, const made_store& source,
                                                        const made_store& target) {
   const auto opened_source = source.open();
-  auto opened_target = target.try_open(target.given);
+  auto opened_target = target.try_open(target.secret_key);
   if (!opened_target) return opened_target.error();
   store::snapshot_copier copier(threads, *opened_source, **opened_target, {.threads = 1, .memory_bytes = 4 * MiB});
   if (status begun = copier.begin({}); !begun.ok()) return begun;
@@ -159,13 +159,13 @@ TEST_P(copies, survive_a_crash_at_every_call) {
   const made_store disk_store = make_target();
   std::size_t interrupted = 0;
   for (std::uint64_t stop = 0;; ++stop) {
-    const made_store target(disk_store.files->crash(random), disk_store.given);
+    const made_store target(disk_store.files->crash(random), disk_store.secret_key);
     const std::uint64_t begin = target.files->calls();
     target.files->stop_at(begin + stop);
     const auto done = copy_all(*threads, source, target);
     interrupted += !done;
     for (std::uint64_t state = 0; state < states; ++state) {
-      const made_store after(target.files->crash(random), disk_store.given);
+      const made_store after(target.files->crash(random), disk_store.secret_key);
       ASSERT_EQ(fault_of(after), "") << "stopped at call " << stop;
       const std::size_t committed = after.open()->snapshots({})->size();
       ASSERT_TRUE(committed == 2 || !done) << "stopped at call " << stop;

@@ -35,8 +35,8 @@ TEST_P(sealing, detects_other_bytes_parts_positions_salts_and_keys) {
     std::vector<std::uint8_t> sealed = plain;
     const store::seal_tag tag = seals->seal(sealed_content::record_payload, 16 * size, sealed);
     const auto opens = [&](sealed_content content, std::uint64_t position, std::vector<std::uint8_t> bytes,
-                           const store::seal_tag& tag) {
-      const bool is_opened = seals->open(content, position, bytes, tag);
+                           const store::seal_tag& other_tag) {
+      const bool is_opened = seals->open(content, position, bytes, other_tag);
       if (is_opened) {
         EXPECT_EQ(bytes, plain);
       }
@@ -74,9 +74,9 @@ TEST(key_derivation, is_hkdf_of_rfc_5869) {
 
 TEST(encryption, is_aes_256_gcm_with_the_documented_key_and_nonce) {
   const store::object_salt salt = [] {
-    store::object_salt salt;
-    salt.fill(9);
-    return salt;
+    store::object_salt nines;
+    nines.fill(9);
+    return nines;
   }();
   std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5};
   const auto tag = seal_key(numbered_key(0)).sealer_of(salt)->seal(sealed_content::record_payload, 0x1020, bytes);

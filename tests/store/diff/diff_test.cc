@@ -219,8 +219,8 @@ TEST(diff, reads_only_the_nodes_on_the_way_to_what_differs) {
   node_memory nodes;
   made_file before{.kind = file_kind::directory};
   for (int folder = 0; folder < 50; ++folder) {
-    made_file& folder = before.entries["folder " + std::to_string(folder)] = {.kind = file_kind::directory};
-    for (int file = 0; file < 20; ++file) folder.entries["file " + std::to_string(file)].content = 7;
+    made_file& next = before.entries["folder " + std::to_string(folder)] = {.kind = file_kind::directory};
+    for (int file = 0; file < 20; ++file) next.entries["file " + std::to_string(file)].content = 7;
   }
   made_file& large = before.entries["large"] = {.kind = file_kind::directory};
   for (int file = 0; file < 100'000; ++file) large.entries["file " + std::to_string(file)].content = 9;

@@ -192,7 +192,7 @@ TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const bool is_new = i >= 20 && i < 120;
     EXPECT_EQ(answers[i], is_new ? index_answer::absent : index_answer::present) << i;
-    EXPECT_EQ(index.record()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
+    EXPECT_EQ(index.records_found()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
   }
   EXPECT_EQ(index.size(), records.size() + 100);
   ASSERT_TRUE(index.look_up(digests, answers).ok());

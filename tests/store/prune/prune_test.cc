@@ -29,7 +29,7 @@ std::vector<std::string> names(const made_store& disk_store, object_kind kind) {
 
 class prunes : public testing::TestWithParam<bool> {
  protected:
-  made_store disk_store_{GetParam() ? std::optional(store::key_secret{store::secret_kind::password, "p"})
+  made_store disk_store_{GetParam() ? std::optional(store::key_secret{store::secret_kind::key_file, "p"})
                                     : std::nullopt};
 };
 INSTANTIATE_TEST_SUITE_P(with, prunes, testing::Bool(),

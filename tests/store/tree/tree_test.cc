@@ -210,11 +210,11 @@ TEST(hostile_nodes, are_refused_or_decoded_within_bounds_whatever_byte_is_change
   for (const stored_extent& each : drawn_extents(20, 1)) extents.add(each);
   store::node_builder inner(node_kind::folder, 1);
   for (int i = 0; i < 3; ++i) inner.add(child_node{drawn_reference(random), 0, "name" + std::to_string(i)});
-  for (const store::encoded_node& node : {folder.finish(), extents.finish(), inner.finish()}) {
-    const std::vector<std::uint8_t>& content = node.bytes;
+  for (const store::encoded_node& encoded : {folder.finish(), extents.finish(), inner.finish()}) {
+    const std::vector<std::uint8_t>& content = encoded.bytes;
     ASSERT_TRUE(store::decode_node(content, 32));
     for (std::size_t size = 0; size < content.size(); ++size) {
-      EXPECT_EQ(store::decode_node(byte_span(content).first(size), 32).has_value(), size >= node.content_bytes)
+      EXPECT_EQ(store::decode_node(byte_span(content).first(size), 32).has_value(), size >= encoded.content_bytes)
           << "truncated: only the hints may be missing";
     }
     for (std::size_t i = 0; i < content.size(); ++i) {
