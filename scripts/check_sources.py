@@ -135,8 +135,7 @@ def problems_of(path: pathlib.PurePath, text: str, glossary: Glossary) -> list[P
             problems.append((1, "does not begin with a comment that says what the file contains"))
         if not str(path).startswith(UNCHECKED_WORDS):
             problems += glossary.words.find(text)
-        if source_names.is_finished(path):
-            problems += [(line, problem) for line, _, problem in glossary.names.find(path, text).values()]
+        problems += [(line, problem) for line, _, problem in glossary.names.find(path, text).values()]
     elif path.suffix in PROSE and not str(path).startswith(UNCHECKED_WORDS):
         problems += glossary.words.find(text)
     return [Problem(str(path), line, problem) for line, problem in problems]

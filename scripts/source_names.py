@@ -7,19 +7,6 @@ import pathlib
 import re
 import typing
 
-# These folders still have such names. Who renames the last one in a folder deletes its line; the list may only become shorter.
-UNFINISHED = (
-    # the command
-    "cli/common",
-    "cli/dedup",
-    "cli/tune",
-    # the pipeline
-    "pipeline/dedup",
-    "pipeline/include",
-    "pipeline/inputs",
-    "pipeline/tune",
-)
-
 CPP = {".h", ".cc", ".cu", ".cuh", ".c"}
 NOT_OURS = ("tests/data/", "tests/fuzz/corpus/")
 CPP_LEXEME = re.compile(
@@ -128,12 +115,8 @@ class Rules:
         return {name: (lines[name], counts[name], problem) for name, problem in problems.items() if problem}
 
 
-def is_finished(path: pathlib.PurePath) -> bool:
-    return not any(path.is_relative_to(folder) for folder in UNFINISHED)
-
-
 def folder_of(path: pathlib.PurePath) -> str:
-    """The folder that UNFINISHED has a line for."""
+    """The folder under which a file is listed: its layer and its subfolder."""
     return "/".join(path.parts[: min(2, len(path.parts) - 1)]) or str(path)
 
 

@@ -26,8 +26,8 @@ template <class Value, std::size_t count>
 /// Returns the value of a name. Errors: unknown_name, with the names that there are.
 template <class Value, std::size_t count>
 [[nodiscard]] result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& choices) {
-  const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& each) { return each.first == name; });
-  if (found != choices.end()) return found->second;
+  const auto row = std::find_if(choices.begin(), choices.end(), [&](const auto& each) { return each.first == name; });
+  if (row != choices.end()) return row->second;
   return unknown_name(what, name, names_in(choices));
 }
 

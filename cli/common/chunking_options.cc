@@ -34,14 +34,14 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
   if (!cuts) return cuts.error();
   const auto memory = checked_memory();
   if (!memory) return memory.error();
-  chunking made{.feed = {.cuts = cuts->chunker, .fingerprint = *fingerprint, .memory_bytes = *memory},
-                .engine = {},
-                .warnings = std::move(cuts->warnings)};
-  if (status lanes = lanes_.set(made.feed, made.engine); !lanes.ok()) return lanes;
-  if (status segments = segments_.set(made.feed); !segments.ok()) return segments;
-  const status held = check_memory(made.feed.cuts, {.memory_bytes = *memory});
-  if (held.ok()) return made;
-  return usage_error(fmt::format("{}: increase --memory or choose smaller chunks", held.message()));
+  chunking job{.feed = {.cuts = cuts->chunker, .fingerprint = *fingerprint, .memory_bytes = *memory},
+               .engine = {},
+               .warnings = std::move(cuts->warnings)};
+  if (status lanes = lanes_.set(job.feed, job.engine); !lanes.ok()) return lanes;
+  if (status segments = segments_.set(job.feed); !segments.ok()) return segments;
+  const status enough_memory = check_memory(job.feed.cuts, {.memory_bytes = *memory});
+  if (enough_memory.ok()) return job;
+  return usage_error(fmt::format("{}: increase --memory or choose smaller chunks", enough_memory.message()));
 }
 
 }  // namespace cutpoint::cli

@@ -58,17 +58,18 @@ status cut_options::use(const std::string& canonical) {
 }
 
 result<named_chunker> cut_options::checked() const {
-  const auto given = settings();
-  if (!given) return given.error();
+  const auto sizes_and_parameters = settings();
+  if (!sizes_and_parameters) return sizes_and_parameters.error();
   if (cuts_) {
-    if (!given->empty()) return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
-    auto made = parse_canonical(*cuts_);
-    if (!made) return made.error();
-    return named_chunker{*std::move(made), {}};
+    if (!sizes_and_parameters->empty())
+      return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
+    auto named = parse_canonical(*cuts_);
+    if (!named) return named.error();
+    return named_chunker{*std::move(named), {}};
   }
   const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
   if (status kind = check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm); !kind.ok()) return kind;
-  return make_chunker(name, *given);
+  return make_chunker(name, *sizes_and_parameters);
 }
 
 result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {

@@ -45,9 +45,9 @@ bool is_listing(const std::string& path) {
 /// has contents that are no listing. Errors: invalid_argument.
 status check_overwrite(const output& out, const std::vector<std::string>& paths, const walk_options& options) {
   if (!out.has_content() || is_listing(out.name())) return {};
-  const auto entry = [&out](const tree_entry& found) {
-    if (!out.is_same_file(found)) return status();
-    return usage_error(fmt::format("{}: is an input, and the results would be written over it", found.path));
+  const auto entry = [&out](const tree_entry& each) {
+    if (!out.is_same_file(each)) return status();
+    return usage_error(fmt::format("{}: is an input, and the results would be written over it", each.path));
   };
   const walk_callbacks visit = {.entry = entry, .problem = [](const std::string&, const status&) { return status(); }};
   for (const std::string& path : paths) {
@@ -102,13 +102,13 @@ result<file_reader> input_options::make_reader(chunking& job) const {
   const auto access = chosen("input", access_, accesses);
   if (!access) return access.error();
   const std::uint64_t memory_bytes = job.feed.memory_bytes;
-  auto made = make_input_reader(job.feed, *access, &interruption());
+  auto reader = make_input_reader(job.feed, *access, &interruption());
   job.feed.cancel = &interruption();
   job.feed.cancel_grace = time_to_finish;
   job.reading_bytes = memory_bytes - job.feed.memory_bytes;
-  if (made) return made;
-  if (made.error().code() != status_code::invalid_argument) {
-    return status(made.error().code(), fmt::format("--input {}: {}", access_, made.error().message()));
+  if (reader) return reader;
+  if (reader.error().code() != status_code::invalid_argument) {
+    return status(reader.error().code(), fmt::format("--input {}: {}", access_, reader.error().message()));
   }
   return usage_error(fmt::format(
       "--input {}: reading ahead needs a --memory of at least 16M and at least four times the maximum chunk", access_));
@@ -141,8 +141,8 @@ status console_feeder::feed_all() {
   for (const std::string& path : inputs_.paths()) {
     if (!outcome.ok()) break;
     if (path == standard_input_path) {
-      file_source opened = file_source::standard_input(&interruption());
-      outcome = feeder_.feed_stream(path, opened);
+      file_source input = file_source::standard_input(&interruption());
+      outcome = feeder_.feed_stream(path, input);
     } else {
       outcome = feeder_.feed_tree(path, *walked);
     }

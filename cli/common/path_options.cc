@@ -15,13 +15,13 @@ namespace cutpoint::cli {
 namespace {
 
 result<std::string> read_whole(const std::string& file) {
-  auto opened = file == standard_input_path ? result(file_source::standard_input(&interruption()))
+  auto source = file == standard_input_path ? result(file_source::standard_input(&interruption()))
                                             : file_source::open(file, &interruption());
-  if (!opened) return opened.error();
+  if (!source) return source.error();
   std::string text;
   std::array<std::uint8_t, 64 * KiB> block;
   for (;;) {
-    const auto count = opened->read(block);
+    const auto count = source->read(block);
     if (!count) return count.error();
     if (*count == 0) return text;
     text.append(reinterpret_cast<const char*>(block.data()), *count);

@@ -69,16 +69,16 @@ result<store_secret> store_options::secret() const { return read_secret(password
 
 result<backup_store> store_options::open() const {
   if (location_.empty()) return usage_error(fmt::format("no store: give {} or set {}", option_, variable_));
-  const auto given = secret();
-  if (!given) return given.error();
-  return backup_store::open(location_, *given);
+  const auto key = secret();
+  if (!key) return key.error();
+  return backup_store::open(location_, *key);
 }
 
-result<snapshot_path> find_snapshot_path(backup_store& opened, const std::string& text) {
+result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text) {
   const std::size_t colon = text.find(':');
-  auto found = opened.find_snapshot(text.substr(0, colon));
-  if (!found) return found.error();
-  return snapshot_path{std::move(*found), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
+  auto snapshot = store.find_snapshot(text.substr(0, colon));
+  if (!snapshot) return snapshot.error();
+  return snapshot_path{std::move(*snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
 }
 
 std::string problem_text(const std::string& path, const status& why) {
@@ -97,21 +97,21 @@ std::string local_time(std::int64_t nanoseconds) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(seconds));
 }
 
-ordered_json snapshot_json(const store_snapshot& taken) {
-  return {{"id", taken.id},
-          {"sequence", taken.sequence},
-          {"time", taken.time},
-          {"duration", taken.duration},
-          {"is_incomplete", taken.is_incomplete},
-          {"parent", taken.parent},
-          {"host", taken.host},
-          {"paths", taken.paths},
-          {"tags", taken.tags},
-          {"files", taken.files},
-          {"folders", taken.folders},
-          {"bytes", taken.bytes},
-          {"new_raw_bytes", taken.new_raw_bytes},
-          {"new_stored_bytes", taken.new_stored_bytes}};
+ordered_json snapshot_json(const store_snapshot& snapshot) {
+  return {{"id", snapshot.id},
+          {"sequence", snapshot.sequence},
+          {"time", snapshot.time},
+          {"duration", snapshot.duration},
+          {"is_incomplete", snapshot.is_incomplete},
+          {"parent", snapshot.parent},
+          {"host", snapshot.host},
+          {"paths", snapshot.paths},
+          {"tags", snapshot.tags},
+          {"files", snapshot.files},
+          {"folders", snapshot.folders},
+          {"bytes", snapshot.bytes},
+          {"new_raw_bytes", snapshot.new_raw_bytes},
+          {"new_stored_bytes", snapshot.new_stored_bytes}};
 }
 
 }  // namespace cutpoint::cli

@@ -47,7 +47,7 @@ struct snapshot_path {
 };
 
 /// Finds the snapshot of `SNAPSHOT[:PATH]`. Errors: those of `backup_store::find_snapshot`.
-[[nodiscard]] result<snapshot_path> find_snapshot_path(backup_store& opened, const std::string& text);
+[[nodiscard]] result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text);
 
 /// Returns a message about a path in one line. It has the path once, also if the error begins with it.
 [[nodiscard]] std::string problem_text(const std::string& path, const status& why);
@@ -59,6 +59,6 @@ struct snapshot_path {
 [[nodiscard]] std::string local_time(std::int64_t nanoseconds);
 
 /// The description of a snapshot in JSON. docs/store.md lists the fields.
-[[nodiscard]] ordered_json snapshot_json(const store_snapshot& taken);
+[[nodiscard]] ordered_json snapshot_json(const store_snapshot& snapshot);
 
 }  // namespace cutpoint::cli

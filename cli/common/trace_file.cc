@@ -23,11 +23,12 @@ double seconds_between(std::chrono::steady_clock::time_point begin, std::chrono:
 feed_timeline::feed_timeline(trace_file& file, std::uint64_t number, std::string name)
     : file_(file), process_{.number = number}, name_(std::move(name)) {}
 
-void feed_timeline::begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept {
+void feed_timeline::begin(std::chrono::steady_clock::time_point feed_begin,
+                          std::span<const lane_record> lanes) noexcept {
   const std::lock_guard lock(file_.mutex_);
-  if (!file_.first_opened_) file_.first_opened_ = opened;
-  opened_ = opened;
-  process_.begin = seconds_between(*file_.first_opened_, opened);
+  if (!file_.first_opened_) file_.first_opened_ = feed_begin;
+  feed_begin_ = feed_begin;
+  process_.begin = seconds_between(*file_.first_opened_, feed_begin);
   lane_names_ = names_of(lanes);
 }
 
@@ -65,7 +66,8 @@ void feed_timeline::take(const trace_levels& levels) noexcept {
 void feed_timeline::read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
                          std::uint64_t bytes) noexcept {
   write([&] {
-    return span_event(process_, 0, "reading", seconds_between(opened_, begin), seconds_between(opened_, end), bytes);
+    return span_event(process_, 0, "reading", seconds_between(feed_begin_, begin), seconds_between(feed_begin_, end),
+                      bytes);
   });
 }
 

@@ -23,7 +23,7 @@ class feed_timeline final : public trace_receiver {
  public:
   feed_timeline(trace_file& file, std::uint64_t number, std::string name);
 
-  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept override;
+  void begin(std::chrono::steady_clock::time_point feed_begin, std::span<const lane_record> lanes) noexcept override;
   void take(const trace_span& span) noexcept override;
   void take(const trace_levels& levels) noexcept override;
 
@@ -40,7 +40,7 @@ class feed_timeline final : public trace_receiver {
   trace_process process_;
   std::string name_;
   std::vector<std::string> lane_names_;
-  std::chrono::steady_clock::time_point opened_ = {};
+  std::chrono::steady_clock::time_point feed_begin_ = {};
   bool is_named_ = false;
   std::optional<trace_levels> last_levels_;
 };

@@ -28,13 +28,13 @@ result<walk_options> walk_filter::checked() const {
 }
 
 result<std::vector<path_pattern>> checked_patterns(std::string_view option, const std::vector<std::string>& texts) {
-  std::vector<path_pattern> made;
+  std::vector<path_pattern> patterns;
   for (const std::string& text : texts) {
     auto next = path_pattern::make(text);
     if (!next) return status(next.error().code(), fmt::format("{} {}", option, next.error().message()));
-    made.push_back(*std::move(next));
+    patterns.push_back(*std::move(next));
   }
-  return made;
+  return patterns;
 }
 
 }  // namespace cutpoint::cli

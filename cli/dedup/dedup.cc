@@ -55,13 +55,13 @@ std::string kind_of_input(std::string_view path) {
 class dedup_receiver final : public input_tally {
  public:
   dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
-      : input_tally(fingerprint), beside_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
+      : input_tally(fingerprint), comparison_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
 
   status take_chunk(const delivered_chunk& c) override {
     if (status counted = input_tally::take_chunk(c); !counted.ok()) return counted;
     bytes_.store(tally().total().bytes, std::memory_order_relaxed);
     duplicate_bytes_.store(tally().total().duplicate_bytes(), std::memory_order_relaxed);
-    return beside_ != nullptr ? beside_->take(c) : status();
+    return comparison_ != nullptr ? comparison_->take(c) : status();
   }
 
   /// Returns the savings of the chunks so far. May be called from any thread.
@@ -75,18 +75,18 @@ class dedup_receiver final : public input_tally {
   std::string kind_of(const std::string& path) const override { return kind_of_input(path); }
   status begin_input(std::uint64_t stream, const std::string& path) override {
     if (status begun = input_tally::begin_input(stream, path); !begun.ok()) return begun;
-    return beside_ != nullptr ? beside_->begin_stream(stream) : status();
+    return comparison_ != nullptr ? comparison_->begin_stream(stream) : status();
   }
   status end_input(std::uint64_t stream, const status& outcome) override {
     if (status ended = input_tally::end_input(stream, outcome); !ended.ok()) return ended;
-    return beside_ != nullptr ? beside_->end_stream(stream, outcome) : status();
+    return comparison_ != nullptr ? comparison_->end_stream(stream, outcome) : status();
   }
   status input_failed(const std::string&, const status& why) override {
     say_.error(why.message());
     return {};
   }
 
-  chunk_receiver* beside_;
+  chunk_receiver* comparison_;
   const console& say_;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> duplicate_bytes_ = 0;
@@ -96,15 +96,15 @@ class dedup_receiver final : public input_tally {
 class exact_receiver final : public chunk_receiver {
  public:
   exact_receiver(fingerprint_kind fingerprint, cut_comparison& compared)
-      : tally_(fingerprint), beside_(compared.exact()) {}
+      : tally_(fingerprint), exact_(compared.exact()) {}
 
   status begin_stream(std::uint64_t stream) override {
     const status begun = tally_.begin_stream(stream);
-    return begun.ok() ? beside_.begin_stream(stream) : begun;
+    return begun.ok() ? exact_.begin_stream(stream) : begun;
   }
   status take(const delivered_chunk& c) override {
-    const status taken = tally_.take(c);
-    return taken.ok() ? beside_.take(c) : taken;
+    const status counted = tally_.take(c);
+    return counted.ok() ? exact_.take(c) : counted;
   }
   bool has_select() const noexcept override { return true; }
   status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) override {
@@ -112,14 +112,14 @@ class exact_receiver final : public chunk_receiver {
   }
   status end_stream(std::uint64_t stream, const status& outcome) override {
     const status ended = tally_.end_stream(stream, outcome);
-    return ended.ok() ? beside_.end_stream(stream, outcome) : ended;
+    return ended.ok() ? exact_.end_stream(stream, outcome) : ended;
   }
 
   [[nodiscard]] const dedup_tally& tally() const { return tally_; }
 
  private:
   dedup_tally tally_;
-  chunk_receiver& beside_;
+  chunk_receiver& exact_;
 };
 
 /// The second feed, for a join that changes the cuts.
@@ -164,20 +164,20 @@ exit_code dedup_command::run() {
 
 exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace,
                              const console& say) const {
-  std::optional<comparison> beside;
-  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
-  dedup_receiver receiver(job.feed.fingerprint.kind, beside ? &beside->compared : nullptr, say);
+  std::optional<comparison> exact_run;
+  if (job.feed.join != join_kind::exact) exact_run.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
+  dedup_receiver receiver(job.feed.fingerprint.kind, exact_run ? &exact_run->compared : nullptr, say);
   feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
   feed_options traced = job.feed;
   traced.trace = timeline;
   auto destination = threads.open(traced, receiver);
   if (!destination) return say.refuse(destination.error());
-  if (beside) {
+  if (exact_run) {
     feed_options exact = job.feed;
     exact.join = join_kind::exact;
-    auto opened = threads.open(exact, beside->receiver);
-    if (!opened) return say.refuse(opened.error());
-    beside->destination.emplace(*std::move(opened));
+    auto exact_feed = threads.open(exact, exact_run->receiver);
+    if (!exact_feed) return say.refuse(exact_feed.error());
+    exact_run->destination.emplace(*std::move(exact_feed));
   }
   for (const std::string& warning : job.warnings) say.warning(warning);
   auto out = output_.open();
@@ -186,7 +186,8 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  console_feeder feeder(*destination, beside ? &*beside->destination : nullptr, reader, receiver, inputs_, *out, say);
+  console_feeder feeder(*destination, exact_run ? &*exact_run->destination : nullptr, reader, receiver, inputs_, *out,
+                        say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
   status outcome = feeder.feed_all();
@@ -194,7 +195,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
   const bool is_traced = finish(trace, say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   // An interrupted run whose chunks take long drops those that are not finished in time.
-  const bool is_complete = destination->failure().ok() && (!beside || beside->destination->failure().ok());
+  const bool is_complete = destination->failure().ok() && (!exact_run || exact_run->destination->failure().ok());
   if (!outcome.ok() && !is_interrupted) {
     say.error(outcome.message());
     return exit_code::input_failed;
@@ -213,7 +214,8 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                      .reading = feeder.record().work,
                      .work = destination->statistics(),
                      .exact = {}};
-  if (beside && is_complete) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
+  if (exact_run && is_complete)
+    facts.exact = exact_comparison{&exact_run->receiver.tally(), exact_run->compared.differences()};
   outcome = write_all(*out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
   if (is_interrupted) {
     say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,

@@ -39,13 +39,13 @@ std::optional<double> predicted_rate(const device_rates& device) {
 }
 
 plan_bottleneck explanation::bottleneck_of(work_plan plan) const {
-  plan_bottleneck found{.plan = plan};
+  plan_bottleneck bottleneck{.plan = plan};
   const plan_prediction* const predicted = prediction_of(facts_->work.predictions, plan);
-  if (predicted == nullptr) return found;
-  found.bytes_per_second = known(predicted->bytes_per_second);
-  if (!predicted->limits.empty()) found.tightest = predicted->limits[0];
-  if (predicted->limits.size() > 1) found.next = predicted->limits[1];
-  return found;
+  if (predicted == nullptr) return bottleneck;
+  bottleneck.bytes_per_second = known(predicted->bytes_per_second);
+  if (!predicted->limits.empty()) bottleneck.tightest = predicted->limits[0];
+  if (predicted->limits.size() > 1) bottleneck.next = predicted->limits[1];
+  return bottleneck;
 }
 
 std::optional<double> explanation::device_cut_share() const {

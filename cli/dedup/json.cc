@@ -60,14 +60,14 @@ ordered_json kinds_json(const dedup_report& facts) {
 
 ordered_json comparison_json(const dedup_report& facts, const std::optional<double>& expected) {
   const exact_comparison& exact = *facts.exact;
-  const cut_differences& found = exact.differences;
+  const cut_differences& differences = exact.differences;
   return {{"exact", json_of(*exact.tally, expected)},
           {"missed_duplicate_bytes", exact.missed_bytes(facts.tally->total())},
           {"missed_duplicate_share", or_null(exact.missed_share(facts.tally->total()))},
-          {"dirty_chunk_count", found.dirty_chunk_count},
-          {"dirty_bytes", found.dirty_bytes},
-          {"boundary_count", found.boundary_count},
-          {"dirty_bytes_per_boundary", or_null(found.dirty_bytes_per_boundary())}};
+          {"dirty_chunk_count", differences.dirty_chunk_count},
+          {"dirty_bytes", differences.dirty_bytes},
+          {"boundary_count", differences.boundary_count},
+          {"dirty_bytes_per_boundary", or_null(differences.dirty_bytes_per_boundary())}};
 }
 
 }  // namespace

@@ -153,16 +153,16 @@ std::string missed_of(const dedup_report& facts) {
 }
 
 std::string comparison_of(const dedup_report& facts) {
-  const cut_differences& found = facts.exact->differences;
+  const cut_differences& differences = facts.exact->differences;
   const dedup_counts& exact = facts.exact->tally->total();
   return fmt::format("\nBeside the exact cuts (made at the same time: join {} alone takes less time)\n",
                      name_of(facts.feed->join)) +
          savings_of(exact) + counts_of(exact) + index_of(facts.exact->tally->index()) + missed_of(facts) +
-         line("dirty",
-              fmt::format("{} of {} chunks, {}; {} for each of {} ends of segments",
-                          human_count(found.dirty_chunk_count), human_count(found.chunk_count),
-                          human_bytes(as_double(found.dirty_bytes)),
-                          or_dash(found.dirty_bytes_per_boundary(), human_bytes), human_count(found.boundary_count)));
+         line("dirty", fmt::format("{} of {} chunks, {}; {} for each of {} ends of segments",
+                                   human_count(differences.dirty_chunk_count), human_count(differences.chunk_count),
+                                   human_bytes(as_double(differences.dirty_bytes)),
+                                   or_dash(differences.dirty_bytes_per_boundary(), human_bytes),
+                                   human_count(differences.boundary_count)));
 }
 
 }  // namespace

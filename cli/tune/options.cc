@@ -37,7 +37,7 @@ constexpr std::uint64_t usual_least = 64 * MiB;
 
 /// As many settings as SeqCDC's authors tried; beside other algorithms, enough to find the region of the best ones.
 constexpr std::uint64_t combinations_alone = 480;
-constexpr std::uint64_t combinations_beside = 36;
+constexpr std::uint64_t combinations_among_others = 36;
 constexpr std::size_t best_alone = 5;
 
 result<double> share_of(const std::string& text) {
@@ -89,7 +89,7 @@ status tune_options::check_plan(tune_search_space& plan) const {
   }
   const bool is_alone = plan.profiles.empty() && std::all_of(plan.algorithms.begin(), plan.algorithms.end(), is_seqcdc);
   if (is_alone) plan.best_count = best_alone;
-  plan.most_combinations = is_alone ? combinations_alone : combinations_beside;
+  plan.most_combinations = is_alone ? combinations_alone : combinations_among_others;
   if (combinations_) {
     const auto most = checked_number("--combinations", *combinations_, 1, most_combinations);
     if (!most) return most.error();
@@ -110,14 +110,14 @@ status tune_options::check_names(const tune_search_space& plan) const {
   for (const std::string& name : plan.profiles) {
     if (status kind = check_kind(name, entry_kind::profile); !kind.ok()) return kind;
     if (is_twice(plan.profiles, name)) return usage_error(fmt::format("--profile {}: is given twice", name));
-    if (const auto made = candidate_of_profile(name); !made) return made.error();
+    if (const auto candidate = candidate_of_profile(name); !candidate) return candidate.error();
   }
   for (const std::string& name : plan.algorithms) {
     if (status kind = check_kind(name, entry_kind::algorithm); !kind.ok()) return kind;
     if (is_twice(plan.algorithms, name)) return usage_error(fmt::format("--algorithm {}: is given twice", name));
     if (is_seqcdc(name)) continue;  // the search for its parameters says what it cannot do
     for (const std::uint64_t target : plan.targets) {
-      if (const auto made = candidate_at(name, target, target); !made) return made.error();
+      if (const auto candidate = candidate_at(name, target, target); !candidate) return candidate.error();
     }
   }
   return {};

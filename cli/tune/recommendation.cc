@@ -13,9 +13,9 @@ namespace cutpoint::cli {
 
 std::string options_of(const tune_candidate& candidate) {
   const auto value = [&](std::string_view name) {
-    const auto found = std::find_if(candidate.settings.begin(), candidate.settings.end(),
-                                    [&](const parameter_setting& s) { return s.name == name; });
-    return found != candidate.settings.end() ? format_size(*parse_size(found->value)) : std::string();
+    const auto setting = std::find_if(candidate.settings.begin(), candidate.settings.end(),
+                                      [&](const parameter_setting& s) { return s.name == name; });
+    return setting != candidate.settings.end() ? format_size(*parse_size(setting->value)) : std::string();
   };
   const std::array<std::string, 3> sizes = {value("min_bytes"), value("avg_bytes"), value("max_bytes")};
   std::string out =

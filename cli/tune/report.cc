@@ -18,11 +18,11 @@ std::string range(std::uint64_t lowest, std::uint64_t highest) {
 }
 
 std::string sample_lines(const tune_facts& facts) {
-  const double kept = facts.input_bytes == 0 ? 0 : as_double(facts.sample_bytes) / as_double(facts.input_bytes);
+  const double share = facts.input_bytes == 0 ? 0 : as_double(facts.sample_bytes) / as_double(facts.input_bytes);
   return line("inputs", fmt::format("{} ({} failed), {}", human_count(facts.input_count),
                                     human_count(facts.failed_count), human_bytes(as_double(facts.input_bytes)))) +
          line("sample", fmt::format("{}, {} of them, in {} byte ranges", human_bytes(as_double(facts.sample_bytes)),
-                                    human_percent(kept), human_count(facts.sample_stream_count)));
+                                    human_percent(share), human_count(facts.sample_stream_count)));
 }
 
 std::string skipped_lines(const tune_facts& facts) {

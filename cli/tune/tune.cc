@@ -35,7 +35,8 @@ class tune_command final : public subcommand {
   [[nodiscard]] status simulate(const tune_job& job, const console& say, tune_facts& facts) const;
   [[nodiscard]] status find(const tune_job& job, engine& threads, const output& out, const console& say,
                             tune_facts& facts) const;
-  [[nodiscard]] exit_code tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const;
+  [[nodiscard]] exit_code write_report(const tune_facts& facts, const status& outcome, output& out,
+                                       const console& say) const;
 
   tune_options options_;
   input_options inputs_{further_names::skip};
@@ -103,7 +104,7 @@ exit_code tune_command::run() {
                    .has_inputs = !is_monte_carlo_};
   const status outcome = is_monte_carlo_ ? simulate(*job, say, facts) : find(*job, *threads, *out, say, facts);
   if (outcome.code() == status_code::invalid_argument) return say.refuse(outcome);
-  return tell(facts, outcome, *out, say);
+  return write_report(facts, outcome, *out, say);
 }
 
 status tune_command::simulate(const tune_job& job, const console& say, tune_facts& facts) const {
@@ -142,7 +143,8 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   return counted;
 }
 
-exit_code tune_command::tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const {
+exit_code tune_command::write_report(const tune_facts& facts, const status& outcome, output& out,
+                                     const console& say) const {
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (is_interrupted) say.error("interrupted; the report covers what was measured");
   if (!outcome.ok() && !is_interrupted) {

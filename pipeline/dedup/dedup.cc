@@ -44,7 +44,7 @@ std::uint64_t most_of_bucket(std::size_t bucket, unsigned bits) {
 
 void length_distribution::add(std::uint64_t length, std::uint64_t chunk_count) {
   if (chunk_count == 0) return;
-  counts_[bucket_of(length, part_bits)] += chunk_count;
+  counts_[bucket_of(length, fraction_bits)] += chunk_count;
   min_ = chunk_count_ == 0 ? length : std::min(min_, length);
   max_ = std::max(max_, length);
   chunk_count_ += chunk_count;
@@ -78,26 +78,26 @@ std::optional<std::uint64_t> length_distribution::percentile(double percent) con
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     passed += counts_[i];
     if (passed < rank) continue;
-    const std::uint64_t least = least_of_bucket(i, part_bits);
-    return std::clamp(least + (most_of_bucket(i, part_bits) - least) / 2, min_, max_);
+    const std::uint64_t least = least_of_bucket(i, fraction_bits);
+    return std::clamp(least + (most_of_bucket(i, fraction_bits) - least) / 2, min_, max_);
   }
   return max_;
 }
 
 std::vector<length_distribution::bucket> length_distribution::buckets(unsigned fineness) const {
-  std::vector<bucket> found;
-  if (chunk_count_ == 0) return found;
-  const unsigned bits = std::min(fineness, part_bits);
+  std::vector<bucket> buckets;
+  if (chunk_count_ == 0) return buckets;
+  const unsigned bits = std::min(fineness, fraction_bits);
   const std::size_t first = bucket_of(min_, bits);
   for (std::size_t i = first; i <= bucket_of(max_, bits); ++i) {
-    found.push_back({.least = least_of_bucket(i, bits), .most = most_of_bucket(i, bits)});
+    buckets.push_back({.least = least_of_bucket(i, bits), .most = most_of_bucket(i, bits)});
   }
-  for (std::size_t i = bucket_of(min_, part_bits); i <= bucket_of(max_, part_bits); ++i) {
+  for (std::size_t i = bucket_of(min_, fraction_bits); i <= bucket_of(max_, fraction_bits); ++i) {
     if (counts_[i] == 0) continue;
-    const std::uint64_t length = std::clamp(least_of_bucket(i, part_bits), min_, max_);
-    found[bucket_of(length, bits) - first].chunk_count += counts_[i];
+    const std::uint64_t length = std::clamp(least_of_bucket(i, fraction_bits), min_, max_);
+    buckets[bucket_of(length, bits) - first].chunk_count += counts_[i];
   }
-  return found;
+  return buckets;
 }
 
 // --- Counts ----------------------------------------------------------------------------------------------------------
@@ -120,9 +120,9 @@ status dedup_tally::begin_stream(std::uint64_t stream) {
 }
 
 status dedup_tally::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>>) {
-  selected_.erase(selected_.begin(), selected_.begin() + static_cast<std::ptrdiff_t>(taken_));
-  answers_.erase(answers_.begin(), answers_.begin() + static_cast<std::ptrdiff_t>(taken_));
-  answered_ -= std::exchange(taken_, 0);
+  selected_.erase(selected_.begin(), selected_.begin() + static_cast<std::ptrdiff_t>(delivered_));
+  answers_.erase(answers_.begin(), answers_.begin() + static_cast<std::ptrdiff_t>(delivered_));
+  answered_ -= std::exchange(delivered_, 0);
   selected_.resize(answered_);  // drops what a selection left that failed
   for (const delivered_chunk& chunk : chunks) selected_.push_back(chunk.fingerprint);
   answers_.resize(selected_.size());
@@ -132,11 +132,11 @@ status dedup_tally::select(std::span<const delivered_chunk> chunks, std::span<st
 }
 
 status dedup_tally::take(const delivered_chunk& chunk) {
-  if (taken_ == answered_) {
+  if (delivered_ == answered_) {
     if (status inserted = select({&chunk, 1}, {}); !inserted.ok()) return inserted;
   }
-  assert(selected_[taken_] == chunk.fingerprint);
-  const std::uint64_t new_count = answers_[taken_++] == index_answer::absent ? 1 : 0;
+  assert(selected_[delivered_] == chunk.fingerprint);
+  const std::uint64_t new_count = answers_[delivered_++] == index_answer::absent ? 1 : 0;
   for (dedup_counts* counts : {&total_, &kinds_[kind_]}) {
     counts->bytes += chunk.length * chunk.count;
     counts->chunk_count += chunk.count;
@@ -168,7 +168,7 @@ cut_comparison::cut_comparison(std::uint64_t segment_bytes)
 
 cut_differences cut_comparison::differences() const {
   const std::lock_guard lock(mutex_);
-  return found_;
+  return differences_;
 }
 
 status cut_comparison::face::begin_stream(std::uint64_t) {
@@ -193,25 +193,25 @@ status cut_comparison::face::end_stream(std::uint64_t, const status&) {
   const std::lock_guard lock(comparison_->mutex_);
   ++ended_streams;
   if (this == &comparison_->other_ && stream_bytes != 0 && comparison_->segment_bytes_ != 0) {
-    comparison_->found_.boundary_count += (stream_bytes - 1) / comparison_->segment_bytes_;
+    comparison_->differences_.boundary_count += (stream_bytes - 1) / comparison_->segment_bytes_;
   }
   comparison_->compare();
   return {};
 }
 
-void cut_comparison::pass(face& side, std::uint64_t count) {
-  equal_chunks& first = side.waiting.front();
+void cut_comparison::pass(face& cuts, std::uint64_t count) {
+  equal_chunks& first = cuts.waiting.front();
   first.offset += count * first.length;
   first.count -= count;
-  if (first.count == 0) side.waiting.pop_front();
+  if (first.count == 0) cuts.waiting.pop_front();
 }
 
 void cut_comparison::pass_dirty(std::uint64_t count) {
   const std::uint64_t length = other_.waiting.front().length;
-  found_.chunk_count += count;
-  found_.bytes += count * length;
-  found_.dirty_chunk_count += count;
-  found_.dirty_bytes += count * length;
+  differences_.chunk_count += count;
+  differences_.bytes += count * length;
+  differences_.dirty_chunk_count += count;
+  differences_.dirty_bytes += count * length;
   pass(other_, count);
 }
 
@@ -238,8 +238,8 @@ void cut_comparison::compare() {
       pass_dirty(starting_before(e.end()));
     } else {
       const std::uint64_t clean = std::min(o.count, (e.end() - o.offset) / e.length);
-      found_.chunk_count += clean;
-      found_.bytes += clean * o.length;
+      differences_.chunk_count += clean;
+      differences_.bytes += clean * o.length;
       pass(exact_, (o.offset - e.offset) / e.length + clean);
       pass(other_, clean);
     }

@@ -93,22 +93,22 @@ std::optional<std::string> dedup_report::bottleneck() const {
 }
 
 throughput_model dedup_report::model() const {
-  throughput_model found;
+  throughput_model model;
   const auto bytes = static_cast<double>(tally->total().bytes);
-  if (bytes == 0) return found;
+  if (bytes == 0) return model;
   const auto per_byte = [&](stage which) {
     double seconds = 0;
     for (const lane_record& lane : work.lanes) seconds += lane.at(which).seconds;
     return seconds / bytes;
   };
-  found.chunking = per_byte(stage::chunking) + per_byte(stage::joining);
-  found.fingerprinting = per_byte(stage::fingerprinting);
-  found.index = per_byte(stage::delivery);
+  model.chunking = per_byte(stage::chunking) + per_byte(stage::joining);
+  model.fingerprinting = per_byte(stage::fingerprinting);
+  model.index = per_byte(stage::delivery);
   const auto threads = static_cast<double>(thread_count);
-  found.serial = inverse(found.chunking + found.fingerprinting + found.index);
-  found.pipelined = inverse(std::max({found.chunking, found.fingerprinting, found.index}));
-  found.parallel = inverse(std::max({found.chunking / threads, found.fingerprinting / threads, found.index}));
-  return found;
+  model.serial = inverse(model.chunking + model.fingerprinting + model.index);
+  model.pipelined = inverse(std::max({model.chunking, model.fingerprinting, model.index}));
+  model.parallel = inverse(std::max({model.chunking / threads, model.fingerprinting / threads, model.index}));
+  return model;
 }
 
 std::optional<double> dedup_report::bytes_per_second() const {

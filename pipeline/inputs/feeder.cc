@@ -32,9 +32,9 @@ result<file_reader> make_input_reader(feed_options& feed, file_access access, co
   const std::uint64_t share = std::min(file_reader_options().budget_bytes, working / share_of_reading);
   const bool is_needed_for_cuts = feed.cuts.reach() > working / 4;
   const std::uint64_t budget = is_needed_for_cuts || share < least_budget_bytes ? 0 : share;
-  auto made = file_reader::make({.access = access, .budget_bytes = budget, .cancel = cancel});
-  if (made && made->reads_ahead()) feed.memory_bytes -= budget;
-  return made;
+  auto reader = file_reader::make({.access = access, .budget_bytes = budget, .cancel = cancel});
+  if (reader && reader->reads_ahead()) feed.memory_bytes -= budget;
+  return reader;
 }
 
 class input_feeder::implementation {
@@ -43,15 +43,16 @@ class input_feeder::implementation {
 
   status feed_tree(const std::string& path, const walk_options& options) {
     const walk_callbacks callbacks = {
-        .entry = [this](const tree_entry& found) { return add(found); },
+        .entry = [this](const tree_entry& entry) { return add(entry); },
         .problem =
-            [this](const std::string& found, const status& why) {
-              waiting_.push_back([this, found, why] { return fail(found, why, input_receiver::failure_kind::unfed); });
+            [this](const std::string& entry_path, const status& why) {
+              waiting_.push_back(
+                  [this, entry_path, why] { return fail(entry_path, why, input_receiver::failure_kind::unfed); });
               return status();
             },
         .left_out =
-            [this](const std::string& found, omission why) {
-              tell_later([found, why](input_observer& observer) { observer.left_out(found, why); });
+            [this](const std::string& entry_path, omission why) {
+              report_later([entry_path, why](input_observer& observer) { observer.left_out(entry_path, why); });
             },
     };
     return meter_.measure([&] { return walk(path, options, callbacks, &options_.cancel); });
@@ -63,7 +64,7 @@ class input_feeder::implementation {
     return outcome;
   }
 
-  status feed_opened(const std::string& path, file_stream& opened);
+  status feed_opened(const std::string& path, file_stream& file);
 
   /// Finishes the feeds even after cancelling, so that the chunks of the bytes already fed are delivered.
   status finish() {
@@ -82,7 +83,7 @@ class input_feeder::implementation {
   class checked_source;
 
   template <class Call>
-  void tell_later(Call call) {
+  void report_later(Call call) {
     if (options_.observer == nullptr) return;
     waiting_.push_back([this, call] {
       call(*options_.observer);
@@ -96,7 +97,7 @@ class input_feeder::implementation {
     if (entry.kind == file_kind::directory) return {};
     input_observer* const observer = options_.observer;
     if (!entry.is_readable_stream() || (observer != nullptr && !observer->takes(entry))) {
-      tell_later([path = entry.path, kind = entry.kind](input_observer& told) { told.passed_over(path, kind); });
+      report_later([path = entry.path, kind = entry.kind](input_observer& told) { told.passed_over(path, kind); });
       return {};
     }
     if (is_repeated) {
@@ -123,10 +124,10 @@ class input_feeder::implementation {
   }
 
   status feed_file(const std::string& path) {
-    auto opened = meter_.measure([&] { return options_.reader.next(); });
-    if (opened) return feed_opened(path, **opened);
-    if (opened.error().code() == status_code::cancelled) return opened.error();
-    return fail(path, opened.error(), input_receiver::failure_kind::unfed);
+    auto file = meter_.measure([&] { return options_.reader.next(); });
+    if (file) return feed_opened(path, **file);
+    if (file.error().code() == status_code::cancelled) return file.error();
+    return fail(path, file.error(), input_receiver::failure_kind::unfed);
   }
 
   /// Sends the failure through the feed as an empty stream, so that it is reported after everything before it.
@@ -153,28 +154,28 @@ class input_feeder::implementation::copying_source final : public source {
     if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
       if (status copied = copy->write(destination.first(*count)); !copied.ok()) return copied;
     }
-    tell(*count);
+    report_bytes(*count);
     return count;
   }
 
   result<std::uint64_t> skip_hole() override {
     if (feeder_.options_.cancel.is_requested()) return stopped_as_asked();
     if (hole_ == 0) {
-      const auto found = feeder_.meter_.measure([&] { return tapped_.skip_hole(); });
-      if (!found) return found;
-      hole_ = *found;
+      const auto hole = feeder_.meter_.measure([&] { return tapped_.skip_hole(); });
+      if (!hole) return hole;
+      hole_ = *hole;
     }
     const std::uint64_t count = std::min(hole_, most_hole_at_once);
     hole_ -= count;
     if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
       if (status copied = copy->write_zeros(count); !copied.ok()) return copied;
     }
-    tell(count);
+    report_bytes(count);
     return count;
   }
 
  private:
-  void tell(std::uint64_t count) {
+  void report_bytes(std::uint64_t count) {
     feeder_.meter_.record.fed_bytes += count;
     if (feeder_.options_.observer != nullptr) feeder_.options_.observer->progressed(feeder_.meter_.record);
   }
@@ -201,13 +202,13 @@ class input_feeder::implementation::checked_source final : public source {
   file_stream& checked_;
 };
 
-status input_feeder::implementation::feed_opened(const std::string& path, file_stream& opened) {
+status input_feeder::implementation::feed_opened(const std::string& path, file_stream& file) {
   ++meter_.record.input_count;
   const std::uint64_t stream = options_.receiver.add(path);
   if (options_.copy != nullptr) {
     if (status begun = options_.copy->begin(stream); !begun.ok()) return begun;
   }
-  copying_source tapped(*this, opened);
+  copying_source tapped(*this, file);
   const status outcome = feed_source(options_.destination, stream, tapped);
   if (status failed = options_.destination.failure(); !failed.ok()) return failed;
   if (options_.copy != nullptr) {
@@ -215,10 +216,10 @@ status input_feeder::implementation::feed_opened(const std::string& path, file_s
   }
   if (outcome.code() == status_code::cancelled) return outcome;
   if (!outcome.ok()) return {};
-  const status unchanged = meter_.measure([&] { return opened.check_unchanged(); });
+  const status unchanged = meter_.measure([&] { return file.check_unchanged(); });
   if (unchanged.ok()) return {};
-  if (!opened.restart_unmodified()) return fail(path, unchanged, input_receiver::failure_kind::fed);
-  checked_source again(opened);
+  if (!file.restart_unmodified()) return fail(path, unchanged, input_receiver::failure_kind::fed);
+  checked_source again(file);
   const std::uint64_t second = options_.receiver.add_second_reading(path, unchanged);
   const status reread = feed_source(options_.destination, second, again);
   if (status failed = options_.destination.failure(); !failed.ok()) return failed;

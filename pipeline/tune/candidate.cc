@@ -40,7 +40,7 @@ settings sizes_at(const catalog_entry& entry, std::uint64_t nominal) {
   return {setting("min_bytes", min), setting("avg_bytes", divisor), setting("max_bytes", 2 * (min + divisor))};
 }
 
-result<tune_candidate> made(std::string_view name, entry_kind kind, std::uint64_t target, settings chosen) {
+result<tune_candidate> candidate_of(std::string_view name, entry_kind kind, std::uint64_t target, settings chosen) {
   const auto reference = make_chunker(name, chosen);
   if (!reference) return reference.error();
   auto fastest = chunker_on(reference->chunker, backend::automatic);
@@ -67,7 +67,7 @@ std::vector<parameter_setting> seqcdc_sizes(std::uint64_t target_bytes) {
 result<tune_candidate> candidate_at(std::string_view name, std::uint64_t target_bytes, std::uint64_t nominal_bytes) {
   const auto entry = find_entry(name);
   if (!entry) return entry.error();
-  return made(name, entry_kind::algorithm, target_bytes, sizes_at(**entry, nominal_bytes));
+  return candidate_of(name, entry_kind::algorithm, target_bytes, sizes_at(**entry, nominal_bytes));
 }
 
 result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_bytes, const seqcdc_values& values) {
@@ -75,9 +75,11 @@ result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_
   chosen.push_back(setting("seq_length", values.seq_length));
   chosen.push_back(setting("skip_trigger", values.skip_trigger));
   chosen.push_back(setting("skip_size", values.skip_size));
-  return made(name, entry_kind::algorithm, target_bytes, std::move(chosen));
+  return candidate_of(name, entry_kind::algorithm, target_bytes, std::move(chosen));
 }
 
-result<tune_candidate> candidate_of_profile(std::string_view name) { return made(name, entry_kind::profile, 0, {}); }
+result<tune_candidate> candidate_of_profile(std::string_view name) {
+  return candidate_of(name, entry_kind::profile, 0, {});
+}
 
 }  // namespace cutpoint

@@ -14,7 +14,7 @@ namespace cutpoint {
 namespace {
 
 constexpr std::uint64_t timing_bytes = 32 * MiB;
-constexpr std::uint64_t timing_piece = 1 * MiB;
+constexpr std::uint64_t timing_block = 1 * MiB;
 
 /// Two functions to be timed, which cut the data and fingerprint the chunks, and the rates measured so far.
 struct candidate_work {
@@ -24,12 +24,12 @@ struct candidate_work {
 };
 
 result<candidate_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, byte_span data) {
-  candidate_work made{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
-  if (fingerprint == fingerprint_kind::none) return made;
+  candidate_work work{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
+  if (fingerprint == fingerprint_kind::none) return work;
   auto batch = fingerprints_on(fingerprint, backend::automatic);
   if (!batch) return batch.error();
-  made.hash = hashing_work(std::move(batch->batch), data, std::make_shared<std::vector<chunk>>(cuts.find_cuts(data)));
-  return made;
+  work.hash = hashing_work(std::move(batch->batch), data, std::make_shared<std::vector<chunk>>(cuts.find_cuts(data)));
+  return work;
 }
 
 /// Returns the chunks of a range that begins at `offset` of its input. Chunks of a fixed length keep their places in
@@ -65,11 +65,11 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
     if (status begun = tally.begin_stream(i); !begun.ok()) return begun;
     for (const chunk& c : chunks) {
       const byte_span content = bytes.subspan(c.offset, c.length);
-      const auto made = (*hash)(content);
-      if (!made) return made.error();
+      const auto fingerprint = (*hash)(content);
+      if (!fingerprint) return fingerprint.error();
       const delivered_chunk fed{
-          .stream = i, .offset = c.offset, .length = c.length, .fingerprint = *made, .bytes = content};
-      if (status taken = tally.take(fed); !taken.ok()) return taken;
+          .stream = i, .offset = c.offset, .length = c.length, .fingerprint = *fingerprint, .bytes = content};
+      if (status counted = tally.take(fed); !counted.ok()) return counted;
     }
     if (streams[i].is_cut_off && chunks.size() > 1) {
       ++short_count;
@@ -87,13 +87,13 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
 aligned_bytes timing_data(const content_sample& sample) {
   const byte_span all = sample.bytes();
   if (all.size() <= timing_bytes) return aligned_bytes::copy({all});
-  const std::uint64_t piece_count = timing_bytes / timing_piece;
-  const std::uint64_t last_begin = all.size() - timing_piece;
-  std::vector<byte_span> pieces;
-  for (std::uint64_t i = 0; i < piece_count; ++i) {
-    pieces.push_back(all.subspan(last_begin / (piece_count - 1) * i, timing_piece));
+  const std::uint64_t block_count = timing_bytes / timing_block;
+  const std::uint64_t last_begin = all.size() - timing_block;
+  std::vector<byte_span> blocks;
+  for (std::uint64_t i = 0; i < block_count; ++i) {
+    blocks.push_back(all.subspan(last_begin / (block_count - 1) * i, timing_block));
   }
-  return aligned_bytes::copy(pieces);
+  return aligned_bytes::copy(blocks);
 }
 
 result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts, fingerprint_kind fingerprint,
@@ -103,9 +103,9 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
   std::vector<candidate_work> works;
   for (const timed_cuts& each : cuts) {
     if (cancel.is_requested()) return std::vector<measured_speed>();
-    auto made = work_of(each.cuts, fingerprint, data);
-    if (!made) return made.error();
-    works.push_back(*std::move(made));
+    auto work = work_of(each.cuts, fingerprint, data);
+    if (!work) return work.error();
+    works.push_back(*std::move(work));
   }
   std::map<std::uint64_t, std::vector<double>> hash_rates;  // by group
   for (std::uint64_t round = 0; round < rounds; ++round) {

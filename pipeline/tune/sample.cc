@@ -26,7 +26,7 @@ std::uint64_t first_word(const digest& fingerprint) {
   return word;
 }
 
-chunker made(const gear_parameters& parameters) {
+chunker gear_chunker(const gear_parameters& parameters) {
   const chunker reference = chunker::make(parameters).value();
   auto fastest = chunker_on(reference, backend::automatic);
   return fastest ? *std::move(fastest) : reference;
@@ -35,14 +35,15 @@ chunker made(const gear_parameters& parameters) {
 }  // namespace
 
 const chunker& super_chunks() {
-  static const chunker cuts = made({.avg_bytes = 256 * KiB, .min_bytes = 64 * KiB, .max_bytes = 1 * MiB});
+  static const chunker cuts = gear_chunker({.avg_bytes = 256 * KiB, .min_bytes = 64 * KiB, .max_bytes = 1 * MiB});
   return cuts;
 }
 
 result<content_sample> content_sample::make(const sample_size& size) {
   auto hash = fingerprinter::make(fingerprint_kind::xxh3);
   if (!hash) return hash.error();
-  return content_sample(size, made({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}), *std::move(hash));
+  return content_sample(size, gear_chunker({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}),
+                        *std::move(hash));
 }
 
 content_sample::content_sample(const sample_size& size, const chunker& small_chunks, fingerprinter hash)
@@ -57,9 +58,9 @@ result<std::uint64_t> content_sample::key_of(byte_span bytes) {
   std::uint64_t smallest = everything;
   for (std::uint64_t position = 0; position < bytes.size();) {
     const std::uint64_t length = *small_chunks_.next_cut({.bytes = bytes, .start = position, .at_end = true});
-    const auto made = hash_(bytes.subspan(position, length));
-    if (!made) return made.error();
-    smallest = std::min(smallest, first_word(*made));
+    const auto fingerprint = hash_(bytes.subspan(position, length));
+    if (!fingerprint) return fingerprint.error();
+    smallest = std::min(smallest, first_word(*fingerprint));
     position += length;
   }
   return splitmix64::mixed(smallest);
@@ -74,27 +75,27 @@ std::uint64_t content_sample::wanted_bound() const {
 void content_sample::drop_from(std::uint64_t bound) {
   bound_ = bound;
   std::uint64_t end = 0;
-  std::erase_if(kept_, [&](kept& k) {
+  std::erase_if(chunks_, [&](sampled_chunk& k) {
     if (k.key >= bound) return true;
     std::memmove(bytes_.get() + end, bytes_.get() + k.begin, k.length);
     k.begin = end;
     end += k.length;
     return false;
   });
-  held_ = end;
+  byte_count_ = end;
 }
 
 status content_sample::make_room(std::uint64_t count) {
-  if (count <= size_.most_bytes - held_) return {};
+  if (count <= size_.most_bytes - byte_count_) return {};
   if (!size_.may_shrink) {
     return {status_code::memory_limit, fmt::format("the sample is more than the {} of memory that are left for it: a "
                                                    "smaller sample, or more memory, is needed",
                                                    size_with_unit(size_.most_bytes))};
   }
   std::vector<std::uint64_t> keys;
-  for (const kept& k : kept_) keys.push_back(k.key);
+  for (const sampled_chunk& k : chunks_) keys.push_back(k.key);
   std::sort(keys.begin(), keys.end());
-  while (count > size_.most_bytes - held_ && !kept_.empty()) {
+  while (count > size_.most_bytes - byte_count_ && !chunks_.empty()) {
     keys.resize(keys.size() - (keys.size() + 7) / 8);  // an eighth at a time, because each drop moves all bytes
     drop_from(keys.empty() ? 0 : keys.back() + 1);
   }
@@ -117,16 +118,16 @@ status content_sample::add_one(std::uint64_t input, byte_span bytes) {
   const auto is_out = [&] { return *key >= bound_ && bound_ != everything; };
   if (is_out()) return {};
   if (status room = make_room(bytes.size()); !room.ok()) return room;
-  if (is_out() || bytes.size() > size_.most_bytes - held_) return {};
-  std::memcpy(bytes_.get() + held_, bytes.data(), bytes.size());
-  kept_.push_back({.key = *key, .input = input, .offset = offset, .begin = held_, .length = bytes.size()});
-  held_ += bytes.size();
+  if (is_out() || bytes.size() > size_.most_bytes - byte_count_) return {};
+  std::memcpy(bytes_.get() + byte_count_, bytes.data(), bytes.size());
+  chunks_.push_back({.key = *key, .input = input, .offset = offset, .begin = byte_count_, .length = bytes.size()});
+  byte_count_ += bytes.size();
   return {};
 }
 
 void content_sample::end_input(std::uint64_t input) {
-  if (!kept_.empty() && kept_.back().input == input) {
-    kept_.back().is_last = kept_.back().offset + kept_.back().length == input_bytes_;
+  if (!chunks_.empty() && chunks_.back().input == input) {
+    chunks_.back().is_last = chunks_.back().offset + chunks_.back().length == input_bytes_;
   }
   input_bytes_ = 0;
 }
@@ -136,19 +137,19 @@ void content_sample::finish() {
 }
 
 std::vector<sampled_range> content_sample::streams() const {
-  std::vector<sampled_range> found;
-  const kept* last = nullptr;
-  for (const kept& k : kept_) {
+  std::vector<sampled_range> ranges;
+  const sampled_chunk* last = nullptr;
+  for (const sampled_chunk& k : chunks_) {
     const bool goes_on = last != nullptr && last->input == k.input && last->offset + last->length == k.offset;
     if (goes_on) {
-      found.back().length += k.length;
-      found.back().is_cut_off = !k.is_last;
+      ranges.back().length += k.length;
+      ranges.back().is_cut_off = !k.is_last;
     } else {
-      found.push_back({.begin = k.begin, .length = k.length, .offset = k.offset, .is_cut_off = !k.is_last});
+      ranges.push_back({.begin = k.begin, .length = k.length, .offset = k.offset, .is_cut_off = !k.is_last});
     }
     last = &k;
   }
-  return found;
+  return ranges;
 }
 
 }  // namespace cutpoint

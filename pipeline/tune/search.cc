@@ -55,17 +55,17 @@ class searcher {
     count_tasks();
     if (status listed = list_seqcdc_tasks(); !listed.ok()) return listed;
     count_tasks();
-    tell({});
+    report_progress({});
     if (!failure_.ok()) return failure_;
     if (tasks_.empty()) return too_small();
     add_rows();
     const status timed = time_rows();
-    tell({});
+    report_progress({});
     return cancel_.is_requested() ? stopped_as_asked() : timed;
   }
 
  private:
-  void tell(std::string_view text) const {
+  void report_progress(std::string_view text) const {
     if (progress_) progress_(text);
   }
 
@@ -95,7 +95,7 @@ class searcher {
     for (const std::uint64_t target : targets_) {
       std::vector<std::optional<seqcdc_values>> values = {std::nullopt};
       if (!facts_.skips_seqcdc_search) {  // one grid for both orders, which have equal means on random bytes
-        tell(fmt::format("SeqCDC: bounds for {}", format_size(target)));
+        report_progress(fmt::format("SeqCDC: bounds for {}", format_size(target)));
         const auto usual = usual_bounds(target, plan_.monte_carlo);
         const auto searched = usual ? result(usual) : find_bounds(target, plan_.monte_carlo, cancel_);
         if (!searched) return searched.error();
@@ -131,15 +131,15 @@ class searcher {
 
   /// Performs a task. Thread-safe.
   void count(std::size_t index) {
-    auto made =
+    auto outcome =
         tasks_[index].target != 0 && !tasks_[index].values ? count_near(tasks_[index]) : count_once(tasks_[index]);
     const std::lock_guard lock(mutex_);
-    if (made) {
-      done_[index] = *std::move(made);
+    if (outcome) {
+      done_[index] = *std::move(outcome);
     } else if (failure_.ok()) {
-      failure_ = made.error();
+      failure_ = outcome.error();
     }
-    tell(fmt::format("{} of {}: {}", ++done_count_, tasks_.size(), tasks_[index].name));
+    report_progress(fmt::format("{} of {}: {}", ++done_count_, tasks_.size(), tasks_[index].name));
   }
 
   result<counted> count_candidate(result<tune_candidate> candidate) const {
@@ -221,7 +221,7 @@ class searcher {
       cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
     }
     const auto round_begins = [&](std::uint64_t round) {
-      tell(fmt::format("speeds of {} settings, pass {} of {}", cuts.size(), round + 1, plan_.rounds));
+      report_progress(fmt::format("speeds of {} settings, pass {} of {}", cuts.size(), round + 1, plan_.rounds));
     };
     const auto speeds = measure_speeds(cuts, facts_.fingerprint, data.view(), plan_.rounds, round_begins, cancel_);
     if (!speeds) return speeds.error();

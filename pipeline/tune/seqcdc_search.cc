@@ -135,9 +135,9 @@ result<std::vector<trial>> trials_of(std::uint64_t target) {
                                        .skip_size = values.skip_size};
     const auto reference = chunker::make(parameters);
     if (!reference) return reference.error();
-    auto made = chunker_on(*reference, widest_backend());
-    if (!made) return made.error();
-    trials.push_back({.values = values, .cuts = *std::move(made)});
+    auto cuts = chunker_on(*reference, widest_backend());
+    if (!cuts) return cuts.error();
+    trials.push_back({.values = values, .cuts = *std::move(cuts)});
   }
   return trials;
 }
@@ -159,9 +159,9 @@ std::uint64_t count_of(const value_range& range) { return (range.highest - range
 
 result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, const monte_carlo_options& options,
                                                  const cancellation& cancel) {
-  auto made = trials_of(target_bytes);
-  if (!made) return made.error();
-  std::vector<trial> trials = *std::move(made);
+  auto all_trials = trials_of(target_bytes);
+  if (!all_trials) return all_trials.error();
+  std::vector<trial> trials = *std::move(all_trials);
   seqcdc_bounds bounds{.target_bytes = target_bytes,
                        .run_count = options.run_count,
                        .bytes_each = std::max(least_run, chunks_of_run * target_bytes),
@@ -235,9 +235,9 @@ result<std::vector<model_row>> compare_model(const monte_carlo_options& options,
     const auto reference = chunker::make(
         seqcdc_parameters{.min_bytes = length + 1, .max_bytes = 0, .seq_length = length, .skip_trigger = 0});
     if (!reference) return reference.error();
-    auto made = chunker_on(*reference, backend::automatic);
-    if (!made) return made.error();
-    trials.push_back({.values = {.seq_length = length}, .cuts = *std::move(made)});
+    auto cuts = chunker_on(*reference, backend::automatic);
+    if (!cuts) return cuts.error();
+    trials.push_back({.values = {.seq_length = length}, .cuts = *std::move(cuts)});
   }
   for (std::uint64_t run = 0; run < options.run_count && !cancel.is_requested(); ++run) {
     const aligned_bytes data = aligned_bytes::random(model_run, options.seed + run);

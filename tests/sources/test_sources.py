@@ -4,7 +4,6 @@ import pathlib
 import sys
 import tempfile
 import unittest
-import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -111,9 +110,6 @@ class Names(unittest.TestCase):
 
     glossary = "```barred-words\npart: field\nstretch: byte range\n```\n```barred-names\nfound: entry\n```\n```allowed-names\npart_number: S3's word\n```\n"
 
-    def setUp(self):
-        self.enterContext(unittest.mock.patch.object(source_names, "UNFINISHED", ()))
-
     def count(self, name: str, text: str) -> int:
         return len(problems_of(name, text, self.glossary))
 
@@ -164,13 +160,9 @@ class Names(unittest.TestCase):
         problems = check_sources.problems_of(pathlib.PurePath("host/a.h"), "// A file.\nint part = 1;\nf(part);\n", check_sources.Glossary(self.glossary))
         self.assertEqual([problem.line for problem in problems], [2])
 
-    def test_a_folder_that_is_not_finished_is_listed_and_not_enforced(self):
-        text = "// A file.\nint part = 1;\nf(part);\n"
-        with unittest.mock.patch.object(source_names, "UNFINISHED", ("host/core",)):
-            self.assertEqual(self.count("host/core/a.h", text), 0)
-            self.assertEqual(self.count("host/core_two/a.h", text), 1)
-            files = [(pathlib.PurePath("host/core/a.h"), text), (pathlib.PurePath("host/io/b.h"), "// None.\n")]
-            listing = source_names.listing(source_names.Rules(self.glossary), files)
+    def test_names_are_listed_by_folder_and_file(self):
+        files = [(pathlib.PurePath("host/core/a.h"), "// A file.\nint part = 1;\nf(part);\n"), (pathlib.PurePath("host/io/b.h"), "// None.\n")]
+        listing = source_names.listing(source_names.Rules(self.glossary), files)
         self.assertEqual(listing, "host/core: 1 names, 2 uses\n  host/core/a.h: part (2, line 2)")
 
     def test_data_of_others_is_not_checked(self):

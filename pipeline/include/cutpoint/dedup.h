@@ -48,9 +48,9 @@ class length_distribution {
   [[nodiscard]] std::vector<bucket> buckets(unsigned fineness) const;
 
  private:
-  static constexpr unsigned part_bits = 7;
-  // Lengths below 2^part_bits have a bucket each.
-  static constexpr std::size_t bucket_count = (64 - part_bits + 1) << part_bits;
+  static constexpr unsigned fraction_bits = 7;
+  // Lengths below 2^fraction_bits have a bucket each.
+  static constexpr std::size_t bucket_count = (64 - fraction_bits + 1) << fraction_bits;
 
   std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(bucket_count);
   std::uint64_t chunk_count_ = 0;
@@ -110,7 +110,7 @@ class dedup_tally final : public chunk_receiver {
   std::vector<digest> selected_;
   std::vector<index_answer> answers_;  ///< for `selected_`
   std::size_t answered_ = 0;           ///< digests at the front that were inserted
-  std::size_t taken_ = 0;              ///< of them, those whose chunks have been taken
+  std::size_t delivered_ = 0;          ///< of them, those whose chunks have been taken
   dedup_counts total_;
   std::vector<dedup_counts> kinds_;
   std::size_t kind_ = 0;  ///< of the stream that has begun
@@ -180,14 +180,14 @@ class cut_comparison {
 
   void compare();
   /// Drops the first `count` chunks that wait.
-  static void pass(face& side, std::uint64_t count);
+  static void pass(face& cuts, std::uint64_t count);
   void pass_dirty(std::uint64_t count);
 
   mutable std::mutex mutex_;
   std::uint64_t segment_bytes_;
   face exact_;
   face other_;
-  cut_differences found_;
+  cut_differences differences_;
 };
 
 }  // namespace cutpoint

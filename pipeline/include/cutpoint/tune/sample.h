@@ -67,7 +67,7 @@ class content_sample {
   void finish();
 
   /// Returns the sample, or the bytes of one of its ranges. The span is valid until the sample changes.
-  [[nodiscard]] byte_span bytes() const { return {bytes_.get(), held_}; }
+  [[nodiscard]] byte_span bytes() const { return {bytes_.get(), byte_count_}; }
   [[nodiscard]] byte_span bytes(const sampled_range& stream) const {
     return bytes().subspan(stream.begin, stream.length);
   }
@@ -81,7 +81,7 @@ class content_sample {
  private:
   static constexpr std::uint64_t everything = std::numeric_limits<std::uint64_t>::max();
 
-  struct kept {
+  struct sampled_chunk {
     std::uint64_t key;
     std::uint64_t input;
     std::uint64_t offset;  ///< offset in the input
@@ -104,10 +104,10 @@ class content_sample {
   chunker small_chunks_;
   fingerprinter hash_;
   std::unique_ptr<std::uint8_t[]> bytes_;  ///< `most_bytes`, for which the system provides memory on the first write
-  std::uint64_t held_ = 0;
+  std::uint64_t byte_count_ = 0;
   std::uint64_t read_ = 0;
   std::uint64_t bound_ = everything;  ///< keys below this are kept; all keys if it is `everything`
-  std::vector<kept> kept_;
+  std::vector<sampled_chunk> chunks_;
   std::uint64_t input_bytes_ = 0;  ///< bytes of the present input so far
   std::uint64_t uniform_count_ = 0;
 };
