@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -75,14 +76,28 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(run.returncode, code, run.stderr)
         return run.stderr
 
-    def killed(self, text: str, seconds: float, with_signal: int = signal.SIGKILL, binary: Path = BINARY) -> int:
+    def killed(self, text: str, seconds: float, binary: Path = BINARY) -> int:
         """Runs it for so long at most; its exit code."""
         with subprocess.Popen(self.words(text, binary=binary), env=environment(), stderr=subprocess.DEVNULL) as run:
             try:
                 return run.wait(seconds)
             except subprocess.TimeoutExpired:
-                run.send_signal(with_signal)
+                run.kill()
                 return run.wait(PATIENCE)
+
+    def interrupted(self, text: str, binary: Path) -> int:
+        """Runs it until there is a result, and interrupts it then; its exit code."""
+        with subprocess.Popen(self.words(text, binary=binary), env=environment(), stderr=subprocess.DEVNULL) as run:
+            while run.poll() is None and not self.has_rows():
+                time.sleep(0.05)
+            run.send_signal(signal.SIGINT)
+            return run.wait(PATIENCE)
+
+    def has_rows(self) -> bool:
+        try:
+            return self.results.exists() and bool(self.select("select 1 from rows limit 1"))
+        except sqlite3.OperationalError:  # it has no tables yet
+            return False
 
     def select(self, query: str) -> list[tuple]:
         with sqlite3.connect(self.results) as file:

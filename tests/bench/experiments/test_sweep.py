@@ -4,7 +4,6 @@ import fcntl
 import json
 import random
 import re
-import signal
 import subprocess
 import sys
 import unittest
@@ -118,7 +117,7 @@ class Endings(SweepTest):
 
     def test_an_interrupt_keeps_what_is_done(self):
         slow = self.disguise("[[ $1 != dedup ]] || sleep 0.3")
-        self.assertEqual(self.killed(SMALL, 2.5, signal.SIGINT, slow), 130)
+        self.assertEqual(self.interrupted(SMALL, slow), 130)
         count = len(self.cuts())
         self.assertGreater(count, 0)
         self.assertLess(count, SMALL_COUNT)
