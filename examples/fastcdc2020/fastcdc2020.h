@@ -19,7 +19,7 @@ typedef struct fastcdc2020_chunk {
 /// The chunks of a source. One thread at a time may use it.
 typedef struct fastcdc2020 fastcdc2020;
 
-/// Cuts the whole source. The sizes are in bytes, even, and at most 1 MiB, 4 MiB and 16 MiB. Returns null on failure, with
+/// Cuts the whole source. The sizes are in bytes, even, and at most 2 MiB, 8 MiB and 64 MiB. Returns null on failure, with
 /// the reason in `error`, which may be null. The source may be freed after the call. The memory for the chunks is 72 bytes
 /// for each `min_size` bytes of the source; the system provides it only as chunks are written.
 fastcdc2020* fastcdc2020_new(const void* source, size_t byte_count, uint32_t min_size, uint32_t avg_size,
