@@ -136,16 +136,16 @@ class Engine(Bench):
             self.assertEqual(f"-  {name}: {problem}\n" in run.stdout, problem != "")
 
     def test_cuts_as_the_command_does(self):
-        self.write("data", os.urandom(120_000))
+        self.write("data", os.urandom(65_536))
         row = self.engine("--cpu", "--data", "data", "--algorithm", "tttd", "--size", "1K:2K:8K")["engine_rows"][0]
         lengths = self.run_command("chunk", "--cuts", row["cuts"], "--format", "lengths", "data").lines
-        self.assertEqual(row["mean_bytes"], 120_000 / len(lengths))
+        self.assertEqual(row["mean_bytes"], 65_536 / len(lengths))
 
     def test_takes_files_one_after_the_other(self):
-        self.write("a", bytes(80_000))
-        self.write("b", bytes(40_000))
+        self.write("a", bytes(40_000))
+        self.write("b", bytes(25_536))
         told = self.engine("--cpu", "--data", "a", "--data", "b", "--algorithm", "gear")
-        self.assertEqual((told["file"], told["files"], told["data_bytes"]), (None, ["a", "b"], 120_000))
+        self.assertEqual((told["file"], told["files"], told["data_bytes"]), (None, ["a", "b"], 65_536))
 
     @unittest.skipIf(IS_SANITIZED, "measures everything")
     def test_is_measured_beside_kernels_when_nothing_is_said(self):
