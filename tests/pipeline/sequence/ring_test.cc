@@ -61,7 +61,8 @@ TEST(ring, says_that_its_memory_file_cannot_be_made) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), status_code::memory_limit);
-  EXPECT_EQ(refused.error().message(), "a ring of 8K: cannot be made, because memfd_create failed: Too many open files");
+  EXPECT_EQ(refused.error().message(),
+            "a ring of 8K: cannot be made, because memfd_create failed: Too many open files");
 }
 
 TEST(ring, keeps_what_is_written_when_it_is_prepared) {
