@@ -50,7 +50,7 @@ std::string description_of(const CLI::App& app, const CLI::App& chosen, const CL
   std::vector<std::string> words = app.remaining(true);
   const auto option = std::find_if(words.begin(), words.end(),
                                    [](const std::string& word) { return unprotected(word).starts_with("--"); });
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || option == words.end()) return error.what();
+  if (option == words.end()) return error.what();
   std::vector<std::string> names;
   for (const CLI::Option* each : chosen.get_options()) {
     for (const std::string& name : each->get_lnames()) names.push_back("--" + name);

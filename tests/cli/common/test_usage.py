@@ -47,6 +47,7 @@ class UnknownNames(Usage):
             word = wrong.split("=")[0]
             self.refused(wrong, told=(f"no option '{word}', did you mean '{near}'? 'cutpoint chunk --help' shows",))
         self.assert_refused(self.run_command("backup", "--sotre", "x", "a"), "did you mean '--store'?")
+        self.assert_refused(self.run_command("--vresion"), "did you mean '--version'?")
         self.refused("--zzzzzzzz", told=("--zzzzzzzz", "'cutpoint chunk --help'"))
 
     def test_of_fingerprints(self):
