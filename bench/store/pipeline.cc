@@ -93,8 +93,7 @@ status back_up(const options& settings, store::open_store& target, engine& engin
   snapshot.paths = {"/"};
   snapshot.time = store::nanoseconds_now();
   snapshot.session = (*session)->id();
-  const auto committed =
-      store::commit_snapshot(target, (*session)->objects(), (*session)->lease(), std::move(snapshot));
+  const auto committed = store::commit_snapshot(**session, std::move(snapshot));
   if (!committed) return committed.error();
   return target.reopen_shards();
 }

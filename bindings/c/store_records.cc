@@ -129,7 +129,8 @@ cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept 
           summary.rewritten_bytes,
           summary.left_unused_bytes,
           summary.kept_containers,
-          summary.waiting_containers};
+          summary.waiting_containers,
+          summary.damaged_copies};
 }
 
 cutpoint_store_counts shown(const store_statistics& counts) noexcept {

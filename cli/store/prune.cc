@@ -60,11 +60,16 @@ exit_code prune_command::run() {
     if (!most_rewritten) return say.refuse(most_rewritten.error());
     options.most_rewritten_bytes = *most_rewritten;
   }
+  options.damaged = [&](const std::string& object, const status& why) {
+    say.warning(problem_text(object, why) + "; what would give it up stays");
+  };
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   const auto done = store->prune(options);
   if (!done) return fail(say, done.error());
-  return write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);
+  const exit_code written =
+      write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);
+  return written == exit_code::done && done->damaged_copies != 0 ? exit_code::input_failed : written;
 }
 
 std::string prune_text(const store_prune_summary& done, const store_prune_options& options) {
@@ -79,6 +84,10 @@ std::string prune_text(const store_prune_summary& done, const store_prune_option
   if (done.kept_containers != 0) {
     text += line("kept",
                  fmt::format("{} containers, which backups have used meanwhile", human_count(done.kept_containers)));
+  }
+  if (done.damaged_copies != 0) {
+    text += line("damaged", fmt::format("{} copies that were to stay; run cutpoint repair, and prune again",
+                                        human_count(done.damaged_copies)));
   }
   if (done.awaited.empty()) return text;
   text += line("waiting", fmt::format("{} containers; the next prune removes them when these have ended:",
@@ -97,6 +106,7 @@ ordered_json prune_json(const store_prune_summary& done) {
           {"rewritten_bytes", done.rewritten_bytes},
           {"left_unused_bytes", done.left_unused_bytes},
           {"kept_containers", done.kept_containers},
+          {"damaged_copies", done.damaged_copies},
           {"waiting_containers", done.waiting_containers},
           {"awaited", done.awaited}};
 }

@@ -1,21 +1,19 @@
 #include "store/access/commit.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
-#include "store/objects/removal_list.h"
 
 namespace cutpoint::store {
 
 namespace {
 
-/// Looks up all records of a tree in containers that exist and are on no removal list. The tables are read anew, because
-/// those in memory may be of containers that were removed.
-status find_all_records(open_store& opened_store, const record_reference& root) {
-  auto list = read_newest_list(opened_store.objects(), opened_store.key());
-  if (!list) return list.error();
-  table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, std::move(list->containers));
+/// Looks up all records of a tree in containers that exist and count. The tables are read anew, because those in memory may
+/// be of containers that were removed.
+status find_all_records(open_store& opened_store, const record_reference& root, std::set<container_name> lost) {
+  table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, std::move(lost));
   auto shards = shard_index::open(opened_store.objects(), opened_store.key().kind(), tables);
   if (!shards) return shards.error();
   const lost_records none;
@@ -32,40 +30,65 @@ status find_all_records(open_store& opened_store, const record_reference& root) 
   if (problem.ok()) return is_whole ? status() : is_whole.error();
   if (!is_damage(problem)) return problem;
   return {status_code::io_error,
-          "the lease of the backup was not renewed in time, and data that it refers to was removed meanwhile; nothing "
-          "was committed: back up again: " +
+          "data that the backup refers to was removed or found to be damaged meanwhile; nothing was committed: back up "
+          "again: " +
               problem.message()};
 }
 
-/// Takes a lease again that was lost. It is durable before the records are looked up. So a process that removes containers
-/// either did that before, which is found, or waits for the lease and then sees the snapshot.
-status keep_lease(open_store& opened_store, held_lease& lease, const record_reference& root) {
-  const auto is_held = lease.is_held();
-  if (!is_held) return is_held.error();
-  if (*is_held) return {};
-  if (status again = lease.take_again(); !again.ok()) return again;
-  return find_all_records(opened_store, root);
+/// Whether everything that was there when a session began is there still.
+bool has_lost_nothing(const store_log& begin, const store_log& now) {
+  return now.decision == begin.decision && now.condemned == begin.condemned;
 }
 
 }  // namespace
 
-result<open_store::listed_snapshot> commit_snapshot(open_store& opened_store, storage& objects, held_lease& lease,
-                                                    snapshot facts) {
-  if (status outcome = keep_lease(opened_store, lease, facts.root); !outcome.ok()) return outcome;
-  const auto all = opened_store.snapshots({});
-  if (!all) return all.error();
-  facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
-  auto id = put_snapshot(objects, facts, opened_store.key());
-  if (!id) return id.error();
-  if (status synced = objects.sync(); !synced.ok()) return synced;
-  // The lease that was there before may have been lost before the snapshot was durable.
-  if (status outcome = keep_lease(opened_store, lease, facts.root); !outcome.ok()) {
-    if (status removed = objects.remove({object_kind::snapshot, *id}); !removed.ok()) return removed;
-    const status synced = objects.sync();
-    return synced.ok() ? outcome : synced;
+result<open_store::listed_snapshot> commit_snapshot(held_session& session, snapshot facts,
+                                                    const std::set<std::string>& replaced) {
+  open_store& opened_store = session.target();
+  store_log verified = session.log();
+  for (;;) {
+    auto log = opened_store.read_log();
+    if (!log) return log.error();
+    if (!has_lost_nothing(verified, *log)) {
+      const status complete = find_all_records(opened_store, facts.root, log->lost());
+      if (!complete.ok()) return complete;
+      verified = *log;
+    }
+    const auto all = opened_store.snapshots(*log, {});
+    if (!all) return all.error();
+    for (const std::string& each : replaced) {
+      if (log->snapshots.contains(each)) continue;
+      return status(status_code::unavailable, "the snapshot " + each + " was removed or replaced meanwhile", ENOENT);
+    }
+    if (replaced.empty()) facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
+    // A snapshot that a prune has seen before its decision may be swept after it. So each attempt puts its own.
+    const auto objects = session.open_storage();
+    auto id = put_snapshot(*objects, facts, opened_store.key());
+    if (!id) return id.error();
+    if (status synced = objects->sync(); !synced.ok()) return synced;
+    log_entry entry;
+    entry.snapshots = {*id};
+    entry.removed_snapshots = replaced;
+    const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, entry);
+    if (!number) return number.error();
+    if (*number) return open_store::listed_snapshot{std::move(*id), std::move(facts)};
+    static_cast<void>(objects->remove({object_kind::snapshot, *id}));  // otherwise a prune sweeps it
   }
-  if (status outcome = lease.give_up(); !outcome.ok()) return outcome;
-  return open_store::listed_snapshot{std::move(*id), std::move(facts)};
+}
+
+status append_change(held_session& session, const log_entry& change,
+                     const std::function<status(const store_log&)>& is_right) {
+  open_store& opened_store = session.target();
+  for (;;) {
+    const auto log = opened_store.read_log();
+    if (!log) return log.error();
+    if (is_right) {
+      if (status right = is_right(*log); !right.ok()) return right;
+    }
+    const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, change);
+    if (!number) return number.error();
+    if (*number) return {};
+  }
 }
 
 }  // namespace cutpoint::store

@@ -1,19 +1,29 @@
-// Commits a backup.
+// Commits a snapshot.
 #pragma once
 
-#include "store/access/open_store.h"
-#include "store/objects/lease.h"
-#include "store/storage/storage.h"
+#include <set>
+#include <string>
+
+#include "store/access/held_session.h"
 
 namespace cutpoint::store {
 
-/// Puts a snapshot with the next sequence number, durably, and gives the lease up. The records that it refers to must be
-/// durable. `objects` is the storage of the session.
+/// Puts a snapshot with the next sequence number, and commits it by an entry of the log, durably. The records that it refers
+/// to must be durable. Nobody sees it before it is committed, and the commit and a decision to remove what it refers to cannot
+/// both succeed: whichever is second in the log finds the other.
 ///
-/// If the lease does not exist any more, another process may have taken the session for dead, and what the snapshot refers
-/// to may be removed. Then the lease is taken again, and all records of the snapshot are looked up after that. If one is
-/// missing, nothing is committed; that is an error which names a file and its record. Errors: those of the storage.
-[[nodiscard]] result<open_store::listed_snapshot> commit_snapshot(open_store& opened_store, storage& objects,
-                                                                  held_lease& lease, snapshot facts);
+/// If containers were removed or condemned since the session began, all records of the snapshot are looked up before. If one
+/// is missing, nothing is committed; that is an error which names a file and its record.
+///
+/// A snapshot that replaces others (`replaced`, by their ids) takes their place in the same entry and keeps its sequence number.
+/// If one of them does not count any more, nothing is committed; that is a failure which `is_absence` recognizes. Errors: those
+/// of the storage; after a failure to bring the entry to the disk nobody knows whether the snapshot is committed.
+[[nodiscard]] result<open_store::listed_snapshot> commit_snapshot(held_session& session, snapshot facts,
+                                                                  const std::set<std::string>& replaced = {});
+
+/// Appends a change of the log that commits no snapshot. `is_right` is asked for each state of the log that the entry would
+/// follow; if it returns a failure, nothing is appended. Errors: those of the storage; that failure.
+[[nodiscard]] status append_change(held_session& session, const log_entry& change,
+                                   const std::function<status(const store_log&)>& is_right = {});
 
 }  // namespace cutpoint::store

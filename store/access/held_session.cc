@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "store/objects/removal_list.h"
-
 namespace cutpoint::store {
 
 namespace {
@@ -18,21 +16,22 @@ constexpr std::size_t pending_containers = 2;
 
 result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_store) {
   std::unique_ptr<held_session> session(new held_session(opened_store));
-  session->id_ = new_session_id();
-  session->lease_objects_ = opened_store.open_storage(session->id_ + "-lease", 0);
-  storage& objects = *session->lease_objects_;
-  if (status dropped = drop_expired_sessions(objects, opened_store.key()); !dropped.ok()) return dropped;
-  const auto epoch = newest_epoch(objects);
-  if (!epoch) return epoch.error();
-  auto lease = held_lease::take(objects, opened_store.key(), session->id_, lease_duration, *epoch);
+  session->name_ = new_session_id();
+  if (status dropped = drop_expired_sessions(*session->open_storage(), opened_store.key()); !dropped.ok())
+    return dropped;
+  const auto before = opened_store.read_log();
+  if (!before) return before.error();
+  auto lease = held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
+                                opened_store.key(), session->name_, lease_duration, before->newest);
   if (!lease) return lease.error();
   session->lease_ = std::move(*lease);
-  auto list = read_newest_list(objects, opened_store.key());
-  if (!list) return list.error();
+  auto log = opened_store.read_log();
+  if (!log) return log.error();
+  session->log_ = std::move(*log);
   // The tables that `opened_store` has in memory may be of containers that were removed.
-  session->tables_ =
-      std::make_unique<table_cache>(objects, opened_store.key(), table_cache::usual_bytes, std::move(list->containers));
-  session->objects_ = opened_store.open_storage(session->id_, pending_containers);
+  session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
+                                                   session->log_.unusable());
+  session->objects_ = opened_store.open_storage(session->name_, pending_containers);
   return session;
 }
 
@@ -48,7 +47,7 @@ held_session::~held_session() {
 std::array<std::uint8_t, 16> held_session::id() const {
   std::array<std::uint8_t, 16> bytes = {};
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char* const digits = id_.data() + 2 * i;
+    const char* const digits = name_.data() + 2 * i;
     static_cast<void>(std::from_chars(digits, digits + 2, bytes[i], 16));
   }
   return bytes;

@@ -8,17 +8,17 @@
 
 #include "store/access/open_store.h"
 #include "store/objects/lease.h"
+#include "store/objects/log.h"
 #include "store/session/session_writer.h"
 
 namespace cutpoint::store {
 
-/// Begins before anything is looked up. No container is removed while the session may refer to it: a prune that proposes
-/// a container later waits for the lease, and containers that were proposed before count as absent. Not thread-safe,
-/// except what its members say.
+/// Begins before anything is looked up. A prune that proposes a container later waits for the lease, and containers that
+/// were proposed before or are condemned count as absent. Not thread-safe, except what its members say.
 class held_session {
  public:
-  /// Drops sessions whose leases have expired, takes a lease, and then reads the newest removal list. `opened_store` must outlive the
-  /// session. Errors: those of the storage; damage of a removal list.
+  /// Drops sessions whose leases have expired, takes a lease, and then reads the log. `opened_store` must outlive the session.
+  /// Errors: those of the storage; damage of the log.
   [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened_store);
   /// Gives the lease up, if the session did not; a failure is not reported, because the lease expires.
   ~held_session();
@@ -27,7 +27,15 @@ class held_session {
 
   /// Returns the 16 bytes of the session's id.
   [[nodiscard]] std::array<std::uint8_t, 16> id() const;
+  /// Returns the digits of the same.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Returns the store that the session writes to.
+  [[nodiscard]] open_store& target() noexcept { return opened_store_; }
   [[nodiscard]] held_lease& lease() noexcept { return *lease_; }
+  /// Returns the log that the session began with.
+  [[nodiscard]] const store_log& log() const noexcept { return log_; }
+  /// Opens another storage, whose temporary files belong to the session.
+  [[nodiscard]] std::unique_ptr<storage> open_storage() { return opened_store_.open_storage_of(name_); }
   /// The storage for what the session writes.
   [[nodiscard]] storage& objects() noexcept { return *objects_; }
   /// Maps the shards. The index has only what the session may refer to. Errors: those of the storage.
@@ -40,8 +48,8 @@ class held_session {
   explicit held_session(open_store& opened_store) noexcept : opened_store_(opened_store) {}
 
   open_store& opened_store_;
-  std::string id_;
-  std::unique_ptr<storage> lease_objects_;
+  std::string name_;
+  store_log log_;
   std::unique_ptr<storage> objects_;
   std::unique_ptr<table_cache> tables_;
   std::unique_ptr<held_lease> lease_;

@@ -83,8 +83,6 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   if (!config) return config.error();
   opened_store->config_ = std::move(*config);
   if (status unlocked = opened_store->unlock(secret); !unlocked.ok()) return unlocked;
-  opened_store->tables_ =
-      std::make_unique<table_cache>(*opened_store->objects_, opened_store->key_, table_cache::usual_bytes);
   if (status mapped = opened_store->reopen_shards(); !mapped.ok()) return mapped;
   if (status indexed = opened_store->index_unknown_containers(); !indexed.ok()) return indexed;
   return opened_store;
@@ -115,6 +113,13 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
 }
 
 status open_store::reopen_shards() {
+  const auto log = read_log([](const object_name&, const status&) {});
+  if (!log) return log.error();
+  if (opened_by_ && log->removed_keys.contains(opened_by_->id)) {
+    return refused("the key that this password or key file opens was removed");
+  }
+  shards_.reset();
+  tables_ = std::make_unique<table_cache>(*objects_, key_, table_cache::usual_bytes, log->lost());
   auto shards = shard_index::open(*objects_, key_.kind(), *tables_);
   if (!shards) return shards.error();
   shards_ = std::move(*shards);
@@ -139,13 +144,44 @@ status open_store::index_unknown_containers() {
   return reopen_shards();
 }
 
+result<bool> open_store::is_committed(const std::string& id) {
+  bool is_whole = true;
+  const auto log = read_log([&](const object_name&, const status&) { is_whole = false; });
+  return log ? result<bool>(!is_whole || log->snapshots.contains(id)) : log.error();
+}
+
+std::unique_ptr<storage> open_store::open_storage_of(const std::string& session) const {
+  digest number{{}, 8};  // names of temporary files are not used twice
+  fill_random(std::span(number.bytes).first(number.size));
+  return open_storage(session + "-" + to_hex(number), 0);
+}
+
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const problem_function& problem) {
-  const auto ids = objects_->list(object_kind::snapshot);
+  bool is_whole = true;
+  auto log = read_log([&](const object_name& entry, const status& why) {
+    is_whole = false;
+    if (problem) problem(path_of(entry), why);
+  });
+  if (!log) return log.error();
+  if (!is_whole) {  // nobody knows what the entries have committed
+    const auto ids = objects_->list(object_kind::snapshot);
+    if (!ids) return ids.error();
+    log->snapshots.insert(ids->begin(), ids->end());
+  }
+  return snapshots(*log, problem);
+}
+
+result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const store_log& log,
+                                                                       const problem_function& problem) {
+  const auto ids = objects_->list(object_kind::snapshot);  // those that are missing were removed
   if (!ids) return ids.error();
   std::vector<listed_snapshot> snapshots;
   for (const std::string& id : *ids) {
-    auto facts = read(id);
+    if (!log.snapshots.contains(id)) continue;
+    const auto known = read_snapshots_.find(id);
+    auto facts = known == read_snapshots_.end() ? read(id) : result<snapshot>(known->second);
     if (facts) {
+      read_snapshots_.try_emplace(id, *facts);
       snapshots.push_back({id, std::move(*facts)});
     } else if (!is_absence(facts.error()) && problem) {
       problem(path_of({object_kind::snapshot, id}), facts.error());

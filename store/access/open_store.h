@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "store/index/table_cache.h"
 #include "store/objects/config.h"
 #include "store/objects/key.h"
+#include "store/objects/log.h"
 #include "store/objects/snapshot.h"
 #include "store/storage/storage.h"
 
@@ -58,16 +60,32 @@ class open_store {
     return opener_(writer_id, pending_objects);
   }
 
-  /// Maps the shards anew, with those that other processes have written.
+  /// Reads the log, as the functions of that name do.
+  [[nodiscard]] result<store_log> read_log() { return store::read_log(*objects_, key_, &log_entries_); }
+  [[nodiscard]] result<store_log> read_log(
+      const std::function<void(const object_name& entry, const status& why)>& damaged) {
+    return store::read_log(*objects_, key_, damaged, &log_entries_);
+  }
+  /// Opens a storage whose temporary files belong to a session.
+  [[nodiscard]] std::unique_ptr<storage> open_storage_of(const std::string& session) const;
+
+  /// Maps the shards anew, with those that other processes have written. Containers that are condemned or decided to be removed
+  /// count as absent. What `tables` and `shards` have returned is not valid any more.
   [[nodiscard]] status reopen_shards();
 
-  /// Returns the snapshots in the order of their sequence numbers. Those that cannot be read are reported.
+  /// Returns the snapshots that are committed, in the order of their sequence numbers. Those that cannot be read are reported.
+  /// Where entries of the log cannot be read either, that is reported too, and all whole snapshots count as committed.
   struct listed_snapshot {
     std::string id;
     snapshot facts;
   };
   [[nodiscard]] result<std::vector<listed_snapshot>> snapshots(const problem_function& problem);
-  /// Reads a snapshot by its whole id. Errors: those of `read_snapshot`.
+  /// The same, of a log that was read before.
+  [[nodiscard]] result<std::vector<listed_snapshot>> snapshots(const store_log& log, const problem_function& problem);
+  /// Returns whether a snapshot is committed, or nobody knows because an entry of the log cannot be read. Its object may have been
+  /// removed. Errors: those of the storage.
+  [[nodiscard]] result<bool> is_committed(const std::string& id);
+  /// Reads a snapshot by its whole id, whether it is committed or not. Errors: those of `read_snapshot`.
   [[nodiscard]] result<snapshot> read(const std::string& id);
 
  private:
@@ -86,6 +104,8 @@ class open_store {
   std::optional<chunker> cuts_;
   std::unique_ptr<table_cache> tables_;
   std::optional<shard_index> shards_;
+  known_entries log_entries_;
+  std::map<std::string, snapshot> read_snapshots_;  ///< by id: a snapshot never changes
 };
 
 }  // namespace cutpoint::store

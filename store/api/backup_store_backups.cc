@@ -87,7 +87,7 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   facts.paths = stored->paths;
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  auto committed = store::commit_snapshot(*opened_store, session.objects(), session.lease(), std::move(facts));
+  auto committed = store::commit_snapshot(session, std::move(facts));
   return committed ? std::move(committed) : named(committed.error());
 }
 

@@ -1,5 +1,4 @@
 // The public class of a store: removal of snapshots and of what nothing refers to, checks, repairs and reports.
-#include <chrono>
 #include <tuple>
 
 #include <cutpoint/store_report.h>
@@ -7,10 +6,8 @@
 
 #include "store/api/backup_store.h"
 #include "store/check/check.h"
-#include "store/check/repair.h"
-#include "store/objects/lease.h"
 #include "store/prune/prune.h"
-#include "store/prune/removal.h"
+#include "store/repair/repair.h"
 #include "store/report/store_report.h"
 
 namespace cutpoint {
@@ -66,34 +63,15 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {
-  const auto live =
-      store::find_live_lease(implementation_->opened_store->objects(), implementation_->opened_store->key());
-  if (!live) return implementation_->named(live.error());
-  if (*live) {
-    const auto minutes = std::chrono::ceil<std::chrono::minutes>((*live)->facts.time_left()).count();
-    return implementation_->named(
-        {status_code::unavailable,
-         fmt::format("a backup is using the store ({}), and a repair needs it alone: wait until the "
-                     "backup has ended; if it was killed, its lease ends in {} minutes unless you remove {}",
-                     (*live)->facts.owner, minutes, store::path_of({store::object_kind::lease, (*live)->id}))});
-  }
-  std::uint64_t damaged_lists = 0;
-  const status settled =
-      store::settle_removals(*implementation_->opened_store, [&](const std::string& object, const status& why) {
-        ++damaged_lists;
-        if (options.damaged) options.damaged(object, why, 0);
-      });
-  if (!settled.ok()) return implementation_->named(settled);
   const auto repaired =
-      store::repair_store(implementation_->opened_store->reading(), implementation_->opened_store->config(),
-                          {.threads = options.threads,
-                           .events = {options.damaged, options.lost, options.replaced},
-                           .cancel = options.cancel});
+      store::repair_store(*implementation_->opened_store, {.threads = options.threads,
+                                                           .events = {options.damaged, options.lost, options.replaced},
+                                                           .cancel = options.cancel});
   const status reopened =
       implementation_->opened_store->reopen_shards();  // the index is another one, perhaps also after a failure
   if (!repaired) return implementation_->named(repaired.error());
   if (!reopened.ok()) return implementation_->named(reopened);
-  return store_repair_summary{repaired->damaged_objects + damaged_lists, repaired->saved_records, repaired->lost_files,
+  return store_repair_summary{repaired->damaged_objects, repaired->saved_records, repaired->lost_files,
                               repaired->replaced_snapshots};
 }
 

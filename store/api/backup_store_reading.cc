@@ -35,6 +35,9 @@ store_snapshot backup_store::implementation::snapshot_of(std::string id, const s
 result<store::snapshot> backup_store::implementation::read(const std::string& id) {
   const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", folder, id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
+  const auto is_committed = opened_store->is_committed(id);
+  if (!is_committed) return named(is_committed.error());
+  if (!*is_committed) return unknown;
   auto snapshot = opened_store->read(id);
   if (snapshot) return snapshot;
   return store::is_absence(snapshot.error()) ? unknown : named(snapshot.error());

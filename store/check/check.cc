@@ -3,7 +3,7 @@
 #include "store/check/container_audit.h"
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
-#include "store/objects/removal_list.h"
+#include "store/objects/log.h"
 #include "store/objects/snapshot.h"
 
 namespace cutpoint::store {
@@ -15,10 +15,10 @@ class checker {
   checker(const store_reading& store, const check_options& options) : store_(store), options_(options) {}
 
   result<check_summary> check() {
+    if (status checked = check_log(); !checked.ok()) return checked;
     if (status checked = check_shards(); !checked.ok()) return checked;
     if (status checked = check_containers(); !checked.ok()) return checked;
     if (status checked = check_snapshots(); !checked.ok()) return checked;
-    if (status checked = check_removal_list(); !checked.ok()) return checked;
     return summary_;
   }
 
@@ -26,6 +26,23 @@ class checker {
   void report(const object_name& name, const status& why) {
     ++summary_.object_problems;
     if (options_.object_problem) options_.object_problem(path_of(name), why);
+  }
+
+  /// Reads the log. Where entries cannot be read, all snapshots are checked, and sessions do not begin before a repair.
+  status check_log() {
+    bool is_whole = true;
+    auto log = read_log(store_.objects, store_.key, [&](const object_name& entry, const status& why) {
+      is_whole = false;
+      report(entry, why);
+    });
+    if (!log) return log.error();
+    if (!is_whole) {
+      const auto ids = store_.objects.list(object_kind::snapshot);
+      if (!ids) return ids.error();
+      log->snapshots.insert(ids->begin(), ids->end());
+    }
+    log_ = std::move(*log);
+    return {};
   }
 
   status check_shards() {
@@ -50,8 +67,13 @@ class checker {
   }
 
   status check_containers() {
-    const auto ids = store_.objects.list(object_kind::container);
+    auto ids = store_.objects.list(object_kind::container);
     if (!ids) return ids.error();
+    // What a repair has condemned and what a prune has decided to remove holds nothing.
+    std::erase_if(*ids, [lost = log_.lost()](const std::string& id) {
+      const auto name = container_name_of(id);
+      return name && lost.contains(*name);
+    });
     summary_.containers = ids->size();
     if (options_.reads_data) {
       return audit_containers(store_, *ids, options_.threads, options_.cancel,
@@ -78,13 +100,11 @@ class checker {
   }
 
   status check_snapshots() {
-    const auto ids = store_.objects.list(object_kind::snapshot);
-    if (!ids) return ids.error();
     const auto digest_bytes = store_.digest_bytes();
     if (!digest_bytes) return digest_bytes.error();
     auto trees = tree_audit::make(store_, lost_, options_.cancel);
     if (!trees) return trees.error();
-    for (const std::string& id : *ids) {
+    for (const std::string& id : log_.snapshots) {
       const auto facts = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
       if (!facts && is_absence(facts.error())) continue;
       ++summary_.snapshots;
@@ -95,9 +115,8 @@ class checker {
       }
       bool is_removed = false;
       const auto whole = trees->audit(facts->root, [&](const std::string& path, const status& why) {
-        // Another process may remove a snapshot, and then what only that refers to.
-        const auto size = store_.objects.size({object_kind::snapshot, id});
-        is_removed = is_removed || (!size && is_absence(size.error()));
+        // Another process may remove or replace a snapshot, and then what only that refers to.
+        is_removed = is_removed || !is_committed(id);
         if (is_removed) return;
         ++summary_.file_problems;
         if (options_.file_problem) options_.file_problem(id, path, why);
@@ -109,15 +128,17 @@ class checker {
     return {};
   }
 
-  /// A list that cannot be read keeps sessions from beginning.
-  status check_removal_list() {
-    const auto newest = read_newest_list(store_.objects, store_.key,
-                                         [&](const object_name& list, const status& why) { report(list, why); });
-    return newest ? status() : newest.error();
+  [[nodiscard]] bool is_committed(const std::string& id) const {
+    const auto size = store_.objects.size({object_kind::snapshot, id});
+    if (!size && is_absence(size.error())) return false;
+    bool is_whole = true;
+    const auto now = read_log(store_.objects, store_.key, [&](auto&&...) { is_whole = false; });
+    return !now || !is_whole || now->snapshots.contains(id);
   }
 
   const store_reading& store_;
   const check_options& options_;
+  store_log log_;
   check_summary summary_;
   lost_records lost_;
 };

@@ -68,7 +68,7 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   const auto parent = std::ranges::find(originals_, original.facts.parent, &listed_snapshot::id);
   const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->facts);
   facts.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
-  auto committed = commit_snapshot(target_, (*session)->objects(), (*session)->lease(), std::move(facts));
+  auto committed = commit_snapshot(**session, std::move(facts));
   if (committed) copies_.push_back(*committed);
   return committed;
 }

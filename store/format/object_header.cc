@@ -40,9 +40,10 @@ result<object_header> decode_header(byte_span bytes, object_kind kind, std::stri
   const object_salt salt = fields.bytes<sizeof(object_salt)>();
   if (fields.bytes<tag_bytes>() != checksum(bytes.first(checked_bytes), 0))
     return damage(object, "its header is wrong");
-  if (version > format_version) {
-    return status(status_code::unavailable, fmt::format("{} has version {} of the format; this program reads up to {}",
-                                                        object, version, format_version));
+  if (version != format_version) {
+    return status(
+        status_code::unavailable,
+        fmt::format("{} has version {} of the format; this program reads version {}", object, version, format_version));
   }
   if (stored_kind != static_cast<std::uint32_t>(kind)) return damage(object, "it is an object of another kind");
   if (seal > static_cast<std::uint16_t>(seal_kind::aes_256_gcm)) return damage(object, "its seal is unknown");

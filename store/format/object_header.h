@@ -10,7 +10,7 @@
 namespace cutpoint::store {
 
 inline constexpr std::size_t object_header_bytes = 64;
-inline constexpr std::uint16_t format_version = 1;
+inline constexpr std::uint16_t format_version = 2;
 
 struct object_header {
   object_kind kind;

@@ -13,7 +13,7 @@ bool is_valid_id(std::string_view id) noexcept {
 
 std::string_view folder_of(object_kind kind) noexcept {
   static constexpr std::array<std::string_view, object_kind_count> folders = {
-      "", "keys", "containers", "shards", "snapshots", "leases", "removals", "temporary"};
+      "", "keys", "containers", "shards", "snapshots", "leases", "log", "temporary"};
   return folders[static_cast<std::size_t>(kind)];
 }
 

@@ -10,7 +10,7 @@
 namespace cutpoint::store {
 
 /// What an object contains. docs/formats/store.md describes each kind.
-enum class object_kind : std::uint8_t { config, key, container, shard, snapshot, lease, removal_list, temporary };
+enum class object_kind : std::uint8_t { config, key, container, shard, snapshot, lease, log_entry, temporary };
 inline constexpr std::size_t object_kind_count = 8;
 
 /// The name of an object. Names of different kinds never collide.

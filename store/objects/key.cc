@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include "store/crypto/key_derivation.h"
+#include "store/crypto/record_fingerprinter.h"
 #include "store/crypto/sealer.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
@@ -22,6 +23,7 @@ constexpr std::size_t largest_key_bytes = MiB;
 constexpr std::size_t largest_label_bytes = 256;
 constexpr std::size_t clear_bytes = 8;
 constexpr std::size_t sealed_position = object_header_bytes + clear_bytes;
+constexpr std::size_t proof_bytes = 32;
 constexpr std::uint64_t scrypt_memory_bytes = 2 * GiB;  // more than the largest cost needs
 
 bool is_valid(secret_kind kind, const scrypt_cost& cost) {
@@ -44,6 +46,13 @@ result<seal_key> derive(const key_secret& secret, const scrypt_cost& cost, const
   const seal_key key(derived);
   OPENSSL_cleanse(derived.data(), derived.size());
   return key;
+}
+
+/// Returns the digest by which whoever knows the store's key sees that a key object has it: of all bytes before it.
+result<digest> proof_of(byte_span bytes, const fingerprint_key& store_key, const fingerprint_key& config) {
+  const fingerprint_recipe recipe{fingerprint_kind::blake3, derive_key(store_key, config, "cutpoint store key proof")};
+  auto fingerprinter = record_fingerprinter::make(recipe);
+  return fingerprinter ? (*fingerprinter)(bytes) : fingerprinter.error();
 }
 
 }  // namespace
@@ -75,6 +84,9 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
       .zeros(4)
       .bytes(body)
       .bytes(tag);
+  const auto proof = proof_of(bytes, store_key, facts.config);
+  if (!proof) return proof.error();
+  field_writer(bytes).bytes(proof->view());
   digest id{{}, 16};
   fill_random(std::span(id.bytes).first(id.size));
   if (status put = objects.put({object_kind::key, to_hex(id)}, std::move(bytes)); !put.ok()) return put;
@@ -88,7 +100,7 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   if (!bytes) return bytes.error();
   const auto header = decode_header(*bytes, object_kind::key, path_of(name));
   if (!header) return header.error();
-  if (bytes->size() < sealed_position + tag_bytes) return damage(path_of(name), "it is too short");
+  if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
   field_reader clear(byte_span(*bytes).subspan(object_header_bytes, clear_bytes));
   const auto kind = static_cast<secret_kind>(clear.number<std::uint8_t>());
   const scrypt_cost cost = {clear.number<std::uint8_t>(), clear.number<std::uint8_t>(), clear.number<std::uint8_t>()};
@@ -99,9 +111,10 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   if (kind != secret.kind) return refused;
   const auto key = derive(secret, cost, header->salt);
   if (!key) return key.error();
-  std::vector<std::uint8_t> body(bytes->begin() + sealed_position, bytes->end() - tag_bytes);
+  const auto sealed_end = bytes->end() - tag_bytes - proof_bytes;
+  std::vector<std::uint8_t> body(bytes->begin() + sealed_position, sealed_end);
   seal_tag tag;
-  std::copy(bytes->end() - tag_bytes, bytes->end(), tag.begin());
+  std::copy_n(sealed_end, tag_bytes, tag.begin());
   if (!key->sealer_of(header->salt)->open(sealed_content::body, sealed_position, body, tag)) return refused;
   field_reader fields(body);
   opened_key unlocked_key;
@@ -111,8 +124,26 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   unlocked_key.facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   unlocked_key.facts.label = fields.text();
   OPENSSL_cleanse(body.data(), body.size());
-  if (!fields.ok() || fields.remaining() != 0) return damage(path_of(name), "a field is out of its bounds");
+  const auto proof =
+      proof_of(byte_span(*bytes).first(bytes->size() - proof_bytes), unlocked_key.store_key, unlocked_key.facts.config);
+  if (!proof) return proof.error();
+  const bool is_proven = std::ranges::equal(proof->view(), byte_span(*bytes).last(proof_bytes));
+  if (!fields.ok() || fields.remaining() != 0 || !is_proven) {
+    return damage(path_of(name), "a field is out of its bounds");
+  }
   return unlocked_key;
+}
+
+result<bool> is_key_of(storage& objects, const std::string& id, const fingerprint_key& store_key,
+                       const fingerprint_key& config) {
+  const auto bytes = read_object(objects, {object_kind::key, id}, largest_key_bytes);
+  if (!bytes && (is_damage(bytes.error()) || is_absence(bytes.error()))) return false;
+  if (!bytes) return bytes.error();
+  if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return false;
+  const byte_span all = *bytes;
+  const auto proof = proof_of(all.first(all.size() - proof_bytes), store_key, config);
+  if (!proof) return proof.error();
+  return std::ranges::equal(proof->view(), all.last(proof_bytes));
 }
 
 result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
@@ -121,7 +152,7 @@ result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
   if (!bytes) return bytes.error();
   const auto header = decode_header(*bytes, object_kind::key, path_of(name));
   if (!header) return header.error();
-  if (bytes->size() < sealed_position + tag_bytes) return damage(path_of(name), "it is too short");
+  if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
   const auto kind = static_cast<secret_kind>((*bytes)[object_header_bytes]);
   if (kind != secret_kind::password && kind != secret_kind::key_file) {
     return damage(path_of(name), "a field is out of its bounds");

@@ -49,6 +49,11 @@ struct opened_key {
 /// Returns what opens a key object. Errors: those of the storage; damage.
 [[nodiscard]] result<secret_kind> kind_of_key(storage& objects, const std::string& id);
 
+/// Returns whether a key object is whole and has a store's key, as whoever knows that can tell without its secret. `config` is as in
+/// `key_facts`. Errors: those of the storage, except damage and absence.
+[[nodiscard]] result<bool> is_key_of(storage& objects, const std::string& id, const fingerprint_key& store_key,
+                                     const fingerprint_key& config);
+
 /// Opens one key object. Errors: those of the storage; damage; invalid_argument, if the secret does not open it;
 /// memory_limit, if scrypt has too little memory.
 [[nodiscard]] result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret);

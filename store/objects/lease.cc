@@ -1,12 +1,19 @@
 #include "store/objects/lease.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <csignal>
+#include <fstream>
+#include <iterator>
 #include <new>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/format/clock.h"
@@ -28,14 +35,69 @@ std::string own_name() {
   return fmt::format("{}, process {}, user {}", host.data(), ::getpid(), ::geteuid());
 }
 
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::array<std::uint8_t, 16> own_boot() {
+  std::array<std::uint8_t, 16> boot = {};
+  std::string digits = read_text("/proc/sys/kernel/random/boot_id");
+  std::erase_if(digits, [](char each) { return std::isxdigit(static_cast<unsigned char>(each)) == 0; });
+  if (digits.size() != 2 * boot.size()) return boot;
+  for (std::size_t i = 0; i < boot.size(); ++i) {
+    std::from_chars(digits.data() + 2 * i, digits.data() + 2 * i + 2, boot[i], 16);
+  }
+  return boot;
+}
+
+std::uint64_t own_pid_namespace() {
+  struct stat facts = {};
+  return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+/// Returns the time in ticks since the boot at which a process began, or 0 if there is none.
+std::uint64_t start_time_of(std::uint64_t process) {
+  const std::string line = read_text(fmt::format("/proc/{}/stat", process));
+  const std::size_t name_end = line.rfind(')');  // the name before it may have any bytes
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field;
+  constexpr int start_time_field = 20;  // counted from behind the name
+  for (int i = 0; i < start_time_field; ++i) fields >> field;
+  std::uint64_t ticks = 0;
+  std::from_chars(field.data(), field.data() + field.size(), ticks);
+  return ticks;
+}
+
 std::string lease_id(const std::string& session, std::uint64_t number) {
   return fmt::format("{}.{:08}", session, number);
 }
 
 }  // namespace
 
+process_identity process_identity::own() {
+  process_identity identity;
+  identity.boot = own_boot();
+  identity.pid_namespace = own_pid_namespace();
+  identity.process = static_cast<std::uint64_t>(::getpid());
+  identity.start_time = start_time_of(identity.process);
+  return identity;
+}
+
+bool process_identity::has_ended() const {
+  const bool is_comparable = boot != decltype(boot){} && boot == own_boot() && pid_namespace != 0 &&
+                             pid_namespace == own_pid_namespace() && process != 0 && start_time != 0;
+  // A process without a start time is gone. One that runs is there for everybody, unless /proc hides those of other users.
+  return is_comparable && start_time_of(process) != start_time &&
+         (::kill(static_cast<pid_t>(process), 0) != 0 ? errno == ESRCH : start_time_of(process) != 0);
+}
+
 std::chrono::nanoseconds lease::time_left() const {
-  return std::chrono::nanoseconds(time - nanoseconds_now()) + std::chrono::nanoseconds(duration);
+  if (process.has_ended()) return std::chrono::nanoseconds(-1);
+  const std::int64_t age = std::max<std::int64_t>(nanoseconds_now() - time, 0);
+  const std::int64_t lasts = time > nanoseconds_now() ? longest_duration : duration;
+  return std::chrono::nanoseconds(lasts - age);
 }
 
 std::string_view session_of(std::string_view id) noexcept { return id.substr(0, id.find_first_of(".-")); }
@@ -46,6 +108,10 @@ status put_lease(storage& objects, const std::string& id, const lease& facts, co
       .number(static_cast<std::uint64_t>(facts.time))
       .number(static_cast<std::uint64_t>(facts.duration))
       .number(facts.epoch)
+      .bytes(facts.process.boot)
+      .number(facts.process.pid_namespace)
+      .number(facts.process.process)
+      .number(facts.process.start_time)
       .text(facts.owner);
   object_salt salt;
   fill_random(salt);
@@ -63,6 +129,10 @@ result<lease> read_lease(storage& objects, const std::string& id, const seal_key
   facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   facts.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   facts.epoch = fields.number<std::uint64_t>();
+  facts.process.boot = fields.bytes<16>();
+  facts.process.pid_namespace = fields.number<std::uint64_t>();
+  facts.process.process = fields.number<std::uint64_t>();
+  facts.process.start_time = fields.number<std::uint64_t>();
   facts.owner = fields.text();
   if (!fields.ok() || fields.remaining() != 0 || facts.time > latest_time || facts.time < -latest_time ||
       facts.duration < 0 || facts.duration > longest_duration) {
@@ -71,13 +141,14 @@ result<lease> read_lease(storage& objects, const std::string& id, const seal_key
   return facts;
 }
 
-held_lease::held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
-                       std::uint64_t epoch)
-    : objects_(objects), key_(key), session_(std::move(session)), duration_(duration), epoch_(epoch) {}
+held_lease::held_lease(storage_function open, const seal_key& key, std::string session,
+                       std::chrono::nanoseconds duration, std::uint64_t epoch)
+    : open_(std::move(open)), key_(key), session_(std::move(session)), duration_(duration), epoch_(epoch) {}
 
-result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const seal_key& key, const std::string& session,
-                                                     std::chrono::nanoseconds duration, std::uint64_t epoch) {
-  std::unique_ptr<held_lease> lease_of_session(new held_lease(objects, key, session, duration, epoch));
+result<std::unique_ptr<held_lease>> held_lease::take(storage_function open, const seal_key& key,
+                                                     const std::string& session, std::chrono::nanoseconds duration,
+                                                     std::uint64_t epoch) {
+  std::unique_ptr<held_lease> lease_of_session(new held_lease(std::move(open), key, session, duration, epoch));
   try {
     if (status put = lease_of_session->put_next(); !put.ok()) return put;
     lease_of_session->start();
@@ -91,13 +162,12 @@ result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const sea
 held_lease::~held_lease() { stop(); }
 
 void held_lease::start() {
-  is_stopping_ = false;
   renewer_ = std::thread([this] {
     std::unique_lock lock(mutex_);
     while (!stopping_.wait_for(lock, duration_ / 3, [this] { return is_stopping_; })) {
       try {
-        if (!renew().ok()) return;       // the storage has failed for the session too, or the lease is missed later
-      } catch (const std::bad_alloc&) {  // the next time there may be memory
+        static_cast<void>(renew());      // the next time it may succeed
+      } catch (const std::bad_alloc&) {  // so may there be memory
       }
     }
   });
@@ -114,82 +184,55 @@ void held_lease::stop() {
 
 /// Makes the next lease durable. The names of leases that were removed are not used again.
 status held_lease::put_next() {
-  const lease facts{nanoseconds_now(), duration_.count(), epoch_, own_name()};
+  const lease facts{nanoseconds_now(), duration_.count(), epoch_, process_identity::own(), own_name()};
   const std::uint64_t number = next_number_++;
-  if (status put = put_lease(objects_, lease_id(session_, number), facts, key_); !put.ok()) return put;
-  if (status synced = objects_.sync(); !synced.ok()) return synced;
-  held_number_ = number;
+  const auto objects = open_();
+  if (status put = put_lease(*objects, lease_id(session_, number), facts, key_); !put.ok()) return put;
+  if (status synced = objects->sync(); !synced.ok()) return synced;
+  newest_number_ = number;
   return {};
 }
 
-/// A lease replaces the one before only if that exists when the new one is durable. So a process that removes a lease and
-/// lists the leases after that sees whether the session was faster. A session that was taken for dead does not come back.
+/// Removes the leases that were put before a number, also those that a failure has left.
+status held_lease::remove_leases(std::uint64_t end) {
+  const auto objects = open_();
+  for (; oldest_number_ < end; ++oldest_number_) {
+    const status removed = objects->remove({object_kind::lease, lease_id(session_, oldest_number_)});
+    if (!removed.ok()) return removed;
+  }
+  return objects->sync();
+}
+
 status held_lease::renew() {
-  const std::uint64_t before = held_number_;
   if (status put = put_next(); !put.ok()) return put;
-  const auto size = objects_.size({object_kind::lease, lease_id(session_, before)});
-  if (size) return objects_.remove({object_kind::lease, lease_id(session_, before)});
-  const std::uint64_t refused = std::exchange(held_number_, before);
-  if (status removed = objects_.remove({object_kind::lease, lease_id(session_, refused)}); !removed.ok())
-    return removed;
-  return size.error();
-}
-
-result<bool> held_lease::is_held() {
-  const std::lock_guard lock(mutex_);
-  const auto size = objects_.size({object_kind::lease, lease_id(session_, held_number_)});
-  if (!size && !is_absence(size.error())) return size.error();
-  return size.ok();
-}
-
-status held_lease::take_again() {
-  stop();
-  if (status put = put_next(); !put.ok()) return put;
-  start();
-  return {};
+  return remove_leases(newest_number_);
 }
 
 status held_lease::give_up() {
   stop();
-  if (status removed = objects_.remove({object_kind::lease, lease_id(session_, held_number_)}); !removed.ok()) {
-    return removed;
-  }
-  return objects_.sync();
+  return remove_leases(next_number_);
 }
 
-result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_key& key) {
-  const auto leases = objects.list(object_kind::lease);
-  if (!leases) return leases.error();
-  for (const std::string& id : *leases) {
-    auto facts = read_lease(objects, id, key);
-    if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
-    if (facts && facts->time_left().count() >= 0) return std::optional(live_lease{id, std::move(*facts)});
-  }
-  return std::optional<live_lease>();
-}
-
-/// A session that renews its lease has two for a moment, of which a list that is made meanwhile may have neither. The
-/// next list has one of them.
-result<std::vector<live_lease>> find_leases_before(storage& objects, const seal_key& key, std::uint64_t epoch) {
-  std::vector<live_lease> older;
-  std::set<std::string> seen;
+result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key) {
+  std::vector<listed_lease> leases;
+  std::set<std::string, std::less<>> seen;
+  // A session that renews its lease has two names for a moment, of which a list may lack both: two whole lists do not.
   for (int complete_lists = 0; complete_lists < 2;) {
-    const auto leases = objects.list(object_kind::lease);
-    if (!leases) return leases.error();
+    const auto ids = objects.list(object_kind::lease);
+    if (!ids) return ids.error();
     bool is_complete = true;
-    for (const std::string& id : *leases) {
+    for (const std::string& id : *ids) {
       auto facts = read_lease(objects, id, key);
       if (!facts && is_absence(facts.error())) {
         is_complete = false;
         continue;
       }
       if (!facts && !is_damage(facts.error())) return facts.error();
-      lease read = facts ? std::move(*facts) : lease{};
-      if (read.epoch < epoch && seen.insert(std::string(session_of(id))).second) older.push_back({id, std::move(read)});
+      if (seen.insert(std::string(session_of(id))).second) leases.push_back({id, facts ? std::move(*facts) : lease{}});
     }
     complete_lists = is_complete ? complete_lists + 1 : 0;
   }
-  return older;
+  return leases;
 }
 
 status drop_expired_sessions(storage& objects, const seal_key& key) {

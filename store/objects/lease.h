@@ -5,9 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,13 +17,30 @@
 
 namespace cutpoint::store {
 
+/// A process, so that others on the same machine can tell whether it runs. Zeros where the system does not say.
+struct process_identity {
+  std::array<std::uint8_t, 16> boot = {};  ///< a random id that the kernel draws when it starts
+  std::uint64_t pid_namespace = 0;         ///< inode of the namespace that `process` belongs to
+  std::uint64_t process = 0;
+  std::uint64_t start_time = 0;  ///< in ticks since the boot
+
+  [[nodiscard]] static process_identity own();
+  /// Returns whether the process has certainly ended: it belonged to this boot and this namespace, and is gone or another
+  /// process has its number. Whatever cannot be compared counts as running.
+  [[nodiscard]] bool has_ended() const;
+
+  friend bool operator==(const process_identity&, const process_identity&) = default;
+};
+
 struct lease {
   std::int64_t time = 0;      ///< when it was written: nanoseconds since 1970, UTC
   std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours
-  std::uint64_t epoch = 0;
+  std::uint64_t epoch = 0;    ///< number of the newest entry of the log when the session began
+  process_identity process;
   std::string owner;  ///< host, process and user, for messages
 
-  /// Returns how long the lease will last, less than 0 if it has expired.
+  /// Returns how long the lease will last, less than 0 if it has expired or its process has ended. A lease from the future
+  /// lasts as long as the longest that is legal.
   [[nodiscard]] std::chrono::nanoseconds time_left() const;
 
   friend bool operator==(const lease&, const lease&) = default;
@@ -37,62 +54,57 @@ struct lease {
 /// Errors: those of the storage; damage.
 [[nodiscard]] result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key);
 
-/// A lease that a thread renews until it is given up or destroyed. Renewals that fail are not reported: `is_held` finds
-/// out.
+/// A lease that a thread renews until it is given up or destroyed. A renewal that fails is tried again. That a lease is lost
+/// costs no safety, because the log decides whether a commit counts: a lease makes a prune wait for its session.
 class held_lease {
  public:
-  /// Makes the first lease of a session durable. `epoch` is that of the newest removal list, read before. The arguments
+  /// Opens a storage to put one lease by. A storage that has failed stays failed, and a failed renewal must not end a session.
+  using storage_function = std::function<std::unique_ptr<storage>()>;
+
+  /// Makes the first lease of a session durable. `epoch` is the number of the newest entry of the log, read before. The key
   /// must outlive the lease. Errors: those of the storage.
-  [[nodiscard]] static result<std::unique_ptr<held_lease>> take(storage& objects, const seal_key& key,
+  [[nodiscard]] static result<std::unique_ptr<held_lease>> take(storage_function open, const seal_key& key,
                                                                 const std::string& session,
                                                                 std::chrono::nanoseconds duration, std::uint64_t epoch);
   ~held_lease();
   held_lease(const held_lease&) = delete;
   held_lease& operator=(const held_lease&) = delete;
 
-  /// Returns whether a lease of the session exists. If none does, another process has taken the session for dead. Errors:
-  /// those of the storage.
-  [[nodiscard]] result<bool> is_held();
-  /// Makes another lease of a session durable that has lost its lease, and renews it. What the session refers to may have
-  /// been removed meanwhile. Errors: those of the storage.
-  [[nodiscard]] status take_again();
-  /// Removes the lease, durably. Errors: those of the storage.
+  /// Removes the lease, durably. Errors: those of the storage; the lease then expires.
   [[nodiscard]] status give_up();
 
  private:
-  held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
+  held_lease(storage_function open, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
              std::uint64_t epoch);
 
   [[nodiscard]] status put_next();
   [[nodiscard]] status renew();
+  [[nodiscard]] status remove_leases(std::uint64_t end);
   void start();
   void stop();
 
-  storage& objects_;
+  storage_function open_;
   const seal_key& key_;
   std::string session_;
   std::chrono::nanoseconds duration_;
   std::uint64_t epoch_;
-  std::mutex mutex_;               ///< for the numbers
-  std::uint64_t next_number_ = 0;  ///< of the lease that is put next
-  std::uint64_t held_number_ = 0;  ///< of the lease that says that the session is alive
+  std::mutex mutex_;                 ///< for the numbers
+  std::uint64_t next_number_ = 0;    ///< of the lease that is put next
+  std::uint64_t newest_number_ = 0;  ///< of the lease that says that the session is alive
+  std::uint64_t oldest_number_ = 0;  ///< of the lease that may be there still
   std::condition_variable stopping_;
   bool is_stopping_ = false;
   std::thread renewer_;
 };
 
-/// A lease that has not expired, and its id.
-struct live_lease {
+/// A lease, and its id.
+struct listed_lease {
   std::string id;
   lease facts;
 };
-/// Returns the lease of any session that is alive. Errors: those of the storage.
-[[nodiscard]] result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_key& key);
-
-/// Returns the leases of sessions that began before the removal list of an epoch, whether they have expired or not.
-/// Leases that cannot be read count too. Errors: those of the storage.
-[[nodiscard]] result<std::vector<live_lease>> find_leases_before(storage& objects, const seal_key& key,
-                                                                 std::uint64_t epoch);
+/// Returns a lease of each session, whether it has expired or not. Leases that cannot be read are like those that have just
+/// been initialised. Errors: those of the storage.
+[[nodiscard]] result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key);
 
 /// Removes the temporary files of sessions whose leases have expired, and then these leases. Objects that other
 /// processes remove meanwhile are no failure. Errors: those of the storage.

@@ -69,7 +69,7 @@ void live_records::count_records(std::span<const shard> shards, const marking_op
   for (const shard& each : shards) {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) {
       const shard_container container = each.container_at(i);
-      if (options.usable.contains(container.name)) containers_.push_back({container.name, container.hint});
+      if (!options.lost.contains(container.name)) containers_.push_back({container.name, container.hint});
     }
   }
   std::ranges::sort(containers_, {}, &known_container::name);
@@ -81,11 +81,7 @@ void live_records::count_records(std::span<const shard> shards, const marking_op
   for (const shard& each : shards) {
     std::vector<std::uint32_t>& indices = in_shards_.emplace_back(each.container_count(), unusable_container);
     for (std::uint32_t i = 0; i < each.container_count(); ++i) {
-      const container_name name = each.container_at(i).name;
-      const auto position = std::ranges::lower_bound(containers_, name, {}, &known_container::name);
-      if (position != containers_.end() && position->name == name) {
-        indices[i] = static_cast<std::uint32_t>(position - containers_.begin());
-      }
+      if (const auto index = find(each.container_at(i).name)) indices[i] = static_cast<std::uint32_t>(*index);
     }
     for (std::size_t partition = 0; partition < each.partition_count(); ++partition) {
       entries.clear();
@@ -278,6 +274,12 @@ result<live_records::place> live_records::choose(worker& own, record_kind kind, 
   }
   if (best) return *best;
   return damage("the record " + to_hex(reference.content), "a snapshot refers to it, and no container has it");
+}
+
+std::optional<std::size_t> live_records::find(const container_name& name) const noexcept {
+  const auto position = std::ranges::lower_bound(containers_, name, {}, &known_container::name);
+  if (position == containers_.end() || position->name != name) return std::nullopt;
+  return static_cast<std::size_t>(position - containers_.begin());
 }
 
 std::uint64_t live_records::record_count(std::size_t container) const noexcept {

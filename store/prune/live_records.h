@@ -14,9 +14,9 @@ namespace cutpoint::store {
 
 /// Which containers records are marked in, and how.
 struct marking_options {
-  /// Containers that exist and may be used. Others count as absent, though shards name them.
-  std::set<container_name> usable;
-  /// Usable containers whose records are marked only if no other container has them.
+  /// Containers that count as absent, though shards name them.
+  std::set<container_name> lost;
+  /// Other containers whose records are marked only if no other container has them.
   std::set<container_name> avoided;
   std::uint64_t threads = 0;  ///< 0: one for each processor
   const cancellation* cancel = nullptr;
@@ -36,6 +36,8 @@ class live_records {
                                                  const marking_options& options);
 
   [[nodiscard]] std::size_t container_count() const noexcept { return containers_.size(); }
+  /// Returns the index of a container, or nullopt if no shard names it.
+  [[nodiscard]] std::optional<std::size_t> find(const container_name& name) const noexcept;
   [[nodiscard]] const container_name& name(std::size_t container) const noexcept { return containers_[container].name; }
   /// Returns the number of records that the shards name in a container.
   [[nodiscard]] std::uint64_t record_count(std::size_t container) const noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,16 +35,26 @@ struct removable_container {
 class pruner {
  public:
   pruner(open_store& opened_store, const store_prune_options& options)
-      : opened_store_(opened_store), options_(options) {}
+      : opened_store_(opened_store),
+        options_(options),
+        copies_(
+            opened_store,
+            [this](const std::string& object, const status& why) {
+              ++summary_.damaged_copies;
+              if (options_.damaged) options_.damaged(object, why);
+            },
+            options.cancel) {}
 
   result<store_prune_summary> prune();
 
  private:
   [[nodiscard]] marking_options marking() const { return {{}, {}, options_.threads, options_.cancel}; }
+  status begin_session();
   status finish_earlier_prune();
   status find_waste();
   void choose_rewrites();
   void choose_merges();
+  [[nodiscard]] result<std::uint64_t> size_of(const std::string& id);
   [[nodiscard]] bool choose_rewrite(const removable_container& container);
   void count_removable();
   void count_rewritten(const removable_container& container) {
@@ -54,10 +65,9 @@ class pruner {
     return container.bytes < opened_store_.config().container_bytes / small_share;
   }
   status remove(const std::vector<removable_container>& containers);
-  status complete(const removal_list& proposal);
+  status complete(const removal& proposed);
   status rewrite();
   status copy_records(const removable_container& source, record_writer& records);
-  status clean_index();
   [[nodiscard]] const container_name& name(const removable_container& container) const {
     return marks_->name(container.index);
   }
@@ -65,8 +75,12 @@ class pruner {
   open_store& opened_store_;
   const store_prune_options& options_;
   store_prune_summary summary_;
-  std::uint64_t epoch_ = 0;  ///< of the newest removal list
-  std::set<std::string> marked_;
+  std::unique_ptr<held_session> session_;  ///< none in a dry run
+  kept_copies copies_;
+  std::optional<remover> remover_;
+  store_log log_;                       ///< as it was before the containers were chosen
+  std::set<std::string> marked_;        ///< ids of the snapshots that `marks_` is of
+  std::set<container_name> condemned_;  ///< that `marks_` leaves out
   std::optional<live_records> marks_;
   std::vector<removable_container> dead_;
   std::vector<removable_container> partly_live_;
@@ -76,8 +90,11 @@ class pruner {
 };
 
 result<store_prune_summary> pruner::prune() {
-  if (status finished = finish_earlier_prune(); !finished.ok()) return finished;
-  if (!summary_.awaited.empty()) return summary_;
+  if (!options_.is_dry_run) {
+    if (status begun = begin_session(); !begun.ok()) return begun;
+    if (status finished = finish_earlier_prune(); !finished.ok()) return finished;
+    if (!summary_.awaited.empty()) return summary_;
+  }
   if (status outcome = find_waste(); !outcome.ok()) return outcome;
   choose_rewrites();
   if (options_.most_unused < 1) choose_merges();
@@ -90,7 +107,6 @@ result<store_prune_summary> pruner::prune() {
   if (summary_.awaited.empty()) {
     if (status rewritten = rewrite(); !rewritten.ok()) return rewritten;
   }
-  if (status cleaned = clean_index(); !cleaned.ok()) return cleaned;
   return summary_;
 }
 
@@ -106,30 +122,50 @@ void pruner::count_removable() {
   for (const removable_container& each : rewritten_) count_rewritten(each);
 }
 
-/// Goes on with the list that an earlier prune has left.
+status pruner::begin_session() {
+  auto session = held_session::begin(opened_store_);
+  if (!session) return session.error();
+  session_ = std::move(*session);
+  remover_.emplace(*session_, copies_);
+  return {};
+}
+
+/// Goes on with what an earlier prune has left.
 status pruner::finish_earlier_prune() {
-  const auto newest = read_newest_list(opened_store_.objects(), opened_store_.key());
-  if (!newest) return newest.error();
-  epoch_ = newest->epoch;
-  if (options_.is_dry_run || epoch_ == 0) return {};
-  return newest->state == removal_state::proposed ? complete(*newest) : carry_out(opened_store_.objects(), *newest);
+  const auto log = opened_store_.read_log();
+  if (!log) return log.error();
+  if (log->decision != 0) {
+    if (status done = remover_->carry_out(*log); !done.ok()) return done;
+  }
+  return log->proposal == 0 ? status() : complete({log->proposal, log->proposed, {}, {}});
 }
 
 status pruner::find_waste() {
   auto state = read_state(opened_store_);
   if (!state) return state.error();
-  if (options_.is_dry_run) {
+  if (!options_.is_dry_run) {
+    if (status mended = opened_store_.shards().rebuild_damaged(); !mended.ok()) return mended;
+  } else {
     std::erase_if(state->snapshots, [&](const auto& each) { return options_.forgotten.contains(each.id); });
   }
   for (const auto& each : state->snapshots) marked_.insert(each.id);
   marking_options marking = this->marking();
-  marking.usable = std::move(state->containers);
+  marking.lost = state->log.lost();
   auto marks = mark_snapshots(opened_store_, state->snapshots, marking);
   if (!marks) return marks.error();
   marks_ = std::move(*marks);
+  log_ = std::move(state->log);
+  condemned_ = log_.condemned;
+  for (const container_name& each : condemned_) {
+    const auto bytes = size_of(id_of(each));
+    if (!bytes) return bytes.error();
+    ++summary_.containers;
+    summary_.container_bytes += *bytes;
+    summary_.unused_bytes += *bytes;
+  }
   for (std::size_t i = 0; i < marks_->container_count(); ++i) {
     const std::string id = id_of(marks_->name(i));
-    const auto bytes = opened_store_.objects().size({object_kind::container, id});
+    const auto bytes = size_of(id);
     if (!bytes) return bytes.error();
     ++summary_.containers;
     summary_.container_bytes += *bytes;
@@ -204,35 +240,53 @@ bool pruner::choose_rewrite(const removable_container& container) {
   return true;
 }
 
+/// Returns the length of a container; 0 if it does not exist.
+result<std::uint64_t> pruner::size_of(const std::string& id) {
+  const auto bytes = opened_store_.objects().size({object_kind::container, id});
+  return !bytes && is_absence(bytes.error()) ? result<std::uint64_t>(0) : bytes;
+}
+
 status pruner::remove(const std::vector<removable_container>& containers) {
-  if (containers.empty()) return {};
-  removal_list proposal{epoch_ + 1, removal_state::proposed, {}};
-  for (const removable_container& each : containers) proposal.containers.insert(name(each));
-  if (status proposed = propose_removal(opened_store_, proposal); !proposed.ok()) return proposed;
-  if (status completed = complete(proposal); !completed.ok()) return completed;
-  if (!summary_.awaited.empty()) return {};
-  for (const removable_container& each : containers) summary_.left_unused_bytes -= each.unused_bytes;
+  removal proposed{0, {}, marked_, condemned_};
+  for (const removable_container& each : containers) proposed.containers.insert(name(each));
+  if (status spared = copies_.spare(*marks_, log_.lost(), proposed.containers); !spared.ok()) return spared;
+  std::uint64_t unused = 0;
+  for (const removable_container& each : containers) {
+    if (proposed.containers.contains(name(each))) unused += each.unused_bytes;
+  }
+  for (const container_name& each : log_.condemned) {  // they hold nothing
+    const auto bytes = size_of(id_of(each));
+    if (!bytes) return bytes.error();
+    unused += condemned_.contains(each) ? *bytes : 0;
+    proposed.containers.insert(each);
+  }
+  if (proposed.containers.empty()) return {};
+  if (status done = remover_->propose(proposed, log_); !done.ok()) return done;
+  if (status completed = complete(proposed); !completed.ok()) return completed;
+  if (summary_.awaited.empty()) summary_.left_unused_bytes -= unused;
   return {};
 }
 
-status pruner::complete(const removal_list& proposal) {
+status pruner::complete(const removal& proposed) {
   std::map<container_name, std::uint64_t> bytes;
-  for (const container_name& each : proposal.containers) {
-    const auto size = opened_store_.objects().size({object_kind::container, id_of(each)});
-    if (!size && !is_absence(size.error())) return size.error();
-    bytes[each] = size ? *size : 0;
+  for (const container_name& each : proposed.containers) {
+    const auto size = size_of(id_of(each));
+    if (!size) return size.error();
+    bytes[each] = *size;
   }
-  const auto outcome = complete_removal(opened_store_, proposal, marked_, marking());
+  const auto outcome = remover_->complete(proposed, marking());
   if (!outcome) return outcome.error();
-  if (outcome->decision.epoch != 0) {
-    epoch_ = outcome->decision.epoch;
+  if (outcome->awaited.empty()) {
+    auto log = opened_store_.read_log();
+    if (!log) return log.error();
+    log_ = std::move(*log);
     summary_.kept_containers += outcome->kept_count;
-    summary_.removed_containers += outcome->decision.containers.size();
-    for (const container_name& each : outcome->decision.containers) summary_.removed_bytes += bytes[each];
+    summary_.removed_containers += outcome->removed.size();
+    for (const container_name& each : outcome->removed) summary_.removed_bytes += bytes[each];
     return {};
   }
-  for (const live_lease& each : outcome->awaited) summary_.awaited.push_back(each.facts.owner);
-  summary_.waiting_containers = proposal.containers.size();
+  for (const listed_lease& each : outcome->awaited) summary_.awaited.push_back(each.facts.owner);
+  summary_.waiting_containers = proposed.containers.size();
   return {};
 }
 
@@ -241,22 +295,17 @@ status pruner::complete(const removal_list& proposal) {
 status pruner::rewrite() {
   if (rewritten_.empty()) return {};
   std::vector<removable_container> copied;
-  {
-    const auto session = held_session::begin(opened_store_);
-    if (!session) return session.error();
-    auto records =
-        record_writer::make((*session)->objects(), opened_store_.key(), opened_store_.config().container_bytes);
-    if (!records) return records.error();
-    for (const removable_container& each : rewritten_) {
-      if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      const status outcome = copy_records(each, *records);
-      if (is_damage(outcome)) continue;  // a repair saves what is whole
-      if (!outcome.ok()) return outcome;
-      copied.push_back(each);
-      count_rewritten(each);
-    }
-    if (const auto finished = records->finish(); !finished) return finished.error();
+  auto records = record_writer::make(session_->objects(), opened_store_.key(), opened_store_.config().container_bytes);
+  if (!records) return records.error();
+  for (const removable_container& each : rewritten_) {
+    if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
+    const status outcome = copy_records(each, *records);
+    if (is_damage(outcome)) continue;  // a repair saves what is whole
+    if (!outcome.ok()) return outcome;
+    copied.push_back(each);
+    count_rewritten(each);
   }
+  if (const auto finished = records->finish(); !finished) return finished.error();
   return remove(copied);
 }
 
@@ -272,14 +321,6 @@ status pruner::copy_records(const removable_container& source, record_writer& re
     if (const auto hint = records.append(place.description, *payload); !hint) return hint.error();
   }
   return {};
-}
-
-/// Removes the entries of containers that do not exist any more from the index.
-status pruner::clean_index() {
-  const auto state = read_state(opened_store_);
-  if (!state) return state.error();
-  return opened_store_.shards().drop_containers(
-      [&](const container_name& each) { return state->containers.contains(each); });
 }
 
 }  // namespace

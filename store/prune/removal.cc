@@ -1,10 +1,10 @@
 #include "store/prune/removal.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "store/format/failure.h"
-#include "store/index/shard_rebuild.h"
 
 namespace cutpoint::store {
 
@@ -14,25 +14,13 @@ status overtaken() {
   return {status_code::unavailable, "another prune has begun meanwhile; nothing more was removed: try again"};
 }
 
-/// Puts a list, durably, and then makes sure that it is the newest. So the lists of all processes are in one order, and a
-/// process that was suspended for long does not go on with what it knew before.
-status put_next_list(open_store& opened_store, const removal_list& list) {
-  // A storage that has failed to put an object stays failed.
-  const auto objects = opened_store.open_storage(new_session_id(), 0);
-  status put = put_removal_list(*objects, opened_store.key(), list);
-  if (put.ok()) put = objects->sync();
-  if (is_presence(put)) return overtaken();
-  if (!put.ok()) return put;
-  const auto newest = newest_epoch(*objects);
-  if (!newest) return newest.error();
-  return *newest == list.epoch ? status() : overtaken();
-}
-
 }  // namespace
 
 result<store_state> read_state(open_store& opened_store) {
+  auto log = opened_store.read_log();
+  if (!log) return log.error();
   status unreadable;
-  auto snapshots = opened_store.snapshots([&](const std::string& object, const status& why) {
+  auto snapshots = opened_store.snapshots(*log, [&](const std::string& object, const status& why) {
     if (!unreadable.ok()) return;
     unreadable = {why.code(), why.message() + "; nothing is removed while it is unknown what " + object + " needs",
                   why.system_error()};
@@ -40,89 +28,135 @@ result<store_state> read_state(open_store& opened_store) {
   if (!snapshots) return snapshots.error();
   if (!unreadable.ok()) return unreadable;
   if (status mapped = opened_store.reopen_shards(); !mapped.ok()) return mapped;
-  const auto ids = opened_store.objects().list(object_kind::container);
-  if (!ids) return ids.error();
-  store_state state{std::move(*snapshots), {}};
-  for (const std::string& id : *ids) {
-    if (const auto name = container_name_of(id)) state.containers.insert(*name);
-  }
-  return state;
+  return store_state{std::move(*log), std::move(*snapshots)};
 }
 
 result<live_records> mark_snapshots(open_store& opened_store, const std::vector<open_store::listed_snapshot>& snapshots,
                                     const marking_options& options) {
-  table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes);
+  table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, options.lost);
   auto shards = shard_index::open(opened_store.objects(), opened_store.key().kind(), tables);
   if (!shards) return shards.error();
-  // The marks are of the places that shards name, and no table of a container confirms them.
-  if (status rebuilt = shards->rebuild_damaged(); !rebuilt.ok()) return rebuilt;
   std::vector<record_reference> roots;
   for (const auto& each : snapshots) roots.push_back(each.facts.root);
   return live_records::mark(opened_store.reading(*shards), roots, options);
 }
 
-status propose_removal(open_store& opened_store, const removal_list& proposal) {
-  return put_next_list(opened_store, proposal);
+status remover::propose(removal& proposed, store_log known) {
+  log_entry entry;
+  entry.kind = log_entry_kind::proposal;
+  entry.removed_containers = proposed.containers;
+  open_store& store = session_.target();
+  for (;;) {
+    const auto number = append_to_log(*session_.open_storage(), store.key(), known, entry);
+    if (!number) return number.error();
+    if (*number) {
+      proposed.number = **number;
+      return {};
+    }
+    auto now = store.read_log();
+    if (!now) return now.error();
+    // A commit that was faster is seen before the decision.
+    if (now->decision != known.decision || now->proposal != known.proposal) return overtaken();
+    known = std::move(*now);
+  }
 }
 
-result<removal_outcome> complete_removal(open_store& opened_store, const removal_list& proposal,
-                                         const std::set<std::string>& marked, const marking_options& options) {
+/// The leases of other sessions that began before an entry of the log, whether they have expired or not.
+result<std::vector<listed_lease>> remover::sessions_before(std::uint64_t number) {
+  open_store& store = session_.target();
+  if (status dropped = drop_expired_sessions(*session_.open_storage(), store.key()); !dropped.ok()) return dropped;
+  auto leases = list_leases(store.objects(), store.key());
+  if (!leases) return leases;
+  std::erase_if(*leases, [&](const listed_lease& each) {
+    return each.facts.epoch >= number || session_of(each.id) == session_.name();
+  });
+  return leases;
+}
+
+/// Takes containers out that a snapshot needs, or that have the only whole copy of a record which it needs.
+status remover::spare_needed(const store_state& state, const removal& proposed, marking_options options,
+                             std::set<container_name>& containers) {
+  if (status mended = session_.target().shards().rebuild_damaged(); !mended.ok()) return mended;
+  options.lost = state.log.lost();
+  options.avoided = proposed.containers;
+  auto marks = mark_snapshots(session_.target(), state.snapshots, options);
+  if (!marks) return marks.error();
+  for (std::size_t i = 0; i < marks->container_count(); ++i) {
+    if (marks->live_count(i) != 0) containers.erase(marks->name(i));
+  }
+  return copies_.spare(*marks, options.lost, containers);
+}
+
+result<removal_outcome> remover::complete(const removal& proposed, const marking_options& options) {
   removal_outcome outcome;
-  storage& objects = opened_store.objects();
-  if (status dropped = drop_expired_sessions(objects, opened_store.key()); !dropped.ok()) return dropped;
-  auto sessions = find_leases_before(objects, opened_store.key(), proposal.epoch);
+  open_store& store = session_.target();
+  auto sessions = sessions_before(proposed.number);
   if (!sessions) return sessions.error();
   outcome.awaited = std::move(*sessions);
   if (!outcome.awaited.empty()) return outcome;
-
-  auto state = read_state(opened_store);
-  if (!state) return state.error();
-  removal_list decision{proposal.epoch + 1, removal_state::decided, proposal.containers};
-  const bool are_all_marked =
-      std::ranges::all_of(state->snapshots, [&](const auto& each) { return marked.contains(each.id); });
-  if (!are_all_marked) {
-    marking_options marking = options;
-    marking.usable = std::move(state->containers);
-    marking.avoided = proposal.containers;
-    const auto marks = mark_snapshots(opened_store, state->snapshots, marking);
-    if (!marks) return marks.error();
-    for (std::size_t i = 0; i < marks->container_count(); ++i) {
-      if (marks->live_count(i) != 0 && decision.containers.erase(marks->name(i)) != 0) ++outcome.kept_count;
+  for (;;) {
+    auto state = read_state(store);
+    if (!state) return state.error();
+    if (state->log.decision > proposed.number) return overtaken();
+    std::set<container_name> containers = proposed.containers;
+    const bool are_all_marked =
+        std::ranges::includes(proposed.condemned, state->log.condemned) &&
+        std::ranges::all_of(state->snapshots, [&](const auto& each) { return proposed.marked.contains(each.id); });
+    if (!are_all_marked) {
+      if (status spared = spare_needed(*state, proposed, options, containers); !spared.ok()) return spared;
     }
+    log_entry decision;
+    decision.kind = log_entry_kind::decision;
+    decision.removed_containers = containers;
+    std::ranges::set_difference(state->log.condemned, containers,
+                                std::inserter(decision.condemned_containers, decision.condemned_containers.end()));
+    for (const auto& each : state->snapshots) decision.snapshots.insert(each.id);
+    decision.removed_keys = state->log.removed_keys;
+    // A session commits no snapshot that it has put before the decision, unless it is committed before that.
+    const auto present = store.objects().list(object_kind::snapshot);
+    if (!present) return present.error();
+    const auto number = append_to_log(*session_.open_storage(), store.key(), state->log, decision);
+    if (!number) return number.error();
+    if (!*number) continue;
+    auto log = store.read_log();
+    if (!log) return log.error();
+    if (log->decision != **number) return overtaken();
+    if (status swept = sweep(*present, decision.snapshots); !swept.ok()) return swept;
+    if (status done = carry_out(*log); !done.ok()) return done;
+    outcome.kept_count = proposed.containers.size() - containers.size();
+    outcome.removed = std::move(containers);
+    return outcome;
   }
-  if (status decided = put_next_list(opened_store, decision); !decided.ok()) return decided;
-  if (status removed = carry_out(objects, decision); !removed.ok()) return removed;
-  outcome.decision = std::move(decision);
-  return outcome;
 }
 
-status settle_removals(open_store& opened_store,
-                       const std::function<void(const std::string& object, const status& why)>& damaged) {
-  bool is_damaged = false;
-  const auto newest =
-      read_newest_list(opened_store.objects(), opened_store.key(), [&](const object_name& list, const status& why) {
-        is_damaged = true;
-        damaged(path_of(list), why);
-      });
-  if (!newest) return newest.error();
-  if (!is_damaged) {
-    return newest->state == removal_state::proposed ? status() : carry_out(opened_store.objects(), *newest);
+/// Removes snapshots that nobody has committed or that others have replaced.
+status remover::sweep(const std::vector<std::string>& snapshots, const std::set<std::string>& committed) {
+  storage& objects = session_.target().objects();
+  for (const std::string& each : snapshots) {
+    if (committed.contains(each)) continue;
+    if (status removed = objects.remove({object_kind::snapshot, each}); !removed.ok()) return removed;
   }
-  const removal_list empty{newest->epoch + 1, removal_state::decided, {}};
-  const status put = put_next_list(opened_store, empty);
-  return put.ok() ? carry_out(opened_store.objects(), empty) : put;
+  return {};
 }
 
-status carry_out(storage& objects, const removal_list& decision) {
-  const auto ids = objects.list(object_kind::container);
-  if (!ids) return ids.error();
-  for (const std::string& id : *ids) {
-    const auto name = container_name_of(id);
-    if (!name || !decision.containers.contains(*name)) continue;
-    if (status removed = objects.remove({object_kind::container, id}); !removed.ok()) return removed;
+status remover::carry_out(const store_log& log) {
+  open_store& store = session_.target();
+  storage& objects = store.objects();
+  for (const container_name& each : log.decided) {
+    if (status removed = objects.remove({object_kind::container, id_of(each)}); !removed.ok()) return removed;
+  }
+  for (const std::string& each : log.removed_keys) {
+    if (status removed = objects.remove({object_kind::key, each}); !removed.ok()) return removed;
   }
   if (status synced = objects.sync(); !synced.ok()) return synced;
-  if (status removed = remove_lists_before(objects, decision.epoch); !removed.ok()) return removed;
+  // No shard names them when the next decision is made.
+  if (!log.decided.empty()) {
+    if (status mapped = store.reopen_shards(); !mapped.ok()) return mapped;
+    const status dropped =
+        store.shards().drop_containers([&](const container_name& each) { return !log.decided.contains(each); });
+    if (!dropped.ok()) return dropped;
+  }
+  if (status removed = remove_entries_before(objects, log.decision); !removed.ok()) return removed;
   return objects.sync();
 }
 

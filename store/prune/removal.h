@@ -2,64 +2,77 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "store/access/open_store.h"
-#include "store/objects/lease.h"
-#include "store/objects/removal_list.h"
+#include "store/access/held_session.h"
+#include "store/prune/kept_copies.h"
 #include "store/prune/live_records.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 
 /// What marking needs of a store at one moment, in the order in which it must be read: snapshots are durable after the
-/// shards that they need, and shards after their containers.
+/// shards that they need.
 struct store_state {
+  store_log log;
   std::vector<open_store::listed_snapshot> snapshots;
-  std::set<container_name> containers;
 };
 
-/// Reads the snapshots, maps the shards of `opened_store` anew, and lists the containers. Errors: those of the storage; damage,
-/// if a snapshot cannot be read, because nobody knows what it needs.
+/// Reads the log and the snapshots, and maps the shards of `opened_store` anew. Errors: those of the storage; damage, if an entry
+/// of the log or a snapshot cannot be read, because nobody knows what it needs.
 [[nodiscard]] result<store_state> read_state(open_store& opened_store);
 
-/// Marks everything that snapshots refer to, by tables that are read anew. Errors: as for `live_records::mark`.
+/// Marks everything that snapshots refer to, by tables that are read anew. The marks are of the places that shards name, and no
+/// table of a container confirms them: whoever removes something by them replaces damaged shards before. Errors: as for `live_records::mark`.
 [[nodiscard]] result<live_records> mark_snapshots(open_store& opened_store,
                                                   const std::vector<open_store::listed_snapshot>& snapshots,
                                                   const marking_options& options);
 
+/// Containers that are to be removed, and what is known of them.
+struct removal {
+  std::uint64_t number = 0;  ///< of the proposal
+  std::set<container_name> containers;
+  /// Ids of the snapshots whose records the removal is known to spare, as long as no other containers are condemned than these.
+  std::set<std::string> marked;
+  std::set<container_name> condemned;
+};
+
 /// What became of a proposal.
 struct removal_outcome {
   /// The sessions that began before the proposal and still run. While there are any, nothing is decided.
-  std::vector<live_lease> awaited;
-  removal_list decision;  ///< which was carried out; without a decision its epoch is 0
+  std::vector<listed_lease> awaited;
+  std::set<container_name> removed;
   /// The number of containers that stay, because a snapshot that was committed since the proposal refers to them.
   std::size_t kept_count = 0;
 };
 
-/// Proposes the removal of containers, durably. Its epoch must be the one after that of the newest list that was read before
-/// the containers were chosen. Errors: those of the storage; unavailable, if another process has put a list since.
-[[nodiscard]] status propose_removal(open_store& opened_store, const removal_list& proposal);
+/// Removes containers for one session.
+class remover {
+ public:
+  /// `copies` verifies what stays. The references must outlive the remover.
+  remover(held_session& session, kept_copies& copies) noexcept : session_(session), copies_(copies) {}
 
-/// Goes on with the newest list, which is a proposal: if no session that began before it runs any more, decides which of its containers are removed,
-/// and removes them. `marked` has the ids of the snapshots whose records the proposal is known to spare. If other snapshots
-/// exist now, all are marked again. Errors: those of the storage and of `mark_snapshots`; unavailable, if another process
-/// has put a list since.
-[[nodiscard]] result<removal_outcome> complete_removal(open_store& opened_store, const removal_list& proposal,
-                                                       const std::set<std::string>& marked,
-                                                       const marking_options& options);
+  /// Proposes a removal, durably, and sets its number. Errors: those of the storage; unavailable, if another process has
+  /// proposed or decided since `known` was read.
+  [[nodiscard]] status propose(removal& proposed, store_log known);
 
-/// Removes the containers of the newest list, which is a decision, and all older lists. An interrupted prune may have left
-/// some of them. Errors: those of the storage.
-[[nodiscard]] status carry_out(storage& objects, const removal_list& decision);
+  /// Goes on with a proposal: if no session that began before it runs any more, decides which of its containers are removed,
+  /// and removes them. If snapshots or condemnations have come since the containers were chosen, everything is marked again.
+  /// Errors: those of the storage and of `mark_snapshots`; unavailable, if another process has decided since.
+  [[nodiscard]] result<removal_outcome> complete(const removal& proposed, const marking_options& options);
 
-/// Makes the newest list one that a repair need not heed, in a store that no other process uses: carries a decision out, and
-/// puts an empty decision after a list that is damaged, which is passed to `damaged`. A proposal stays. Errors: as for
-/// `carry_out`.
-[[nodiscard]] status settle_removals(open_store& opened_store,
-                                     const std::function<void(const std::string& object, const status& why)>& damaged);
+  /// Does what the newest decision says; an interrupted prune may have left some of it. Errors: those of the storage.
+  [[nodiscard]] status carry_out(const store_log& log);
+
+ private:
+  [[nodiscard]] result<std::vector<listed_lease>> sessions_before(std::uint64_t number);
+  [[nodiscard]] status spare_needed(const store_state& state, const removal& proposed, marking_options options,
+                                    std::set<container_name>& containers);
+  [[nodiscard]] status sweep(const std::vector<std::string>& snapshots, const std::set<std::string>& committed);
+
+  held_session& session_;
+  kept_copies& copies_;
+};
 
 }  // namespace cutpoint::store

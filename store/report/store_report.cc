@@ -29,11 +29,9 @@ class reporter {
     marking_options marking;
     marking.threads = options_.threads;
     marking.cancel = options_.cancel;
-    const auto ids = opened_store_.objects().list(object_kind::container);
-    if (!ids) return ids.error();
-    for (const std::string& id : *ids) {
-      if (const auto name = container_name_of(id)) marking.usable.insert(*name);
-    }
+    const auto log = opened_store_.read_log([](const object_name&, const status&) {});
+    if (!log) return log.error();
+    marking.lost = log->lost();
     const auto live = mark_snapshots(opened_store_, *snapshots, marking);
     if (!live) return live.error();
     for (std::size_t i = 0; i < live->container_count(); ++i) {

@@ -44,6 +44,7 @@ status record_writer::put_container() {
   if (!built) return built.error();
   const auto container = static_cast<std::uint32_t>(containers_.size());
   containers_.push_back({built->name.bytes, hint_of(salt_)});
+  put_containers_.push_back(containers_.back().name);
   append_entries(built->records, container, entries_);
   const object_name name{object_kind::container, to_hex(built->name)};
   if (status put = objects_.put(name, std::move(built->bytes)); !put.ok()) return put;

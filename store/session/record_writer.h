@@ -30,6 +30,8 @@ class record_writer {
   /// Errors: those of the storage; nothing may be committed then.
   [[nodiscard]] result<std::vector<std::string>> finish();
 
+  /// Returns the names of all containers that were put.
+  [[nodiscard]] const std::vector<container_name>& put_containers() const noexcept { return put_containers_; }
   [[nodiscard]] std::uint64_t raw_bytes() const noexcept { return raw_bytes_; }        ///< of all contents
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }  ///< of all payloads
 
@@ -46,6 +48,7 @@ class record_writer {
   std::vector<shard_container> containers_;  ///< that no shard has yet
   std::vector<shard_entry> entries_;         ///< of their records
   std::vector<std::string> shards_;
+  std::vector<container_name> put_containers_;
   std::uint64_t raw_bytes_ = 0;
   std::uint64_t stored_bytes_ = 0;
 };

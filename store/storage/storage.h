@@ -54,6 +54,8 @@ class storage {
   /// Removes an object. Succeeds if no object has the name.
   [[nodiscard]] virtual status remove(const object_name& name) = 0;
   [[nodiscard]] virtual status sync() = 0;
+  /// Makes the objects of a kind durable that are visible now, whoever has put them.
+  [[nodiscard]] virtual status sync_kind(object_kind kind) = 0;
 
   /// Returns the length of an object in bytes.
   [[nodiscard]] virtual result<std::uint64_t> size(const object_name& name) = 0;

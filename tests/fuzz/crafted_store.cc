@@ -10,6 +10,7 @@
 #include "store/format/object_header.h"
 #include "store/index/shard_writer.h"
 #include "store/objects/config.h"
+#include "store/objects/log.h"
 #include "store/objects/small_object.h"
 #include "tests/fuzz/require.h"
 
@@ -278,6 +279,13 @@ void crafted_store::put_snapshot() {
   snapshot.paths = {"/a"};
   auto id = store::put_snapshot(*objects(), snapshot, store::seal_key());
   require(id.ok(), "no snapshot");
+  const auto commit = [this](const std::string& committed) {
+    const auto log = store::read_log(*objects(), store::seal_key());
+    store::log_entry entry;
+    entry.snapshots = {committed};
+    require(log && store::append_to_log(*objects(), store::seal_key(), *log, entry).ok(), "no commit");
+  };
+  commit(*id);
   if (!random_.once_in(6)) return;
   bytes changed = *files_->bytes_of("snapshots/" + *id);
   const std::size_t body_bytes = changed.size() - store::object_header_bytes - store::tag_bytes;
@@ -285,6 +293,7 @@ void crafted_store::put_snapshot() {
   seal(changed, store::sealed_content::body, store::object_header_bytes, store::object_header_bytes, body_bytes);
   const std::string name = name_of(changed);
   static_cast<void>(objects()->put({store::object_kind::snapshot, name}, std::move(changed)));
+  commit(name);
 }
 
 }  // namespace cutpoint::tests

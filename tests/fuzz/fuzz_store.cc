@@ -13,9 +13,9 @@
 
 #include "store/access/open_store.h"
 #include "store/check/check.h"
-#include "store/check/repair.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"
+#include "store/repair/repair.h"
 #include "store/restore/restore.h"
 #include "tests/fuzz/crafted_store.h"
 #include "tests/fuzz/require.h"
@@ -120,7 +120,7 @@ class use_of_store {
     return checked ? problem : checked.error().message();
   }
   [[nodiscard]] bool repair() {
-    const auto repaired = store::repair_store(reading_, target_.config(), {.threads = 1});
+    const auto repaired = store::repair_store(target_, {.threads = 1});
     if (!repaired) require_refusal(repaired.error());
     return repaired.ok();
   }

@@ -169,6 +169,7 @@ class Pruned:
     kept_containers: int
     #: that a later prune removes, when the sessions that may refer to them have ended
     waiting_containers: int
+    damaged_copies: int
     #: hosts, processes and users of these sessions
     awaited: tuple[str, ...]
 

@@ -174,6 +174,8 @@ struct store_prune_options {
   bool is_dry_run = false;  ///< says what would be removed, and changes nothing
   /// Ids of snapshots that a dry run counts as removed. Any other prune ignores them.
   std::set<std::string> forgotten = {};
+  /// Receives a container that was to stay in the place of another and has a damaged record. The other stays too.
+  store_problem damaged = {};
   std::uint64_t threads = 0;  ///< 0: one for each processor
   const cancellation* cancel = nullptr;
 };
@@ -190,6 +192,8 @@ struct store_prune_summary {
   std::uint64_t left_unused_bytes = 0;
   /// Containers that were to be removed and stay, because a snapshot that was committed meanwhile refers to them.
   std::uint64_t kept_containers = 0;
+  /// Copies of records that were to stay in the place of others and are damaged. Repair the store, and prune again.
+  std::uint64_t damaged_copies = 0;
   /// Containers that are not removed yet, because sessions that began before them may refer to them. When these have ended,
   /// the next prune removes them.
   std::uint64_t waiting_containers = 0;
@@ -302,8 +306,9 @@ class backup_store {
 
   /// Checks everything and reports all damage. Changes nothing. Errors: io_error, except damage; cancelled.
   [[nodiscard]] result<store_check_summary> check(const store_check_options& options);
-  /// Makes the store consistent for what is left, as docs/store.md says. No other process and no other object may use it
-  /// meanwhile. Errors: unavailable, if a backup is running now; as for `check`.
+  /// Makes the store consistent for what is left, as docs/store.md says. Others may use it meanwhile. Nothing but damaged parts
+  /// of the index is removed: damaged containers are condemned, and the next prune removes them. Errors: unavailable, if a prune
+  /// has removed what was saved, because it took the repair for dead; as for `check`.
   [[nodiscard]] result<store_repair_summary> repair(const store_repair_options& options);
   [[nodiscard]] result<store_statistics> statistics();
   /// Reads the tables of all containers and all nodes of trees, and no chunk. Memory: as `prune`. Errors: io_error, also if

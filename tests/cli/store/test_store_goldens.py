@@ -16,7 +16,7 @@ FILES = {"empty": b"", "hello": b"hello, store\n", "mixed": b"hello, store\n" + 
 class Goldens(CommandTest):
     def check_store(self, name: str, *secret: str):
         shutil.copytree(DATA / name, self.folder / "store")
-        for kind in ("keys", "shards", "leases", "removals", "temporary"):
+        for kind in ("keys", "shards", "leases", "log", "temporary"):
             (self.folder / "store" / kind).mkdir(exist_ok=True)
 
         def run(*words):

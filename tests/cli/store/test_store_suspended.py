@@ -50,7 +50,7 @@ class Suspended(CommandTest):
         self.assertIn("no damage", self.run_command("check", "--read-data", "--store", "store").stdout)
 
     def test_a_backup_names_what_was_removed(self):
-        code, snapshot, stderr = self.back_up_while(lambda: [path.unlink() for path in self.below("containers")])
+        code, snapshot, stderr = self.back_up_while(lambda: self.assert_done(self.run_command("prune", "--store", "store")))
         self.assertEqual((code, snapshot), (1, ""), stderr)
         self.assertIn("nothing was committed", stderr)
         self.assertIn("/stdin: the record ", stderr)

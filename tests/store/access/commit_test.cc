@@ -1,64 +1,42 @@
-// A session that lost its lease commits only what exists and will stay, whatever a prune does meanwhile.
+// A session commits only what exists and will stay, whatever a prune does meanwhile, and nobody sees a snapshot that is not whole.
 #include "store/access/commit.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/index/shard_rebuild.h"
-#include "store/objects/removal_list.h"
-#include "store/session/write_session.h"
-#include "tests/store/support/made_store.h"
+#include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
 namespace {
 
 using store::object_kind;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// A session that has stored a tree with one file, /file, and has not committed it.
+/// A session that has stored a folder of one file, and has not committed it.
 struct open_session {
   explicit open_session(const made_store& disk_store)
-      : opened_store(disk_store.open()),
-        objects(disk_store.open_storage("w")),
-        lease_objects(disk_store.open_storage("l")) {
-    auto lease_of_session =
-        store::held_lease::take(*lease_objects, opened_store->key(), "abc", std::chrono::hours(1), 0);
-    EXPECT_TRUE(lease_of_session.ok());
-    lease = std::move(*lease_of_session);
-    store::record_writer records(*objects, opened_store->key(), opened_store->config().container_bytes,
-                                 blake3_fingerprinter());
+      : opened_store(disk_store.open()), session(*store::held_session::begin(*opened_store)) {
+    const auto writer = *session->open_writer();
     auto digests = *store::record_fingerprinter::make(opened_store->fingerprint());
-    store::write_session writer(opened_store->config(), opened_store->shards(), records,
-                                *store::record_fingerprinter::make(opened_store->fingerprint()));
-    const std::vector<std::uint8_t> content(1000, 7);
-    delivered_chunk chunk;
-    chunk.bytes = content;
-    chunk.length = content.size();
-    chunk.fingerprint = *digests(content);
-    std::vector<std::unique_ptr<chunk_work>> work(1);
-    EXPECT_TRUE(writer.select({&chunk, 1}, work).ok() && (!work[0] || work[0]->perform(chunk).ok()));
-    chunk.work = work[0].get();
-    store::folder_entry file;
-    file.name = "file";
-    file.size = content.size();
-    file.extents = {*writer.store(chunk)};
-    store::node_list_writer root(store::node_kind::folder, writer);
-    EXPECT_TRUE(root.add(file).ok());
-    facts.root = *root.finish();
-    EXPECT_TRUE(writer.finish().ok());
+    facts.root = *store_files(writer->records, digests, {{"file", std::vector<std::uint8_t>(1000, 7)}});
+    EXPECT_TRUE(writer->records.finish().ok());
   }
-  [[nodiscard]] result<store::open_store::listed_snapshot> commit() {
-    return store::commit_snapshot(*opened_store, *objects, *lease, facts);
+  [[nodiscard]] result<store::open_store::listed_snapshot> commit() { return store::commit_snapshot(*session, facts); }
+  /// Commits as a program would that publishes first and audits after that.
+  [[nodiscard]] result<store::open_store::listed_snapshot> commit_without_audit() {
+    auto id = store::put_snapshot(session->objects(), facts, opened_store->key());
+    EXPECT_TRUE(id.ok() && session->objects().sync().ok());
+    store::log_entry entry;
+    entry.snapshots = {*id};
+    EXPECT_TRUE(store::append_change(*session, entry).ok());
+    return store::open_store::listed_snapshot{*id, facts};
   }
 
   std::unique_ptr<store::open_store> opened_store;
-  std::unique_ptr<store::storage> objects;
-  std::unique_ptr<store::storage> lease_objects;
-  std::unique_ptr<store::held_lease> lease;
+  std::unique_ptr<store::held_session> session;
   store::snapshot facts;
 };
 
@@ -66,91 +44,117 @@ std::vector<std::string> names(const made_store& disk_store, object_kind kind) {
   return *disk_store.open_storage("n")->list(kind);
 }
 
-TEST(commit, takes_a_lost_lease_again) {
-  const made_store disk_store;
-  open_session session(disk_store);
-  ASSERT_TRUE(disk_store.files->remove("leases/abc.00000000").ok());
-  seeded_choices random(1);
-  int containers_read = 0;
-  disk_store.files->meanwhile = [&](const std::string& path) {
-    if (!path.starts_with("containers/")) return;
-    ++containers_read;
-    for (int state = 0; state < 8; ++state) {
-      EXPECT_THAT(names(made_store(disk_store.files->crash(random)), object_kind::lease),
-                  testing::Contains("abc.00000001"))
-          << "the lease is durable before containers are looked for";
-    }
-  };
-  const auto done = session.commit();
-  ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_GT(containers_read, 0);
-  EXPECT_THAT(names(disk_store, object_kind::snapshot), ElementsAre(done->id));
-  EXPECT_THAT(names(disk_store, object_kind::lease), IsEmpty());
+store::store_log log_of(const made_store& disk_store) { return *store::read_log(*disk_store.open_storage("n"), {}); }
+
+std::set<store::container_name> containers_of(const made_store& disk_store) {
+  std::set<store::container_name> containers;
+  for (const std::string& each : names(disk_store, object_kind::container)) {
+    containers.insert(*store::container_name_of(each));
+  }
+  return containers;
 }
 
-TEST(commit, names_what_was_removed_while_the_lease_was_lost) {
+/// Appends to the log what another process may append. Returns whether it counts.
+bool append(const made_store& disk_store, const store::store_log& known, const store::log_entry& entry) {
+  const auto number = store::append_to_log(*disk_store.open_storage(store::new_session_id()), {}, known, entry);
+  EXPECT_TRUE(number.ok());
+  return number->has_value();
+}
+
+store::log_entry decision_on(std::set<store::container_name> containers, const store::store_log& known) {
+  store::log_entry entry;
+  entry.kind = store::log_entry_kind::decision;
+  entry.removed_containers = std::move(containers);
+  entry.snapshots = known.snapshots;
+  return entry;
+}
+
+TEST(commit, names_what_was_decided_to_be_removed) {
   const made_store disk_store;
   open_session session(disk_store);
-  ASSERT_TRUE(disk_store.files->remove("leases/abc.00000000").ok());
-  for (const std::string& each : names(disk_store, object_kind::container)) {
-    ASSERT_TRUE(disk_store.files->remove("containers/" + each).ok());
-  }
+  const auto log = log_of(disk_store);
+  ASSERT_TRUE(append(disk_store, log, decision_on(containers_of(disk_store), log)));
   const auto refused = session.commit();
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message(), HasSubstr("nothing was committed"));
   EXPECT_THAT(refused.error().message(), HasSubstr("the record " + to_hex(session.facts.root.content)));
-  EXPECT_THAT(names(disk_store, object_kind::snapshot), IsEmpty());
+  EXPECT_THAT(log_of(disk_store).snapshots, IsEmpty());
 }
 
-TEST(commit, reads_nothing_again_while_the_lease_is_held) {
+TEST(commit, names_what_was_found_to_be_damaged) {
   const made_store disk_store;
   open_session session(disk_store);
+  store::log_entry entry;
+  entry.condemned_containers = containers_of(disk_store);
+  ASSERT_TRUE(append(disk_store, log_of(disk_store), entry));
+  EXPECT_THAT(session.commit().error().message(), HasSubstr("nothing was committed"));
+  EXPECT_THAT(log_of(disk_store).snapshots, IsEmpty());
+}
+
+TEST(commit, reads_no_container_again_if_nothing_was_removed) {
+  const made_store disk_store;
+  open_session session(disk_store);
+  ASSERT_TRUE(back_up(*disk_store.open(), {}).ok());  // another commit is no reason
   disk_store.files->meanwhile = [](const std::string& path) { EXPECT_FALSE(path.starts_with("containers")) << path; };
   EXPECT_TRUE(session.commit().ok());
 }
 
+TEST(commit, counts_if_the_lease_cannot_be_given_up) {
+  const made_store disk_store;
+  open_session session(disk_store);
+  const auto done = session.commit();
+  ASSERT_TRUE(done.ok());
+  disk_store.files->stop_at(disk_store.files->calls());
+  EXPECT_FALSE(session.session->lease().give_up().ok());
+  EXPECT_THAT(log_of(disk_store).snapshots, testing::ElementsAre(done->id));
+}
+
+TEST(commit, takes_the_place_of_another_snapshot_or_fails) {
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
+  const auto first = back_up(*opened_store, {{"a", {1}}});
+  ASSERT_TRUE(back_up(*opened_store, {{"b", {1}}}).ok());
+  open_session session(disk_store);
+  session.facts.sequence = opened_store->read(*first)->sequence;
+  const auto done = store::commit_snapshot(*session.session, session.facts, {*first});
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto all = *disk_store.open()->snapshots({});
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all.front().id, done->id) << "it keeps the sequence number";
+  EXPECT_TRUE(store::is_absence(store::commit_snapshot(*session.session, session.facts, {*first}).error()));
+  EXPECT_THAT(log_of(disk_store).snapshots, SizeIs(2));
+}
+
 // --- beside a prune -----------------------------------------------------------------------------------------------------
 
-/// A prune as docs/formats/store.md describes it, which takes the first lease of a session for expired.
+/// A prune as docs/formats/store.md describes it, which takes all sessions for dead.
 class modelled_prune {
  public:
-  explicit modelled_prune(const made_store& disk_store)
-      : disk_store_(disk_store), objects_(disk_store.open_storage("prune")) {
-    listed_ = names(disk_store, object_kind::container);
-    put_list(1, store::removal_state::proposed);
-  }
+  explicit modelled_prune(const made_store& disk_store) : disk_store_(disk_store) {}
 
-  /// Steps 2 and 3: passes over the session, unless it has another lease, and looks for its snapshot.
-  void pass_over_session() {
-    ASSERT_TRUE(objects_->remove({object_kind::lease, "abc.00000000"}).ok() && objects_->sync().ok());
-    has_begun_removals_ = names(disk_store_, object_kind::lease).empty();
-    if (!names(disk_store_, object_kind::snapshot).empty()) listed_.clear();
+  /// Reads the log, and marks.
+  void choose() {
+    known_ = log_of(disk_store_);
+    chosen_ = known_.snapshots.empty() ? containers_of(disk_store_) : std::set<store::container_name>();
   }
-  /// Steps 4 and 5.
   void remove_containers() {
-    if (!has_begun_removals_) return;
-    if (!std::exchange(has_decided_, true)) put_list(2, store::removal_state::decided);
-    for (const std::string& each : listed_) ASSERT_TRUE(objects_->remove({object_kind::container, each}).ok());
-    ASSERT_TRUE(objects_->sync().ok());
+    is_decided_ = is_decided_ || append(disk_store_, known_, decision_on(chosen_, known_));
+    if (!is_decided_) return;
+    const auto objects = disk_store_.open_storage("prune");
+    for (const auto& each : chosen_) EXPECT_TRUE(objects->remove({object_kind::container, store::id_of(each)}).ok());
+    EXPECT_TRUE(objects->sync().ok());
   }
-  /// Step 6.
-  void remove_list() {
-    if (!has_begun_removals_) return;
-    ASSERT_TRUE(store::remove_lists_before(*objects_, 2).ok() && objects_->sync().ok());
+  void remove_entries() {
+    if (!is_decided_) return;
+    const auto objects = disk_store_.open_storage("prune");
+    EXPECT_TRUE(store::remove_entries_before(*objects, log_of(disk_store_).decision).ok() && objects->sync().ok());
   }
 
  private:
-  void put_list(std::uint64_t epoch, store::removal_state state) {
-    store::removal_list list{epoch, state, {}};
-    for (const std::string& each : listed_) list.containers.insert(*store::container_name_of(each));
-    ASSERT_TRUE(store::put_removal_list(*objects_, {}, list).ok() && objects_->sync().ok());
-  }
-
   const made_store& disk_store_;
-  std::unique_ptr<store::storage> objects_;
-  std::vector<std::string> listed_;
-  bool has_begun_removals_ = false;
-  bool has_decided_ = false;
+  store::store_log known_;
+  std::set<store::container_name> chosen_;
+  bool is_decided_ = false;
 };
 
 using commit_function = std::function<result<store::open_store::listed_snapshot>(open_session&)>;
@@ -160,8 +164,16 @@ struct pruned_commits {
   std::uint64_t call_count = 1;
   int committed = 0;
   int refused = 0;
-  std::vector<std::string> faults;  ///< where a snapshot has no container, or one is there that was not committed
+  std::vector<std::string>
+      faults;  ///< where somebody saw a snapshot without its containers, or one that was not committed
 };
+
+/// Returns whether everything is there of the snapshots that others see now.
+bool shows_whole_snapshots(const made_store& disk_store) {
+  const auto log = log_of(disk_store);
+  const auto opened_store = disk_store.open();
+  return std::ranges::all_of(log.snapshots, [&](const std::string& id) { return read_back(*opened_store, id).ok(); });
+}
 
 pruned_commits commit_between_prunes(const commit_function& commit) {
   pruned_commits outcomes;
@@ -173,18 +185,20 @@ pruned_commits commit_between_prunes(const commit_function& commit) {
         open_session session(disk_store);
         modelled_prune prune(disk_store);
         std::uint64_t call = 0;
+        bool is_whole = true;
         disk_store.files->meanwhile = [&](const std::string&) {
-          if (call == first) prune.pass_over_session();
+          if (call == first) prune.choose();
           if (call == second) prune.remove_containers();
-          if (call == third) prune.remove_list();
+          if (call == third) prune.remove_entries();
+          if (call > second) is_whole = is_whole && shows_whole_snapshots(disk_store);
           ++call;
         };
         const auto done = commit(session);
         disk_store.files->meanwhile = nullptr;
         prune.remove_containers();  // as late as can be
+        is_whole = is_whole && shows_whole_snapshots(disk_store);
         call_count = std::max(call_count, call);
-        const std::size_t snapshots = names(disk_store, object_kind::snapshot).size();
-        if (snapshots != (done ? 1u : 0u) || (done && names(disk_store, object_kind::container).empty())) {
+        if (!is_whole || log_of(disk_store).snapshots.size() != (done ? 1u : 0u)) {
           outcomes.faults.push_back(fmt::format("steps at calls {}, {} and {}", first, second, third));
         }
         ++(done ? outcomes.committed : outcomes.refused);
@@ -205,26 +219,20 @@ TEST(commit, is_right_wherever_a_prune_takes_its_steps) {
   EXPECT_GT(outcomes.refused, 100);
 }
 
-TEST(commit, without_a_look_at_the_lease_is_detected) {
-  const auto outcomes = commit_between_prunes([](open_session& session) -> result<store::open_store::listed_snapshot> {
-    auto id = store::put_snapshot(*session.objects, session.facts, session.opened_store->key());
-    EXPECT_TRUE(id.ok() && session.objects->sync().ok());
-    return store::open_store::listed_snapshot{*id, session.facts};
-  });
+TEST(commit, without_a_look_at_the_decisions_is_detected) {
+  const auto outcomes = commit_between_prunes([](open_session& session) { return session.commit_without_audit(); });
   EXPECT_THAT(outcomes.faults, testing::Not(IsEmpty()));
 }
 
 TEST(commit, numbers_snapshots_in_their_order) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
-  const auto objects = disk_store.open_storage("w");
   std::vector<std::string> ids;
   for (const int time : {300, 200, 100}) {  // a clock that goes back
-    const auto lease_of_session =
-        store::held_lease::take(*objects, opened_store->key(), "s" + std::to_string(time), std::chrono::hours(1), 0);
+    const auto session = *store::held_session::begin(*opened_store);
     store::snapshot facts;
     facts.time = time;
-    const auto done = store::commit_snapshot(*opened_store, *objects, **lease_of_session, facts);
+    const auto done = store::commit_snapshot(*session, facts);
     ASSERT_TRUE(done.ok());
     ids.push_back(done->id);
   }

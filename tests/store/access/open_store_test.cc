@@ -134,16 +134,12 @@ TEST(open_store, is_whole_wherever_a_commit_stops) {
     const made_store disk_store;
     const auto opened_store = disk_store.open();
     disk_store.files->stop_at(disk_store.files->calls() + stop);
-    const auto lease_objects = disk_store.open_storage("l");
-    const auto objects = disk_store.open_storage("w");
     bool is_committed = false;
-    const auto lease_of_session =
-        store::held_lease::take(*lease_objects, opened_store->key(), "s", std::chrono::hours(1), 0);
-    if (lease_of_session.ok()) {
+    const auto session = store::held_session::begin(*opened_store);
+    if (session) {
       store::snapshot facts;
-      facts.root = store_record(*opened_store, *objects, some_content());
-      is_committed =
-          facts.root.raw_bytes != 0 && store::commit_snapshot(*opened_store, *objects, **lease_of_session, facts).ok();
+      facts.root = store_record(*opened_store, (*session)->objects(), some_content());
+      is_committed = facts.root.raw_bytes != 0 && store::commit_snapshot(**session, facts).ok();
     }
     for (int state = 0; state < 8; ++state) {
       const made_store crashed(disk_store.files->crash(random));

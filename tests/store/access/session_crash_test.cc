@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "store/check/check.h"
-#include "store/check/repair.h"
+#include "store/repair/repair.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/support/whole_session.h"
 
@@ -43,9 +43,7 @@ class session_store {
     return id;
   }
   [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_store_, snapshot); }
-  [[nodiscard]] result<store::repair_summary> repair() {
-    return store::repair_store(opened_store_->reading(), opened_store_->config(), {.threads = 1});
-  }
+  [[nodiscard]] result<store::repair_summary> repair() { return store::repair_store(*opened_store_, {.threads = 1}); }
   /// Checks all bytes. Notes the names of files that are lost, by the ids of snapshots.
   [[nodiscard]] bool is_clean(std::map<std::string, std::set<std::string>>* lost = nullptr) {
     const auto note = [&](const std::string& id, const std::string& path, const status&) {

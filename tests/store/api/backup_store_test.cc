@@ -49,23 +49,24 @@ TEST(backup_store, sees_its_own_repair) {
   }
 }
 
-TEST(backup_store, replaces_a_removal_list_that_cannot_be_read) {
+TEST(backup_store, sums_up_a_log_that_cannot_be_read) {
   const temporary_folder folder;
   folder.make_file("tree/file", std::string(20'000, 'k'));
   ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
   auto threads = engine::make({.threads = 1});
   auto opened_store = backup_store::open(folder / "store");
   ASSERT_TRUE(opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
-  folder.make_file("store/removals/0000000000000005", "not a list");
+  folder.make_file("store/log/0000000000000002", "not an entry");
   const auto refused = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message().find("removals/0000000000000005 is damaged"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("log/0000000000000002 is damaged"), std::string::npos);
   EXPECT_EQ(opened_store->check({})->object_problems, 1u);
   EXPECT_EQ(opened_store->repair({})->damaged_objects, 1u);
   opened_store = backup_store::open(folder / "store");
   EXPECT_EQ(opened_store->check({})->object_problems, 0u);
   EXPECT_TRUE(opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
-  EXPECT_TRUE(std::filesystem::exists(folder / "store/removals/0000000000000006"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "store/log/0000000000000003"));
+  EXPECT_EQ(opened_store->snapshots()->size(), 2u);
 }
 
 TEST(backup_store, refuses_settings_beyond_their_bounds) {

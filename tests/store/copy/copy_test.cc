@@ -81,7 +81,7 @@ store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, st
   facts.host = "host";
   facts.time = static_cast<std::int64_t>(number);
   facts.statistics.files = 4;
-  auto committed = store::commit_snapshot(*opened_store, (*session)->objects(), (*session)->lease(), facts);
+  auto committed = store::commit_snapshot(**session, facts);
   EXPECT_TRUE(committed.ok()) << committed.error().message();
   return *committed;
 }

@@ -1,8 +1,8 @@
-"""Makes whole stores from docs/formats/store.md and without Cutpoint's code: config, key, container with chunks and nodes, snapshot.
+"""Makes whole stores from docs/formats/store.md and without Cutpoint's code: config, key, container with chunks and nodes, snapshot, log.
 
     make_golden_store.py FOLDER     needs the packages of make_goldens.py
 
-They have no index, which is derived. They were made once and are never made again: every later version must read them.
+They have no index, which is derived. When the format is released, they are made for the last time.
 """
 
 import hashlib
@@ -102,16 +102,26 @@ def store(folder: pathlib.Path, seal: int) -> None:
         (folder / kind).mkdir(parents=True, exist_ok=True)
         (folder / kind / name).write_bytes(content)
 
+    def ids(names: list[str]) -> bytes:
+        return struct.pack("<I", len(names)) + b"".join(text(each) for each in names)
+
+    snapshot_id = blake3.blake3(snapshot).hexdigest()
+    # a change that commits the snapshot
+    log_entry = small(6, seal, bytes([15] * 32), b"\1" + struct.pack("<II", 0, 0) + ids([snapshot_id]) + ids([]) + ids([]))
+
     write("", "config", config)
     write("containers", blake3.blake3(container_bytes).hexdigest(), container_bytes)
-    write("snapshots", blake3.blake3(snapshot).hexdigest(), snapshot)
+    write("snapshots", snapshot_id, snapshot)
+    write("log", f"{1:016x}", log_entry)
     if seal:
         salt = bytes([14] * 32)
         key_of_file = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store key file").derive(SECRET)
         body = KEY + blake3.blake3(config).digest() + struct.pack("<q", TIME * 10**9) + text("golden")
         make_goldens.KEY = key_of_file  # seals the body in the place of the store's key
-        write("keys", "0" * 31 + "1", header(1, ENCRYPTION, salt) + bytes([2, 0, 0, 0, 0, 0, 0, 0]) + sealed(ENCRYPTION, salt, 5, 72, body))
+        key = header(1, ENCRYPTION, salt) + bytes([2, 0, 0, 0, 0, 0, 0, 0]) + sealed(ENCRYPTION, salt, 5, 72, body)
         make_goldens.KEY = KEY
+        proof_key = HKDF(hashes.SHA256(), 32, blake3.blake3(config).digest(), b"cutpoint store key proof").derive(KEY)
+        write("keys", "0" * 31 + "1", key + blake3.blake3(key, key=proof_key).digest())
 
 
 def main() -> None:

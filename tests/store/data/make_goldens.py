@@ -2,7 +2,7 @@
 
     make_goldens.py FOLDER     needs the packages xxhash, blake3 and cryptography
 
-The files were made once and are never made again: every later version must read them.
+When the format is released, they are made for the last time: every later version must read them.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ MASK = 2**64 - 1
 
 
 def header(kind: int, seal: int, salt: bytes) -> bytes:
-    fields = b"CUTPOINT" + struct.pack("<IHH", kind, 1, seal) + salt
+    fields = b"CUTPOINT" + struct.pack("<IHH", kind, 2, seal) + salt
     return fields + xxhash.xxh3_128_digest(fields, 0)
 
 

@@ -1,9 +1,12 @@
-// Leases protect the temporary files of a session while it lives, and a session knows that it has lost its lease.
+// Leases protect the temporary files of a session while it lives.
 #include "store/objects/lease.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/made_store.h"
@@ -14,14 +17,20 @@ namespace {
 using store::object_kind;
 using testing::ElementsAre;
 
+store::held_lease::storage_function opener_of(const made_store& disk_store) {
+  return [&disk_store] { return disk_store.open_storage(store::new_session_id()); };
+}
+
 TEST(lease, ends_with_its_time) {
   const made_store disk_store;
   const auto objects = disk_store.open_storage("w");
   const store::seal_key key;
   const std::string dead = store::new_session_id();
   const std::string alive = store::new_session_id();
-  ASSERT_TRUE(store::put_lease(*objects, dead + ".00000003", {.time = 1, .duration = 1000, .owner = "x"}, key).ok());
-  const auto lease_of_session = store::held_lease::take(*objects, key, alive, std::chrono::hours(1), 0);
+  ASSERT_TRUE(store::put_lease(*objects, dead + ".00000003",
+                               {.time = 1, .duration = 1000, .epoch = 0, .process = {}, .owner = "x"}, key)
+                  .ok());
+  const auto lease_of_session = store::held_lease::take(opener_of(disk_store), key, alive, std::chrono::hours(1), 0);
   ASSERT_TRUE(lease_of_session.ok());
   for (const std::string& session : {dead, alive}) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + session + "-0").ok());
@@ -29,7 +38,6 @@ TEST(lease, ends_with_its_time) {
   ASSERT_TRUE(store::drop_expired_sessions(*objects, key).ok());
   EXPECT_THAT(*objects->list(object_kind::temporary), ElementsAre(alive + "-0"));
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre(alive + ".00000000"));
-  EXPECT_TRUE(*(*lease_of_session)->is_held());
   ASSERT_TRUE((*lease_of_session)->give_up().ok());
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre());
 }
@@ -39,44 +47,80 @@ TEST(lease, is_renewed_while_it_is_held) {
   const auto objects = disk_store.open_storage("w");
   const store::seal_key key;
   const std::string session = store::new_session_id();
-  const auto lease_of_session = store::held_lease::take(*objects, key, session, std::chrono::milliseconds(60), 0);
+  const auto lease_of_session =
+      store::held_lease::take(opener_of(disk_store), key, session, std::chrono::milliseconds(60), 0);
   ASSERT_TRUE(lease_of_session.ok());
   while (*objects->list(object_kind::lease) == std::vector<std::string>{session + ".00000000"}) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  EXPECT_TRUE(*(*lease_of_session)->is_held());
 }
 
 TEST(lease, has_all_its_fields) {
   const made_store disk_store;
   const auto objects = disk_store.open_storage("w");
-  const store::lease facts{.time = -5, .duration = 7, .epoch = 9, .owner = "host, process 1, user 0"};
+  const store::lease facts{.time = -5,
+                           .duration = 7,
+                           .epoch = 9,
+                           .process = store::process_identity::own(),
+                           .owner = "host, process 1, user 0"};
   const store::seal_key key(numbered_key(1));
   ASSERT_TRUE(store::put_lease(*objects, "a.00000000", facts, key).ok());
   EXPECT_EQ(*store::read_lease(*objects, "a.00000000", key), facts);
-  const store::lease too_late{.time = INT64_MAX, .duration = 7, .epoch = 0, .owner = ""};
+  const store::lease too_late{.time = INT64_MAX, .duration = 7, .epoch = 0, .process = {}, .owner = ""};
   ASSERT_TRUE(store::put_lease(*objects, "a.00000001", too_late, key).ok());
   EXPECT_TRUE(store::is_damage(store::read_lease(*objects, "a.00000001", key).error()));
-  EXPECT_FALSE(store::find_live_lease(*objects, key)->has_value()) << "one has expired, one is damaged";
 }
 
-TEST(lease, is_lost_if_another_process_removes_it_while_it_is_renewed) {
+TEST(lease, outlives_a_renewal_that_fails) {
   const made_store disk_store;
-  const auto objects = disk_store.open_storage("w");
   const store::seal_key key;
-  std::atomic<bool> is_renewing = false;
-  disk_store.files->meanwhile = [&](const std::string& path) {
-    if (!path.starts_with("leases/") || !path.ends_with(".00000001") || is_renewing.exchange(true)) return;
-    EXPECT_TRUE(disk_store.files->remove("leases/s.00000000").ok());
+  std::atomic<int> open_count = 0;
+  const auto open = [&]() -> std::unique_ptr<store::storage> {
+    const int number = open_count++;
+    // The second storage cannot put: its writer's file exists already.
+    if (number == 1) {
+      EXPECT_TRUE(disk_store.files->create("temporary/l1-0").ok());
+    }
+    return disk_store.open_storage("l" + std::to_string(number));
   };
-  const auto lease_of_session = store::held_lease::take(*objects, key, "s", std::chrono::milliseconds(3), 0);
+  const auto lease_of_session = store::held_lease::take(open, key, "s", std::chrono::milliseconds(3), 0);
   ASSERT_TRUE(lease_of_session.ok());
-  while (!is_renewing) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_FALSE(*(*lease_of_session)->is_held())
-      << "the other process has listed the leases before the new one was there";
-  EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre());
-  ASSERT_TRUE((*lease_of_session)->take_again().ok());
-  EXPECT_TRUE(*(*lease_of_session)->is_held());
+  while (open_count < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE((*lease_of_session)->give_up().ok());
+  EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::lease), ElementsAre());
+}
+
+TEST(lease, of_a_process_that_has_ended_has_expired) {
+  const std::int64_t hour = 3'600'000'000'000;
+  store::lease facts{.time = store::nanoseconds_now(),
+                     .duration = hour,
+                     .epoch = 0,
+                     .process = store::process_identity::own(),
+                     .owner = ""};
+  EXPECT_GT(facts.time_left().count(), hour / 2);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  facts.process.process = static_cast<std::uint64_t>(child);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_LT(facts.time_left().count(), 0) << "the child has ended";
+  facts.process.process = static_cast<std::uint64_t>(::getpid());
+  facts.process.start_time += 1;
+  EXPECT_LT(facts.time_left().count(), 0) << "another process has its number";
+  facts.process.boot[0] ^= 1;
+  EXPECT_GT(facts.time_left().count(), 0) << "of another boot nothing is known";
+  facts.process = store::process_identity::own();
+  facts.process.process = static_cast<std::uint64_t>(child);
+  facts.process.pid_namespace += 1;
+  EXPECT_GT(facts.time_left().count(), 0) << "of another namespace nothing is known";
+}
+
+TEST(lease, from_the_future_lasts_as_long_as_is_legal) {
+  const store::lease facts{.time = store::nanoseconds_now() + (std::int64_t{1} << 60),
+                           .duration = 1,
+                           .epoch = 0,
+                           .process = {},
+                           .owner = ""};
+  EXPECT_EQ(facts.time_left(), std::chrono::hours(24));
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 // A prune removes what no snapshot refers to and nothing else, wherever backups run, sessions expire or the machine stops.
+#include <array>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/objects/removal_list.h"
 #include "store/prune/removal.h"
+#include "store/repair/repair.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/support/whole_session.h"
 
@@ -56,7 +59,7 @@ TEST_P(prunes, remove_what_no_snapshot_refers_to) {
   const auto dry_run = store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true});
   ASSERT_TRUE(dry_run.ok()) << dry_run.error().message();
   EXPECT_EQ(dry_run->containers, names(disk_store_, object_kind::container).size()) << "a dry run changes nothing";
-  EXPECT_THAT(names(disk_store_, object_kind::removal_list), IsEmpty());
+  EXPECT_THAT(names(disk_store_, object_kind::log_entry), SizeIs(6)) << "the commits";
   const auto pruned = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(pruned.ok()) << pruned.error().message();
   EXPECT_GT(pruned->rewritten_containers, 0u);
@@ -141,6 +144,55 @@ TEST(prune, leaves_a_damaged_container_where_it_is) {
   EXPECT_THAT(names(disk_store, object_kind::container), testing::Contains(containers.front()));
 }
 
+/// Makes two snapshots of the same files, each with containers of its own.
+std::array<std::string, 2> back_up_twice(const made_store& disk_store, const file_map& files) {
+  const auto first = back_up(*disk_store.open(), files);
+  const auto containers = names(disk_store, object_kind::container);
+  // The second session does not see the containers of the first: they are proposed.
+  const auto opened_store = disk_store.open();
+  store::log_entry proposal;
+  proposal.kind = store::log_entry_kind::proposal;
+  for (const std::string& each : containers) proposal.removed_containers.insert(*store::container_name_of(each));
+  EXPECT_TRUE(
+      *store::append_to_log(*disk_store.open_storage("p"), opened_store->key(), *opened_store->read_log(), proposal));
+  const auto second = back_up(*disk_store.open(), files);
+  EXPECT_GT(names(disk_store, object_kind::container).size(), containers.size());
+  return {*first, *second};
+}
+
+TEST(prune, gives_up_no_copy_before_the_other_was_read) {
+  for (const bool damages_first : {false, true}) {
+    const made_store disk_store;
+    const file_map files = drawn_files(1, 3, 30'000);
+    const auto [first, second] = back_up_twice(disk_store, files);
+    const auto all = names(disk_store, object_kind::container);
+    const auto opened_store = disk_store.open();
+    ASSERT_EQ(loss_in(*opened_store, {{first, files}, {second, files}}), "");
+    // One of the two copies of a record has a bad payload.
+    store::table_cache tables(opened_store->objects(), opened_store->key(), MiB);
+    auto shards = *store::shard_index::open(opened_store->objects(), opened_store->key().kind(), tables);
+    const auto table = *store::read_container_table(opened_store->objects(), all.front(), opened_store->key());
+    std::vector<store::found_record> copies;
+    ASSERT_TRUE(shards.locate_all(store::record_kind::chunk, table.records.front().description.content, copies).ok());
+    ASSERT_THAT(copies, SizeIs(2));
+    const store::found_record& damaged = copies[damages_first ? 0 : 1];
+    (*disk_store.files->bytes_of("containers/" +
+                                 damaged.container->id))[damaged.place().position + store::record_header_bytes] ^= 1;
+    // Whichever the prune wants to keep, a whole copy stays, and a repair brings everything back.
+    for (int round = 0; round < 3; ++round) {
+      const auto pruned = store::prune_store(*disk_store.open(), everything);
+      ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+    }
+    const auto repaired = store::repair_store(*disk_store.open(), {.threads = 1});
+    ASSERT_TRUE(repaired.ok()) << repaired.error().message();
+    EXPECT_EQ(repaired->lost_files, 0u);
+    EXPECT_EQ(loss_in(*disk_store.open(), {{first, files}, {second, files}}), "");
+    ASSERT_TRUE(store::prune_store(*disk_store.open(), everything).ok());
+    EXPECT_EQ(loss_in(*disk_store.open(), {{first, files}, {second, files}}), "");
+    EXPECT_EQ(store::prune_store(*disk_store.open(), everything)->unused_bytes, 0u);
+  }
+}
+
 TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
@@ -170,8 +222,9 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   facts.root = *store_files(output->records, digests, files);
   ASSERT_TRUE(output->records.finish().ok());
   EXPECT_EQ(output->containers.stored_bytes(), 0u);
-  const auto committed = store::commit_snapshot(*running, (*session)->objects(), (*session)->lease(), facts);
+  const auto committed = store::commit_snapshot(**session, facts);
   ASSERT_TRUE(committed.ok()) << committed.error().message();
+  session->reset();
   const auto pruned = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(pruned.ok()) << pruned.error().message();
   EXPECT_GT(pruned->kept_containers, 0u);
@@ -189,7 +242,7 @@ TEST(prune, refuses_to_guess_what_an_unreadable_snapshot_needs) {
   const auto refused = store::prune_store(*opened_store, everything);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message(), testing::HasSubstr("snapshots/" + *lost));
-  EXPECT_THAT(names(disk_store, object_kind::removal_list), IsEmpty());
+  EXPECT_THAT(names(disk_store, object_kind::log_entry), SizeIs(2)) << "the commits";
 }
 
 TEST(prune, refuses_to_go_on_without_a_record) {
@@ -205,19 +258,21 @@ TEST(prune, refuses_to_go_on_without_a_record) {
 TEST(prune, that_was_suspended_is_overtaken) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
-  const auto put = [&](std::uint64_t epoch, store::removal_state state) {
-    const auto objects = disk_store.open_storage("l" + std::to_string(epoch));
-    ASSERT_TRUE(store::put_removal_list(*objects, opened_store->key(), {epoch, state, {}}).ok() &&
-                objects->sync().ok());
+  ASSERT_TRUE(back_up(*opened_store, {}).ok());
+  const auto before = *opened_store->read_log();
+  const auto append = [&](const store::store_log& known, store::log_entry_kind kind) {
+    store::log_entry entry;
+    entry.kind = kind;
+    entry.snapshots = before.snapshots;
+    return *store::append_to_log(*disk_store.open_storage(store::new_session_id()), opened_store->key(), known, entry);
   };
-  put(7, store::removal_state::decided);
-  // Epoch 3 was used and removed before.
-  const status late = store::propose_removal(*opened_store, {3, store::removal_state::proposed, {}});
-  EXPECT_EQ(late.code(), status_code::unavailable);
-  const status outcome = store::propose_removal(*opened_store, {7, store::removal_state::proposed, {}});
-  EXPECT_EQ(outcome.code(), status_code::unavailable);
-  EXPECT_EQ(store::read_newest_list(opened_store->objects(), opened_store->key())->epoch, 7u);
-  EXPECT_TRUE(store::propose_removal(*opened_store, {8, store::removal_state::proposed, {}}).ok());
+  ASSERT_TRUE(append(before, store::log_entry_kind::decision));
+  EXPECT_FALSE(append(before, store::log_entry_kind::decision)) << "the number is taken";
+  ASSERT_TRUE(append(*opened_store->read_log(), store::log_entry_kind::decision));
+  const auto objects = disk_store.open_storage("remove");
+  ASSERT_TRUE(store::remove_entries_before(*objects, 3).ok() && objects->sync().ok());
+  EXPECT_FALSE(append(before, store::log_entry_kind::decision)) << "the number is free again, and does not count";
+  EXPECT_EQ(opened_store->read_log()->decision, 3u);
 }
 
 TEST(prune, loses_nothing_by_an_index_whose_bytes_have_changed) {
@@ -340,10 +395,12 @@ TEST(prune, loses_nothing_at_any_call_of_a_backup) { EXPECT_EQ(loss_between_prun
 
 TEST(prune, loses_nothing_if_a_session_is_taken_for_dead) { EXPECT_EQ(loss_between_prunes({}, true), ""); }
 
-TEST(prune, shows_a_session_without_a_lease) { EXPECT_NE(loss_between_prunes({.takes_no_lease = true}, false), ""); }
+TEST(prune, shows_a_session_that_publishes_without_an_audit) {
+  EXPECT_NE(loss_between_prunes({.audits_nothing = true}, true), "");
+}
 
-TEST(prune, shows_a_session_that_ignores_removal_lists) {
-  const auto loss = [](session_faults planted) {
+TEST(prune, refuses_the_commit_of_a_session_that_ignores_proposals) {
+  const auto is_committed = [](session_faults planted) {
     prepared_store store;
     const auto first = store.disk_store.open();
     auto waiting = store::held_session::begin(*first);
@@ -353,7 +410,7 @@ TEST(prune, shows_a_session_that_ignores_removal_lists) {
     const made_store& disk_store = store.disk_store;
     std::vector<std::string> faults;
     disk_store.files->meanwhile = [&](const std::string& path) {
-      if (path.starts_with("snapshots/") && waiting) {
+      if (path.starts_with("log/") && !names(disk_store, object_kind::snapshot).empty() && waiting) {
         waiting = status(status_code::cancelled, "");  // ends the session
         prune_twice(disk_store, faults);
       }
@@ -361,10 +418,119 @@ TEST(prune, shows_a_session_that_ignores_removal_lists) {
     const auto id = back_up(*later, store.next, planted);
     disk_store.files->meanwhile = nullptr;
     if (id) store.kept_snapshots[*id] = store.next;
-    return loss_in(*store.disk_store.open(), store.kept_snapshots);
+    EXPECT_EQ(loss_in(*store.disk_store.open(), store.kept_snapshots), "");
+    return id.ok();
   };
-  EXPECT_EQ(loss({}), "");
-  EXPECT_NE(loss({.ignores_removal_lists = true}), "");
+  EXPECT_TRUE(is_committed({}));
+  EXPECT_FALSE(is_committed({.ignores_proposals = true}));
+}
+
+// --- beside repairs -----------------------------------------------------------------------------------------------------
+
+/// A store with two snapshots, of which the first is forgotten, and one damaged container, in which several files lie.
+struct store_to_repair {
+  store_to_repair() {
+    const auto opened_store = disk_store.open();
+    const auto first = back_up(*opened_store, overlapping_files(1, 3000));
+    const auto second = back_up(*opened_store, files);
+    EXPECT_TRUE(first.ok() && second.ok() && forget(*opened_store, *first).ok());
+    // The last container has data of the second snapshot alone.
+    for (const std::string& each : names(disk_store, object_kind::container)) {
+      const auto table = store::read_container_table(opened_store->objects(), each, opened_store->key());
+      const auto& record = table->records.front();
+      if (record.description.kind != store::record_kind::chunk) continue;
+      (*disk_store.files->bytes_of("containers/" + each))[record.position + store::record_header_bytes] ^= 1;
+    }
+  }
+  /// Returns the files that are in the newest snapshot and come back, and "" if there is none.
+  [[nodiscard]] std::set<std::string> whole_files() const {
+    const auto opened_store = disk_store.open();
+    std::set<std::string> whole;
+    const auto all = *opened_store->snapshots({});
+    if (all.empty()) return whole;
+    store::record_reader records(opened_store->objects(), opened_store->key(), opened_store->shards(),
+                                 *store::record_fingerprinter::make(opened_store->fingerprint()));
+    static_cast<void>(store::visit_entries(all.back().facts.root, records, [&](const store::folder_entry& entry) {
+      std::vector<std::uint8_t> bytes;
+      const status read = store::visit_extents(*entry.node, 0, entry.size, records,
+                                               [&](const store::stored_extent& extent, std::uint64_t) {
+                                                 const auto content = records.read_chunk(extent.record);
+                                                 if (content)
+                                                   bytes.insert(bytes.end(), content->begin(), content->end());
+                                                 return content ? status() : content.error();
+                                               });
+      if (read.ok() && bytes == files.at(entry.name)) whole.insert(entry.name);
+      return status();
+    }));
+    return whole;
+  }
+  made_store disk_store;
+  file_map files = overlapping_files(2, 3000);
+};
+
+/// Runs `run` in a store to repair, and `act` at each of its calls in turn. Returns a sentence on the first time that fewer
+/// files come back than of a repair alone, or an empty string.
+std::string loss_of_repair(const std::function<void(const made_store&)>& run,
+                           const std::function<void(const made_store&)>& act) {
+  const store_to_repair alone;
+  EXPECT_TRUE(store::repair_store(*alone.disk_store.open(), {.threads = 1}).ok());
+  const std::set<std::string> expected = alone.whole_files();
+  EXPECT_THAT(expected, testing::Not(IsEmpty()));
+  EXPECT_LT(expected.size(), alone.files.size()) << "something is lost";
+  std::uint64_t calls = 1;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    const store_to_repair both;
+    calls = interrupt(
+        both.disk_store, call, [&] { act(both.disk_store); }, [&] { run(both.disk_store); });
+    for (int round = 0; round < 3; ++round) {
+      const std::set<std::string> whole = both.whole_files();
+      if (whole != expected) return fmt::format("{} of {} files at call {}", whole.size(), expected.size(), call);
+      if (round == 0) static_cast<void>(store::repair_store(*both.disk_store.open(), {.threads = 1}));
+      if (round == 1) static_cast<void>(store::prune_store(*both.disk_store.open(), everything));
+    }
+  }
+  EXPECT_GT(calls, 15u);
+  return "";
+}
+
+void prune_once(const made_store& disk_store) { static_cast<void>(store::prune_store(*disk_store.open(), everything)); }
+void repair_once(const made_store& disk_store) {
+  static_cast<void>(store::repair_store(*disk_store.open(), {.threads = 1}));
+}
+
+TEST(prune, loses_nothing_at_any_call_of_a_repair) { EXPECT_EQ(loss_of_repair(repair_once, prune_once), ""); }
+
+TEST(prune, loses_nothing_of_a_repair_that_runs_at_any_of_its_calls) {
+  EXPECT_EQ(loss_of_repair(prune_once, repair_once), "");
+}
+
+TEST(prune, loses_nothing_at_any_call_of_a_repair_that_is_taken_for_dead) {
+  const auto prune = [](const made_store& disk_store) {
+    for (const std::string& each : names(disk_store, object_kind::lease)) {
+      EXPECT_TRUE(disk_store.files->remove("leases/" + each).ok());
+    }
+    prune_once(disk_store);
+  };
+  EXPECT_EQ(loss_of_repair(repair_once, prune), "");
+}
+
+TEST(prune, removes_what_a_repair_has_condemned_and_a_backup_heals) {
+  const store_to_repair store;
+  const made_store& disk_store = store.disk_store;
+  ASSERT_TRUE(store::repair_store(*disk_store.open(), {.threads = 1}).ok());
+  const auto condemned = disk_store.open()->read_log()->condemned;
+  ASSERT_THAT(condemned, testing::Not(IsEmpty()));
+  const auto exists = [&](const store::container_name& name) {
+    return disk_store.open_storage("x")->size({object_kind::container, store::id_of(name)}).ok();
+  };
+  for (const auto& each : condemned) EXPECT_TRUE(exists(each)) << "a repair removes nothing";
+  const auto healed = back_up(*disk_store.open(), store.files);
+  ASSERT_TRUE(healed.ok()) << healed.error().message();
+  EXPECT_EQ(loss_in(*disk_store.open(), {{*healed, store.files}}), "");
+  ASSERT_TRUE(store::prune_store(*disk_store.open(), everything).ok());
+  for (const auto& each : condemned) EXPECT_FALSE(exists(each));
+  EXPECT_THAT(disk_store.open()->read_log()->condemned, IsEmpty());
+  EXPECT_EQ(loss_in(*disk_store.open(), {{*healed, store.files}}), "");
 }
 
 TEST(prune, loses_nothing_wherever_it_stops) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "store/access/open_store.h"
 #include "store/session/session_writer.h"
 
 namespace cutpoint::tests {
@@ -79,9 +80,16 @@ tree_facts facts_of(const std::string& folder) {
   return facts;
 }
 
-std::shared_ptr<volatile_file_system> make_file_store() {
+std::shared_ptr<volatile_file_system> make_file_store(const std::optional<store::key_secret>& secret) {
   auto files = std::make_shared<volatile_file_system>();
   EXPECT_TRUE(store::make_storage_folders(*files).ok());
+  store::store_config config = small_config();
+  if (secret) {
+    config.fingerprint = fingerprint_kind::blake3;
+    config.cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)";
+  }
+  const auto objects = store::open_directory_storage(files, {.writer_id = "init", .pending_objects = 0});
+  EXPECT_TRUE(store::make_store(*objects, config, secret).ok());
   return files;
 }
 
@@ -94,12 +102,12 @@ std::string next_writer_id() {
 
 }  // namespace
 
-file_store::file_store(std::shared_ptr<volatile_file_system> files, store::seal_key key)
+file_store::file_store(std::shared_ptr<volatile_file_system> files, store::seal_key key, fingerprint_recipe fingerprint)
     : file_store(store::open_directory_storage(std::move(files), {.writer_id = next_writer_id(), .pending_objects = 0}),
-                 key) {}
+                 key, fingerprint) {}
 
-file_store::file_store(std::unique_ptr<store::storage> objects, store::seal_key key)
-    : key_(key), objects_(std::move(objects)), tables_(*objects_, key_, 8 * MiB) {}
+file_store::file_store(std::unique_ptr<store::storage> objects, store::seal_key key, fingerprint_recipe fingerprint)
+    : key_(key), fingerprint_(fingerprint), objects_(std::move(objects)) {}
 
 feed_options file_store::feed() {
   return {.cuts = *parse_canonical("gear(min_bytes=512,avg_bytes=2048,max_bytes=8192,table=fastcdc2020)"),
@@ -114,8 +122,14 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
   }
   store::store_config config = small_config();
   config.container_bytes = static_cast<std::uint32_t>(container_bytes);
+  config.fingerprint = fingerprint_.kind;
+  options.feed.fingerprint = fingerprint_;
   auto threads = engine::make({.threads = 2});
-  const auto writer = store::session_writer::open(config, *objects_, key_, tables_, sha256());
+  const auto log = store::read_log(*objects_, key_);
+  if (!log) return log.error();
+  store::table_cache tables(*objects_, key_, 8 * MiB, log->unusable());
+  const auto writer =
+      store::session_writer::open(config, *objects_, key_, tables, *store::record_fingerprinter::make(fingerprint_));
   if (!writer) return writer.error();
   store::write_session& session = (*writer)->records;
   if (most_old_containers != 0) session.cap_containers(most_old_containers, *objects_, key_);
@@ -131,6 +145,7 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
   auto id = store::put_snapshot(*objects_, done.facts, key_);
   if (!id) return id.error();
   if (status synced = objects_->sync(); !synced.ok()) return synced;
+  if (status committed = commit_by_hand(*objects_, key_, *id); !committed.ok()) return committed;
   done.id = *id;
   return done;
 }

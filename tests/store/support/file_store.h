@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/backup/backup.h"
+#include "store/objects/key.h"
 #include "store/restore/restore.h"
 #include "tests/store/support/small_store.h"
 
@@ -32,15 +34,18 @@ inline store::problem_function note_in(problem_map& problems) {
 using tree_facts = std::map<std::string, std::string>;
 [[nodiscard]] tree_facts facts_of(const std::string& folder);
 
-/// Returns a volatile file system with an empty store.
-[[nodiscard]] std::shared_ptr<volatile_file_system> make_file_store();
+/// Returns a volatile file system with an empty store, which is encrypted if there is a secret.
+[[nodiscard]] std::shared_ptr<volatile_file_system> make_file_store(
+    const std::optional<store::key_secret>& secret = std::nullopt);
 
 /// An open store of small chunks and containers. Each session is another object.
 class file_store {
  public:
-  explicit file_store(std::shared_ptr<volatile_file_system> files, store::seal_key key = {});
+  explicit file_store(std::shared_ptr<volatile_file_system> files, store::seal_key key = {},
+                      fingerprint_recipe fingerprint = fingerprint_kind::sha256);
   /// Opens a store in any storage.
-  explicit file_store(std::unique_ptr<store::storage> objects, store::seal_key key = {});
+  explicit file_store(std::unique_ptr<store::storage> objects, store::seal_key key = {},
+                      fingerprint_recipe fingerprint = fingerprint_kind::sha256);
 
   struct done_backup {
     std::string id;
@@ -60,10 +65,13 @@ class file_store {
   /// Calls `use` with what reading takes.
   template <class Use>
   auto with_reading(Use use) {
-    auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
+    const auto log = store::read_log(*objects_, key_, [](const store::object_name&, const status&) {});
+    EXPECT_TRUE(log.ok());
+    store::table_cache tables(*objects_, key_, 8 * MiB, log->lost());
+    auto shards = store::shard_index::open(*objects_, key_.kind(), tables);
     EXPECT_TRUE(shards.ok());
     return use(store::store_reading{*objects_, key_, *shards,
-                                    [] { return store::record_fingerprinter::make(fingerprint_kind::sha256); }});
+                                    [recipe = fingerprint_] { return store::record_fingerprinter::make(recipe); }});
   }
 
   [[nodiscard]] static feed_options feed();
@@ -73,8 +81,8 @@ class file_store {
 
  private:
   store::seal_key key_;
+  fingerprint_recipe fingerprint_;
   std::unique_ptr<store::storage> objects_;
-  store::table_cache tables_;
 };
 
 }  // namespace cutpoint::tests

@@ -38,6 +38,7 @@ class hostile_store {
     store::snapshot facts;
     facts.root = root;
     const auto id = store::put_snapshot(store_.objects(), facts, key_);
+    EXPECT_TRUE(commit_by_hand(store_.objects(), key_, *id).ok());
     const store::check_options options{.threads = 1,
                                        .object_problem = note_in(problems),
                                        .file_problem = [&](const std::string&, const std::string& path,

@@ -9,6 +9,7 @@
 
 #include "store/format/failure.h"
 #include "store/objects/config.h"
+#include "store/objects/log.h"
 #include "store/objects/snapshot.h"
 #include "store/session/record_reader.h"
 #include "store/session/write_session.h"
@@ -93,6 +94,16 @@ inline result<file_map> read_files(store::record_reader& records, const store::r
   });
   if (!walked.ok()) return walked;
   return files;
+}
+
+/// Commits a snapshot that was put, as the log does.
+inline status commit_by_hand(store::storage& objects, const store::seal_key& key, const std::string& id) {
+  const auto log = store::read_log(objects, key);
+  if (!log) return log.error();
+  store::log_entry entry;
+  entry.snapshots = {id};
+  const auto number = store::append_to_log(objects, key, *log, entry);
+  return number ? status() : number.error();
 }
 
 /// Faults that a test plants in a store.

@@ -15,8 +15,8 @@ namespace cutpoint::tests {
 
 /// Faults that a test plants in sessions.
 struct session_faults {
-  bool ignores_removal_lists = false;  ///< records are looked up in containers that a prune has proposed
-  bool takes_no_lease = false;
+  bool ignores_proposals = false;  ///< records are looked up in containers that a prune has proposed
+  bool audits_nothing = false;     ///< the snapshot is committed though containers were removed meanwhile
 };
 
 /// Stores files and commits them. Returns the id of the snapshot.
@@ -24,11 +24,8 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
                                    session_faults planted = {}) {
   auto session = store::held_session::begin(opened_store);
   if (!session) return session.error();
-  if (planted.takes_no_lease) {
-    if (status outcome = (*session)->lease().give_up(); !outcome.ok()) return outcome;
-  }
   auto shards = (*session)->open_shards();
-  if (planted.ignores_removal_lists) {
+  if (planted.ignores_proposals) {
     if (status mapped = opened_store.reopen_shards(); !mapped.ok()) return mapped;
     shards = store::shard_index::open(opened_store.objects(), opened_store.key().kind(), opened_store.tables());
   }
@@ -43,12 +40,15 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
   if (status finished = writer.finish(); !finished.ok()) return finished;
   store::snapshot facts;
   facts.root = *root;
-  if (planted.takes_no_lease) {
+  if (planted.audits_nothing) {
     auto id = store::put_snapshot((*session)->objects(), facts, opened_store.key());
-    const status synced = (*session)->objects().sync();
-    return synced.ok() ? std::move(id) : synced;
+    status done = (*session)->objects().sync();
+    store::log_entry entry;
+    entry.snapshots = {*id};
+    if (done.ok()) done = store::append_change(**session, entry);
+    return done.ok() ? std::move(id) : done;
   }
-  auto committed = store::commit_snapshot(opened_store, (*session)->objects(), (*session)->lease(), std::move(facts));
+  auto committed = store::commit_snapshot(**session, std::move(facts));
   if (!committed) return committed.error();
   return std::move(committed->id);
 }

@@ -6,8 +6,7 @@
 
 #include <cutpoint/source.h>
 
-#include "store/files/store_reading.h"
-#include "store/objects/config.h"
+#include "store/access/open_store.h"
 
 namespace cutpoint::store {
 
@@ -34,16 +33,15 @@ struct repair_summary {
   std::uint64_t replaced_snapshots = 0;
 };
 
-/// Reads the whole store. The records that are whole in damaged containers are stored again, the index is made again from
-/// all whole containers, and each snapshot that lost files is replaced by one without them, which is marked incomplete and
-/// has the same sequence number. Damaged containers, shards and snapshots are removed at last.
+/// Reads the whole store, and makes it consistent for what is left. The records that are whole in damaged containers are stored
+/// again, and then these containers are condemned by the log: they hold nothing any more, and the next prune removes them. The
+/// index gets shards for the containers that no whole shard names. Each snapshot that lost files is replaced by one without
+/// them, which is marked incomplete and has the same sequence number; a snapshot that cannot be read does not count any more.
 ///
-/// Everything new is durable before anything is removed, so that a repair may be interrupted and repeated. No other
-/// session may write meanwhile. Open shards do not see the new ones: open the store again. Nothing is removed if an object
-/// cannot be read for another reason than damage.
+/// Nothing but damaged shards is removed, and everything new is durable before the log says so. So a repair may be interrupted
+/// and repeated, and other sessions may run meanwhile. Nothing is condemned that cannot be read for another reason than damage.
 ///
 /// Errors: those of the storage, except damage; unavailable, if a newer version wrote an object; cancelled.
-[[nodiscard]] result<repair_summary> repair_store(const store_reading& store, const store_config& config,
-                                                  const repair_options& options);
+[[nodiscard]] result<repair_summary> repair_store(open_store& opened_store, const repair_options& options);
 
 }  // namespace cutpoint::store

@@ -1,4 +1,4 @@
-#include "store/check/tree_rewrite.h"
+#include "store/repair/tree_rewrite.h"
 
 #include "store/format/failure.h"
 
