@@ -178,6 +178,12 @@ void console_feeder::left_out(const std::string& path, omission why) {
       return say_.note(fmt::format("{}: skipped, it is on another file system", path));
     case omission::cache:
       return say_.note(fmt::format("{}: skipped but for its tag, it is a cache", path));
+    case omission::tag:
+      return say_.note(fmt::format("{}: skipped but for its tag", path));
+    case omission::size:
+      return say_.note(fmt::format("{}: skipped, it is too large", path));
+    case omission::file:
+      return say_.note(fmt::format("{}: skipped", path));
   }
 }
 

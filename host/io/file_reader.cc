@@ -65,15 +65,31 @@ class file_reader::implementation {
     entries_.push_back(std::move(next));
   }
 
+  void add(result<file_source> file) {
+    entry next = {.path = {}, .file = std::shared_ptr<file_progress>()};
+    std::unique_ptr<preopened_file> preopened = ahead_ != nullptr && file ? preopened_file::take(*file) : nullptr;
+    is_held_up_ = ahead_ == nullptr || (file && preopened == nullptr);
+    if (preopened != nullptr) {
+      next.file = std::make_shared<file_progress>(std::move(preopened));
+      ahead_->add(*next.file);
+    } else if (file) {
+      next.source = std::make_unique<file_source>(*std::move(file));
+    } else {
+      next.file = file.error();
+    }
+    entries_.push_back(std::move(next));
+  }
+
   bool is_full() const {
     if (entries_.empty()) return false;
     return is_held_up_ || entries_.size() >= options_.most_files || ahead_->is_full();
   }
 
   result<std::unique_ptr<file_stream>> next() {
-    const entry first = std::move(entries_.front());
+    entry first = std::move(entries_.front());
     entries_.pop_front();
     if (!first.file) return first.file.error();
+    if (first.source != nullptr) return std::unique_ptr<file_stream>(std::move(first.source));
     if (*first.file != nullptr) return std::unique_ptr<file_stream>(new stream_ahead(*ahead_, *first.file));
     auto file = file_source::open(first.path, options_.cancel, options_.opening);
     if (!file) return file.error();
@@ -88,6 +104,7 @@ class file_reader::implementation {
   struct entry {
     std::string path;
     result<std::shared_ptr<file_progress>> file;  ///< null if the file is opened in its turn
+    std::unique_ptr<file_source> source = {};     ///< of a file that is open and is not read ahead
   };
 
   file_reader_options options_;
@@ -119,6 +136,7 @@ result<file_reader> file_reader::make(const file_reader_options& options) {
 }
 
 void file_reader::add(const std::string& path) { implementation_->add(path); }
+void file_reader::add(result<file_source> file) { implementation_->add(std::move(file)); }
 bool file_reader::is_full() const { return implementation_->is_full(); }
 result<std::unique_ptr<file_stream>> file_reader::next() { return implementation_->next(); }
 bool file_reader::reads_ahead() const noexcept { return implementation_->reads_ahead(); }

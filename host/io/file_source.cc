@@ -15,6 +15,7 @@
 
 #include "host/core/interruptible.h"
 #include "host/io/long_path.h"
+#include "host/io/open_entry.h"
 #include "host/io/regular_file.h"
 
 namespace cutpoint {
@@ -77,15 +78,43 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
   std::string name = path;  // copied first: if the copy fails for lack of memory, no descriptor is lost
   const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
-  file_source source(descriptor, ownership::owned, std::move(name), cancel);
-  if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);
+  const bool is_described = ::fstat(descriptor, &facts) == 0;
+  const int error = errno;
+  file_source source = of_descriptor(descriptor, std::move(name), facts, cancel);
+  if (!is_described) return interruptible_failure(path, "found", error, cancel);
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
+  if (is_fifo && S_ISFIFO(facts.st_mode)) {
+    if (status awaited = source.await_writer(options.writer_wait); !awaited.ok()) return awaited;
+  }
+  return source;
+}
+
+/// O_NONBLOCK is for a FIFO that takes the name of the file after the walk. A regular file is opened without it where
+/// somebody has a lease of it, and is read without it, since io_uring does not wait for the disk otherwise.
+result<file_source> file_source::open(const tree_entry& entry, const cancellation* cancel) {
+  struct stat facts = {};
+  std::string name = entry.path;
+  int flags = O_RDONLY | O_NOCTTY | O_NONBLOCK;
+  int descriptor = repeat_interrupted(cancel, [&] { return open_entry(entry, flags, facts); });
+  if (descriptor < 0 && errno == EWOULDBLOCK) {
+    flags &= ~O_NONBLOCK;
+    descriptor = repeat_interrupted(cancel, [&] { return open_entry(entry, flags, facts); });
+  }
+  if (descriptor < 0) {
+    if (errno == EINTR) return interruptible_failure(entry.path, "opened", errno, cancel);
+    return entry_failure(entry.path, "opened", errno);
+  }
+  ::fcntl(descriptor, F_SETFL, 0);
+  return of_descriptor(descriptor, std::move(name), facts, cancel);
+}
+
+file_source file_source::of_descriptor(int descriptor, std::string name, const struct stat& facts,
+                                       const cancellation* cancel) {
+  file_source source(descriptor, ownership::owned, std::move(name), cancel);
   if (can_wait(descriptor, facts.st_mode)) source.waits_ = waiting::until_polled;
   if (S_ISREG(facts.st_mode)) {
     if (is_large(state_of(facts))) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only a hint
     source.regular_ = regular_file(state_of(facts));
-  } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
-    if (status awaited = source.await_writer(options.writer_wait); !awaited.ok()) return awaited;
   }
   return source;
 }

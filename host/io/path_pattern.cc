@@ -41,24 +41,27 @@ class byte_locale {
   locale_t before_;
 };
 
-bool is_match(const std::string& pattern, const std::string& name) {
-  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+bool is_match(const std::string& pattern, const std::string& name, int flags) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), flags) == 0;
 }
 
 }  // namespace
 
-result<path_pattern> path_pattern::make(std::string_view text) {
+result<path_pattern> path_pattern::make(std::string_view text, letter_case letters) {
   const auto refused = [&](std::string_view why) {
     return status(status_code::invalid_argument, fmt::format("{}: {}", text, why));
   };
-  if (text.starts_with('!')) return refused("a pattern has no negation; write \\! where a name begins with '!'");
   if (text.find('\0') != std::string_view::npos) return refused("no name has a zero byte");
   path_pattern pattern;
-  std::string_view rest = text;
+  pattern.text_ = text;
+  pattern.flags_ = letters == letter_case::ignored ? FNM_CASEFOLD : 0;
+  pattern.is_negated_ = text.starts_with('!');
+  std::string_view rest = text.substr(pattern.is_negated_ ? 1 : 0);
   pattern.is_for_directories_ = rest.ends_with('/');
   if (pattern.is_for_directories_) rest.remove_suffix(1);
   const bool has_slash = rest.find('/') != std::string_view::npos;
-  if (rest.starts_with('/')) rest.remove_prefix(1);
+  pattern.begins_with_slash_ = rest.starts_with('/');
+  if (pattern.begins_with_slash_) rest.remove_prefix(1);
   if (rest.empty()) return refused("a pattern needs a name");
   pattern.names_ = split(rest);
   for (const std::string& name : pattern.names_) {
@@ -75,7 +78,7 @@ bool path_pattern::matches(std::string_view path, bool is_directory) const {
   if (is_for_directories_ && !is_directory) return false;
   const byte_locale bytes;
   const bool is_last_fixed = names_.back() != any_names;
-  if (is_last_fixed && !is_match(names_.back(), std::string(path.substr(path.rfind('/') + 1)))) return false;
+  if (is_last_fixed && !is_match(names_.back(), std::string(path.substr(path.rfind('/') + 1)), flags_)) return false;
   const std::vector<std::string> entry = split(path);
   std::size_t next = 0;  // index in the pattern's names
   std::size_t last_any = names_.size();
@@ -85,7 +88,7 @@ bool path_pattern::matches(std::string_view path, bool is_directory) const {
       last_any = next++;
       resumed = i;
       if (next == names_.size()) return true;
-    } else if (next < names_.size() && is_match(names_[next], entry[i])) {
+    } else if (next < names_.size() && is_match(names_[next], entry[i], flags_)) {
       ++next;
       ++i;
     } else if (last_any < names_.size()) {
@@ -96,6 +99,10 @@ bool path_pattern::matches(std::string_view path, bool is_directory) const {
     }
   }
   return next == names_.size();
+}
+
+bool path_pattern::matches_absolute(std::string_view path, bool is_directory) const {
+  return begins_with_slash_ && path.substr(0, path.find('/')) == names_.front() && matches(path, is_directory);
 }
 
 }  // namespace cutpoint

@@ -18,10 +18,14 @@ result<std::unique_ptr<preopened_file>> preopened_file::open(const std::string& 
   struct stat facts = {};
   if (stat_path(path, facts) == 0 && !S_ISREG(facts.st_mode)) return none;
   auto source = file_source::open_as(path, false, cancel, {});
-  if (source && !source->regular_) return none;
-  if (source) return std::unique_ptr<preopened_file>(new preopened_file(*std::move(source)));
+  if (source) return take(*source);
   const int error = source.error().system_error();
   return error == EMFILE || error == ENFILE ? result<std::unique_ptr<preopened_file>>(std::move(none)) : source.error();
+}
+
+std::unique_ptr<preopened_file> preopened_file::take(file_source& source) {
+  if (!source.regular_) return nullptr;
+  return std::unique_ptr<preopened_file>(new preopened_file(std::move(source)));
 }
 
 preopened_file::preopened_file(file_source source)

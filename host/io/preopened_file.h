@@ -21,6 +21,8 @@ class preopened_file {
   /// has no descriptor left. Errors: as for `file_source::open`.
   [[nodiscard]] static result<std::unique_ptr<preopened_file>> open(const std::string& path,
                                                                     const cancellation* cancel);
+  /// Takes a regular file that was opened. Returns null for any other source, which it leaves as it is.
+  [[nodiscard]] static std::unique_ptr<preopened_file> take(file_source& source);
 
   preopened_file(const preopened_file&) = delete;
   preopened_file& operator=(const preopened_file&) = delete;

@@ -3,10 +3,13 @@
 #include <cerrno>
 
 #include <cutpoint/tree_entry.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
-#include "host/io/long_path.h"
+#include "host/io/open_entry.h"
 
 namespace cutpoint {
 
@@ -56,18 +59,21 @@ std::string_view to_string(file_kind kind) noexcept {
 }
 
 result<std::vector<extended_attribute>> read_extended_attributes(const tree_entry& entry) {
-  const auto failed = [&](int error) { return system_failure(entry.path, "asked for its extended attributes", error); };
-  const short_path shortened(entry.path);
-  if (shortened.error() != 0) return failed(shortened.error());
-  // These system calls take a path only, not a directory descriptor and a name.
-  const std::string path = shortened.directory() < 0
-                               ? entry.path
-                               : fmt::format("/proc/self/fd/{}/{}", shortened.directory(), shortened.name());
-  const bool is_link = entry.kind == file_kind::symbolic_link;
+  struct stat facts = {};
+  const int file = open_entry(entry, O_PATH, facts);
+  if (file < 0) return entry_failure(entry.path, "asked for its extended attributes", errno);
+  auto attributes = read_extended_attributes(file, entry.path);
+  ::close(file);
+  return attributes;
+}
+
+/// The calls on descriptors refuse O_PATH, those on paths do not, and this path leads to the open file whatever it is.
+result<std::vector<extended_attribute>> read_extended_attributes(int file, const std::string& path) {
+  const auto failed = [&](int error) { return system_failure(path, "asked for its extended attributes", error); };
+  const std::string link = fmt::format("/proc/self/fd/{}", file);
   std::string names;
-  const bool is_listed = read_whole(names, [&](char* buffer, std::size_t size) {
-    return is_link ? ::llistxattr(path.c_str(), buffer, size) : ::listxattr(path.c_str(), buffer, size);
-  });
+  const bool is_listed =
+      read_whole(names, [&](char* buffer, std::size_t size) { return ::listxattr(link.c_str(), buffer, size); });
   std::vector<extended_attribute> attributes;
   if (!is_listed && errno == ENOTSUP) return attributes;
   if (!is_listed) return failed(errno);
@@ -75,8 +81,7 @@ result<std::vector<extended_attribute>> read_extended_attributes(const tree_entr
     extended_attribute next = {.name = names.c_str() + begin, .value = {}};
     begin += next.name.size() + 1;
     const bool is_read = read_whole(next.value, [&](char* buffer, std::size_t size) {
-      return is_link ? ::lgetxattr(path.c_str(), next.name.c_str(), buffer, size)
-                     : ::getxattr(path.c_str(), next.name.c_str(), buffer, size);
+      return ::getxattr(link.c_str(), next.name.c_str(), buffer, size);
     });
     if (!is_read && errno == ENODATA) continue;  // it was removed after the names were listed
     if (!is_read) return failed(errno);

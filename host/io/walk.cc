@@ -4,7 +4,6 @@
 // level is closed while the walk is much deeper. It is opened again by its path and must have the same device and
 // inode.
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <map>
 #include <memory>
@@ -16,9 +15,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "host/io/entry_filter.h"
 #include "host/io/long_path.h"
+#include "host/io/open_entry.h"
 
 namespace cutpoint {
 
@@ -34,6 +36,7 @@ using open_directory = std::unique_ptr<DIR, close_directory>;
 using file_id = std::pair<std::uint64_t, std::uint64_t>;  ///< device and inode
 
 file_id id_of(const struct stat& facts) { return {facts.st_dev, facts.st_ino}; }
+file_id id_of(const tree_entry& entry) { return {entry.device, entry.inode}; }
 
 file_kind kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return file_kind::directory;
@@ -57,17 +60,28 @@ open_directory directory_of(int descriptor) {
   return directory;
 }
 
-/// Reads the names in a directory, sorted by byte. Returns false and sets errno on failure.
-bool read_names(DIR* directory, std::vector<std::string>& names) {
+/// The names in a directory, sorted by byte, and the kind that the directory says of each: a DT_ constant of readdir(3).
+struct directory_names {
+  std::vector<std::string> names;
+  std::vector<unsigned char> types;
+};
+
+/// Returns false and sets errno on failure.
+bool read_names(DIR* directory, directory_names& content) {
+  std::vector<std::pair<std::string, unsigned char>> read;
   for (;;) {
     errno = 0;
     const dirent* next = ::readdir(directory);
     if (next == nullptr) break;
     const std::string_view name = next->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+    if (name != "." && name != "..") read.emplace_back(name, next->d_type);
   }
   const int error = errno;
-  std::sort(names.begin(), names.end());
+  std::sort(read.begin(), read.end());
+  for (auto& [name, type] : read) {
+    content.names.push_back(std::move(name));
+    content.types.push_back(type);
+  }
   errno = error;
   return error == 0;
 }
@@ -83,50 +97,48 @@ bool read_target(int directory, const char* name, std::string& target) {
   }
 }
 
-/// Sets the fields that stat(2) reports.
-void describe(const struct stat& facts, tree_entry& entry) {
-  entry.kind = kind_of(facts.st_mode);
-  entry.permissions = facts.st_mode & ~static_cast<mode_t>(S_IFMT);
-  entry.user_id = facts.st_uid;
-  entry.group_id = facts.st_gid;
-  entry.size = static_cast<std::uint64_t>(facts.st_size);
-  entry.modified = facts.st_mtim;
-  entry.changed = facts.st_ctim;
-  entry.link_count = facts.st_nlink;
-  entry.device = facts.st_dev;
-  entry.inode = facts.st_ino;
-  entry.device_number = S_ISCHR(facts.st_mode) || S_ISBLK(facts.st_mode) ? facts.st_rdev : 0;
-}
-
-constexpr std::string_view cache_tag = "CACHEDIR.TAG";
-
-/// Returns whether the directory has a tag with the signature of caches.
-bool is_cache(int directory) {
-  constexpr std::string_view signature = "Signature: 8a477f597d28d172789f06886806bc55";
-  const int tag = ::openat(directory, cache_tag.data(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (tag < 0) return false;
-  std::array<char, signature.size()> begin = {};
-  struct stat facts = {};
-  const bool is_signed = ::fstat(tag, &facts) == 0 && S_ISREG(facts.st_mode) &&
-                         ::read(tag, begin.data(), begin.size()) == static_cast<ssize_t>(begin.size()) &&
-                         std::string_view(begin.data(), begin.size()) == signature;
-  ::close(tag);
-  return is_signed;
+/// Describes the file called `name` in a directory, or the directory itself for "". Returns false and sets errno on failure.
+bool describe(int directory, const char* name, symlinks links, tree_entry& entry) {
+  struct statx facts = {};
+  const int flags = AT_EMPTY_PATH | (links == symlinks::follow ? 0 : AT_SYMLINK_NOFOLLOW);
+  if (::statx(directory, name, flags, STATX_BASIC_STATS, &facts) != 0) return false;
+  entry.kind = kind_of(facts.stx_mode);
+  entry.permissions = facts.stx_mode & ~static_cast<mode_t>(S_IFMT);
+  entry.user_id = facts.stx_uid;
+  entry.group_id = facts.stx_gid;
+  entry.size = facts.stx_size;
+  entry.modified = {.tv_sec = static_cast<std::time_t>(facts.stx_mtime.tv_sec), .tv_nsec = facts.stx_mtime.tv_nsec};
+  entry.changed = {.tv_sec = static_cast<std::time_t>(facts.stx_ctime.tv_sec), .tv_nsec = facts.stx_ctime.tv_nsec};
+  entry.link_count = facts.stx_nlink;
+  entry.device = makedev(facts.stx_dev_major, facts.stx_dev_minor);
+  entry.inode = facts.stx_ino;
+  const bool is_device = entry.kind == file_kind::character_device || entry.kind == file_kind::block_device;
+  entry.device_number = is_device ? makedev(facts.stx_rdev_major, facts.stx_rdev_minor) : 0;
+  entry.flags = ((facts.stx_attributes & STATX_ATTR_IMMUTABLE) != 0 ? immutable_flag : 0u) |
+                ((facts.stx_attributes & STATX_ATTR_APPEND) != 0 ? append_only_flag : 0u) |
+                ((facts.stx_attributes & STATX_ATTR_NODUMP) != 0 ? no_dump_flag : 0u);
+  entry.target.clear();
+  return true;
 }
 
 class walker {
  public:
-  walker(const walk_options& options, const walk_callbacks& callbacks, const cancellation* cancel)
-      : options_(options), callbacks_(callbacks), cancel_(cancel) {}
-
-  status visit_tree(const std::string& path) {
+  walker(const std::string& path, const walk_options& options, const walk_callbacks& callbacks,
+         const cancellation* cancel)
+      : options_(options), callbacks_(callbacks), cancel_(cancel), filter_(options, callbacks, path) {
     entry_.path = path;
+  }
+
+  status visit_tree() {
     entry_.is_given = true;
-    struct stat facts = {};
-    if (stat_path(path, facts) != 0) return report("found", errno);
-    device_ = facts.st_dev;
-    status outcome = visit(AT_FDCWD, path.c_str(), facts);
+    entry_.follows_link = options_.given_link == symlinks::follow;
+    const short_path shortened(entry_.path);
+    if (shortened.error() != 0) return report("found", shortened.error());
+    if (!describe(shortened.directory(), shortened.name(), options_.given_link, entry_)) return report("found", errno);
+    device_ = entry_.device;
+    status outcome = visit(shortened.directory(), shortened.name());
     entry_.is_given = false;
+    entry_.follows_link = options_.links == symlinks::follow;
     while (outcome.ok() && !levels_.empty()) outcome = visit_next();
     return outcome;
   }
@@ -136,19 +148,19 @@ class walker {
     open_directory directory;
     file_id id;
     std::size_t path_bytes;  ///< length of the directory's path with a slash at its end
-    std::vector<std::string> names = {};
-    std::size_t next = 0;      ///< index in `names`
+    directory_names content = {};
+    std::size_t next = 0;      ///< index in `content`
     bool is_included = false;  ///< whether everything in it is included, whatever its path matches
   };
 
   status report(std::string_view done, int error) const {
-    return callbacks_.problem(entry_.path, system_failure(entry_.path, done, error));
+    return callbacks_.problem(entry_.path, entry_failure(entry_.path, done, error));
   }
 
   status visit_next() {
     level& here = levels_.back();
     entry_.path.resize(here.path_bytes);
-    if (here.next == here.names.size()) {
+    if (here.next == here.content.names.size()) {
       ancestors_.erase(here.id);
       levels_.pop_back();
       return {};
@@ -158,81 +170,84 @@ class walker {
     }
     if (here.directory == nullptr && !reopen(here)) {
       const int error = errno;
-      here.next = here.names.size();
+      here.next = here.content.names.size();
       entry_.path.pop_back();
       return report("opened again, to go on with its entries", error);
     }
-    const std::string& name = here.names[here.next++];
+    const std::string& name = here.content.names[here.next];
+    const unsigned char type = here.content.types[here.next];
+    ++here.next;
     entry_.path += name;
+    const bool is_kind_known = type != DT_UNKNOWN && (type != DT_LNK || options_.links == symlinks::skip);
+    if (is_kind_known && is_left_out(here, type == DT_DIR)) return leave_out(omission::pattern);
     const int directory = ::dirfd(here.directory.get());
-    struct stat facts = {};
-    const int flags = options_.links == symlinks::follow ? 0 : AT_SYMLINK_NOFOLLOW;
-    const int error = ::fstatat(directory, name.c_str(), &facts, flags) != 0 ? errno : 0;
-    if (is_left_out(here, error == 0 && S_ISDIR(facts.st_mode))) {
-      leave_out(omission::pattern);
-      return {};
-    }
-    return error == 0 ? visit(directory, name.c_str(), facts) : report("found", error);
+    const int error = describe(directory, name.c_str(), options_.links, entry_) ? 0 : errno;
+    // An entry that cannot be described may be a directory, such as the mount point of a server that does not answer.
+    const bool is_directory = error != 0 || entry_.kind == file_kind::directory;
+    const bool is_decided = is_kind_known && (error != 0 || is_directory == (type == DT_DIR));
+    if (!is_decided && is_left_out(here, is_directory)) return leave_out(omission::pattern);
+    if (error != 0) return report("found", error);
+    if (const auto why = filter_.why_left_out(entry_)) return leave_out(*why);
+    return visit(directory, name.c_str());
   }
 
-  void leave_out(omission why) const {
+  status leave_out(omission why) const {
     if (callbacks_.left_out) callbacks_.left_out(entry_.path, why);
-  }
-
-  [[nodiscard]] bool matches(const std::vector<path_pattern>& patterns, bool is_directory) const {
-    std::string_view below = entry_.path;
-    if (!patterns.empty()) below.remove_prefix(levels_.front().path_bytes);
-    return std::any_of(patterns.begin(), patterns.end(),
-                       [&](const path_pattern& each) { return each.matches(below, is_directory); });
+    return {};
   }
 
   /// Returns whether the patterns leave out the current path, which lies in `here`. Sets is_included_.
   [[nodiscard]] bool is_left_out(const level& here, bool is_directory) {
-    is_included_ = options_.include.empty() || here.is_included || matches(options_.include, is_directory);
-    return (!is_included_ && !is_directory) || matches(options_.exclude, is_directory);
+    const std::string_view below = std::string_view(entry_.path).substr(levels_.front().path_bytes);
+    is_included_ = here.is_included || filter_.is_included(below, is_directory);
+    return (!is_included_ && !is_directory) || filter_.is_excluded(below, is_directory);
   }
 
-  /// Visits the current path, which is called `name` in `directory`.
-  status visit(int directory, const char* name, const struct stat& facts) {
-    if (S_ISDIR(facts.st_mode)) {
-      if (const auto same = ancestors_.find(id_of(facts)); same != ancestors_.end()) {
+  /// Visits the current entry, which is called `name` in `directory`. A directory is described once more when it is open,
+  /// so that its metadata and its entries are those of one directory, whatever has the name.
+  status visit(int directory, const char* name) {
+    const bool is_directory = entry_.kind == file_kind::directory;
+    open_directory opened_directory;
+    int error = 0;
+    if (is_directory && !is_on_other_file_system()) {
+      if (levels_.size() >= most_open_directories) levels_[levels_.size() - most_open_directories].directory.reset();
+      const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (entry_.follows_link ? 0 : O_NOFOLLOW);
+      opened_directory = directory_of(::openat(directory, name, flags));
+      const bool is_described =
+          opened_directory != nullptr && describe(::dirfd(opened_directory.get()), "", symlinks::skip, entry_);
+      error = is_described ? 0 : errno;
+    }
+    if (is_directory) {
+      if (const auto same = ancestors_.find(id_of(entry_)); same != ancestors_.end()) {
         const std::string loop = fmt::format("{}: directory loop: it is {} again", entry_.path,
                                              std::string_view(entry_.path).substr(0, same->second));
         return callbacks_.problem(entry_.path, {status_code::io_error, loop, ELOOP});
       }
     }
-    describe(facts, entry_);
-    entry_.target.clear();
-    if (S_ISLNK(facts.st_mode) && !read_target(directory, name, entry_.target)) {
+    if (entry_.kind == file_kind::symbolic_link && !read_target(directory, name, entry_.target)) {
       return report("read as a symbolic link", errno);
     }
+    entry_.folder = entry_.is_given ? -1 : directory;
     if (status outcome = callbacks_.entry(entry_); !outcome.ok()) return outcome;
-    if (!S_ISDIR(facts.st_mode)) return {};
-    if (!options_.one_file_system || facts.st_dev == device_) return enter(directory, name, facts);
-    leave_out(omission::other_file_system);
-    return {};
+    if (!is_directory) return {};
+    if (is_on_other_file_system()) return leave_out(omission::other_file_system);
+    return error == 0 ? enter(std::move(opened_directory)) : report("read as a directory", error);
   }
 
-  status enter(int directory, const char* name, const struct stat& facts) {
-    const bool may_be_link = entry_.is_given || options_.links == symlinks::follow;
-    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
-    const int descriptor = entry_.is_given ? open_path(entry_.path, flags) : ::openat(directory, name, flags);
-    level below = {.directory = directory_of(descriptor), .id = id_of(facts), .path_bytes = 0};
-    if (below.directory == nullptr || !read_names(below.directory.get(), below.names)) {
-      return report("read as a directory", errno);
-    }
+  [[nodiscard]] bool is_on_other_file_system() const { return options_.one_file_system && entry_.device != device_; }
+
+  status enter(open_directory directory) {
+    level below = {.directory = std::move(directory), .id = id_of(entry_), .path_bytes = 0};
+    if (!read_names(below.directory.get(), below.content)) return report("read as a directory", errno);
     below.is_included = is_included_;
-    const bool has_tag =
-        options_.exclude_caches && std::binary_search(below.names.begin(), below.names.end(), cache_tag);
-    if (has_tag && is_cache(::dirfd(below.directory.get()))) {
-      below.names = {std::string(cache_tag)};
-      leave_out(omission::cache);
+    if (const auto tag = filter_.find_tag(::dirfd(below.directory.get()), below.content.names)) {
+      below.content = {.names = {tag->name}, .types = {DT_UNKNOWN}};
+      static_cast<void>(leave_out(tag->why));
     }
     ancestors_.emplace(below.id, entry_.path.size());
     if (!entry_.path.ends_with('/')) entry_.path += '/';
     below.path_bytes = entry_.path.size();
     levels_.push_back(std::move(below));
-    if (levels_.size() > most_open_directories) levels_[levels_.size() - 1 - most_open_directories].directory.reset();
     return {};
   }
 
@@ -240,17 +255,17 @@ class walker {
   /// failure.
   bool reopen(level& here) const {
     here.directory = directory_of(open_path(entry_.path, O_RDONLY | O_DIRECTORY));
-    if (here.directory == nullptr) return false;
     struct stat facts = {};
-    if (::fstat(::dirfd(here.directory.get()), &facts) != 0) return false;
-    errno = ENOENT;  // the name belongs to another directory now
+    if (here.directory == nullptr || ::fstat(::dirfd(here.directory.get()), &facts) != 0) return false;
+    errno = ESTALE;  // the name belongs to another directory now
     return id_of(facts) == here.id;
   }
 
   const walk_options& options_;
   const walk_callbacks& callbacks_;
   const cancellation* cancel_;
-  dev_t device_ = 0;          ///< device of the entry that was given
+  entry_filter filter_;
+  std::uint64_t device_ = 0;  ///< device of the entry that was given
   bool is_included_ = false;  ///< whether the patterns to include include the current entry
   tree_entry entry_;          ///< the current entry; its path is that of a level if it ends in a slash
   std::vector<level> levels_;
@@ -260,25 +275,32 @@ class walker {
 }  // namespace
 
 result<tree_entry> describe_file(const std::string& path, symlinks links) {
-  const short_path shortened(path);
-  struct stat facts = {};
-  const int flags = links == symlinks::follow ? 0 : AT_SYMLINK_NOFOLLOW;
-  if (shortened.error() != 0) return system_failure(path, "found", shortened.error());
-  if (::fstatat(shortened.directory(), shortened.name(), &facts, flags) != 0)
-    return system_failure(path, "found", errno);
   tree_entry entry;
   entry.path = path;
   entry.is_given = true;
-  describe(facts, entry);
-  if (S_ISLNK(facts.st_mode) && !read_target(shortened.directory(), shortened.name(), entry.target)) {
-    return system_failure(path, "read as a symbolic link", errno);
+  entry.follows_link = links == symlinks::follow;
+  return describe_again(entry);
+}
+
+result<tree_entry> describe_again(const tree_entry& entry) {
+  tree_entry now = entry;
+  const std::string path = entry.folder >= 0 ? entry.name() : entry.path;
+  const short_path shortened(path);
+  if (shortened.error() != 0) return system_failure(entry.path, "found", shortened.error());
+  const int folder = entry.folder >= 0 ? entry.folder : shortened.directory();
+  const char* const name = shortened.name();
+  if (!describe(folder, name, entry.follows_link ? symlinks::follow : symlinks::skip, now)) {
+    return system_failure(entry.path, "found", errno);
   }
-  return entry;
+  if (now.kind == file_kind::symbolic_link && !read_target(folder, name, now.target)) {
+    return system_failure(entry.path, "read as a symbolic link", errno);
+  }
+  return now;
 }
 
 status walk(const std::string& path, const walk_options& options, const walk_callbacks& callbacks,
             const cancellation* cancel) {
-  return walker(options, callbacks, cancel).visit_tree(path);
+  return walker(path, options, callbacks, cancel).visit_tree();
 }
 
 }  // namespace cutpoint

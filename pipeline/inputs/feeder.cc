@@ -1,5 +1,6 @@
 // The input feeder. Each entry that the walk finds becomes a call in a queue; the calls are made in order.
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <functional>
 #include <utility>
@@ -23,6 +24,7 @@ constexpr std::uint64_t most_hole_at_once = 64 * MiB;
 void input_observer::passed_over(const std::string&, file_kind) {}
 void input_observer::repeated(const std::string&) {}
 void input_observer::left_out(const std::string&, omission) {}
+void input_observer::matched(std::size_t) {}
 void input_observer::read(std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point, std::uint64_t) {
 }
 void input_observer::progressed(const reading_record&) {}
@@ -53,6 +55,10 @@ class input_feeder::implementation {
         .left_out =
             [this](const std::string& entry_path, omission why) {
               report_later([entry_path, why](input_observer& observer) { observer.left_out(entry_path, why); });
+            },
+        .matched =
+            [this](std::size_t pattern) {
+              if (options_.observer != nullptr) options_.observer->matched(pattern);
             },
     };
     return meter_.measure([&] { return walk(path, options, callbacks, &options_.cancel); });
@@ -104,11 +110,29 @@ class input_feeder::implementation {
       waiting_.push_back([this, path = entry.path] { return skip_repeated(path); });
       return {};
     }
-    options_.reader.add(entry.path);
+    if (status added = add_to_reader(entry); !added.ok()) return added;
     waiting_.push_back([this, path = entry.path] { return feed_file(path); });
     status outcome;
     while (outcome.ok() && options_.reader.is_full()) outcome = meter_.pause_during([this] { return feed_next(); });
     return outcome;
+  }
+
+  /// An entry that was given may be a pipe or a device. All others are opened as the walk has found them.
+  status add_to_reader(const tree_entry& entry) {
+    if (entry.is_given) {
+      options_.reader.add(entry.path);
+      return {};
+    }
+    auto file = file_source::open(entry, &options_.cancel);
+    const int error = file ? 0 : file.error().system_error();
+    const bool is_out_of_descriptors = error == EMFILE || error == ENFILE;  // files that wait to be read have them
+    if (!is_out_of_descriptors) {
+      options_.reader.add(std::move(file));
+      return {};
+    }
+    if (status fed = meter_.pause_during([this] { return feed_waiting(); }); !fed.ok()) return fed;
+    options_.reader.add(file_source::open(entry, &options_.cancel));
+    return {};
   }
 
   status feed_next() {

@@ -5,6 +5,7 @@
 
 #include "store/access/commit.h"
 #include "store/api/backup_store.h"
+#include "store/backup/named_paths.h"
 #include "store/copy/snapshot_copier.h"
 #include "store/format/clock.h"
 
@@ -44,12 +45,12 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .access = options.access,
                               .problem = options.problem,
                               .cancel = options.cancel};
-  const auto paths = store::stored_paths(files);
+  const auto paths = store::named_paths(files);
   if (!paths) return paths.error();
   const auto session = store::held_session::begin(*opened_store);
   if (!session) return named(session.error());
   // A parent that was found before the session might lose its data to a prune that does not know of the session.
-  const auto parent = parent_of(options, *paths);
+  const auto parent = parent_of(options, store::outermost_paths(*paths));
   if (!parent) return parent.error();
   if (*parent) files.parent = (*parent)->facts.root;
   store::snapshot facts;

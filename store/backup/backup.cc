@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <filesystem>
 #include <map>
-#include <system_error>
 
 #include <cutpoint/inputs.h>
 #include <fmt/format.h>
@@ -13,6 +11,7 @@
 
 #include "store/backup/change_time.h"
 #include "store/backup/content_feed.h"
+#include "store/backup/named_paths.h"
 #include "store/backup/parent_tree.h"
 #include "store/backup/tree_builder.h"
 
@@ -23,18 +22,21 @@ namespace {
 constexpr std::size_t most_waiting_entries = std::size_t{1} << 16;
 /// Attributes that surely fit into a node with everything else of an entry.
 constexpr std::size_t most_attribute_bytes = 256 * KiB;
+/// How often a file is opened that others replace all the time.
+constexpr int most_attempts = 8;
 
 class backup {
  public:
   backup(engine& threads, write_session& session, const backup_options& options, const feed_options& feed,
-         file_reader reader, parent_tree parent)
+         file_reader reader, parent_tree parent, std::vector<named_path> named)
       : options_(options),
+        named_(std::move(named)),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
         contents_(threads, feed, session),
         tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {}
 
-  result<backup_summary> run(const std::vector<std::string>& paths);
+  result<backup_summary> run();
 
  private:
   /// A file that the reader has been given.
@@ -43,26 +45,41 @@ class backup {
     std::shared_ptr<pending_entry> entry;
   };
 
+  /// A file that is about to be added to the tree.
+  struct prepared_file {
+    std::shared_ptr<pending_entry> entry;
+    std::unique_ptr<file_source> content = {};  ///< if it must be read
+    bool is_unchanged = false;
+  };
+
   void report(const std::string& path, const status& why) {
     ++summary_.problems;
     if (options_.problem) options_.problem(path, why);
   }
   /// Its content must be read after this call.
   folder_entry entry_of(const tree_entry& walked);
-  status store_path(const std::string& path);
+  status store_path(const named_path& named);
+  status store_passed_over(const tree_entry& walked);
+  status store_tree(const std::string& path, const tree_entry& root_entry);
   status store_standard_input(const std::string& path);
   status enter_folders_above(const std::string& path);
   void leave_folders(const std::string& path);
   void enter(const tree_entry& walked);
   status add(const tree_entry& walked);
-  status add_file(const tree_entry& walked, const folder_entry* stored);
-  void add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored);
+  status add_file(tree_entry walked, const folder_entry* stored);
+  result<prepared_file> prepare(const tree_entry& walked, const folder_entry* stored);
+  status add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
+                        const file_source* content);
   status read_next();
   status read(const file_to_read& file, file_stream& stream);
   status read_rest();
   status write_complete();
 
   const backup_options& options_;
+  std::vector<named_path> named_;
+  std::size_t next_named_ = 0;       ///< index of the first one that has not been stored
+  std::string outermost_;            ///< the named path that has the present one
+  std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
   file_reader reader_;
   parent_tree parent_;
   content_feed contents_;
@@ -84,10 +101,11 @@ folder_entry backup::entry_of(const tree_entry& walked) {
   return entry;
 }
 
-result<backup_summary> backup::run(const std::vector<std::string>& paths) {
-  for (const std::string& each : paths) {
-    const bool is_input = each == "/" + options_.standard_input_name && std::ranges::count(options_.paths, "-") != 0;
-    if (status stored = is_input ? store_standard_input(each) : store_path(each); !stored.ok()) return stored;
+result<backup_summary> backup::run() {
+  while (next_named_ < named_.size()) {
+    const named_path& next = named_[next_named_++];
+    if (outermost_.empty() || !is_below(next.path, outermost_)) outermost_ = next.path;
+    if (status stored = store_path(next); !stored.ok()) return stored;
   }
   if (status read = read_rest(); !read.ok()) return read;
   if (found_paths_ == 0) return first_failure_;
@@ -95,20 +113,32 @@ result<backup_summary> backup::run(const std::vector<std::string>& paths) {
   const auto root = tree_.finish();
   if (!root) return root.error();
   summary_.root = *root;
-  summary_.paths = paths;
+  summary_.paths = outermost_paths(named_);
   return summary_;
 }
 
-status backup::store_path(const std::string& path) {
-  const auto root_entry = describe_file(path, symlinks::skip);
-  if (!root_entry) {
-    if (first_failure_.ok()) first_failure_ = root_entry.error();
-    report(path, root_entry.error());
+status backup::store_path(const named_path& named) {
+  if (named.is_standard_input) return store_standard_input(named.path);
+  const auto root_entry = describe_file(named.path, named.is_folder ? symlinks::follow : symlinks::skip);
+  const bool is_wrong_kind = root_entry && named.is_folder && root_entry->kind != file_kind::directory;
+  if (!root_entry || is_wrong_kind) {
+    const status why = is_wrong_kind ? system_failure(named.path, "read as a directory", ENOTDIR) : root_entry.error();
+    if (first_failure_.ok()) first_failure_ = why;
+    report(named.path, why);
+    return {};
+  }
+  if (options_.walking.exclude_files.contains(*root_entry)) {
+    return {status_code::invalid_argument, named.path + ": is the store itself"};
+  }
+  if (status entered = enter_folders_above(named.path); !entered.ok()) {
+    report(named.path, entered);
     return {};
   }
   ++found_paths_;
-  if (status entered = enter_folders_above(path); !entered.ok()) return entered;
-  if (root_entry->kind != file_kind::directory) return add(*root_entry);
+  return store_tree(named.path, *root_entry);
+}
+
+status backup::store_tree(const std::string& path, const tree_entry& root_entry) {
   const walk_callbacks callbacks = {
       .entry = [this](const tree_entry& each) { return add(each); },
       .problem =
@@ -119,7 +149,23 @@ status backup::store_path(const std::string& path) {
   };
   walk_options walking = options_.walking;
   walking.links = symlinks::skip;
-  return walk(path, walking, callbacks, options_.cancel);
+  walking.given_link = root_entry.follows_link ? symlinks::follow : symlinks::skip;
+  const std::uint64_t device_above = std::exchange(walked_device_, root_entry.device);
+  status walked = walk(path, walking, callbacks, options_.cancel);
+  walked_device_ = device_above;
+  return walked;
+}
+
+/// Stores the named paths that the walk has left out before it came to an entry.
+status backup::store_passed_over(const tree_entry& walked) {
+  while (next_named_ < named_.size()) {
+    const named_path& next = named_[next_named_];
+    const bool is_input = next.is_standard_input && next.path == walked.path;
+    if (!is_input && !is_before(next.path, walked.path)) break;
+    ++next_named_;
+    if (status stored = store_path(next); !stored.ok()) return stored;
+  }
+  return {};
 }
 
 status backup::store_standard_input(const std::string& path) {
@@ -139,13 +185,16 @@ status backup::store_standard_input(const std::string& path) {
   return read(file, input);
 }
 
-/// Enters the folders that lead to a path that was given. They may be symbolic links, whose targets are stored as folders.
+/// Enters the folders that lead to a named path. They may be symbolic links, whose targets are stored as folders, but not
+/// below another named path, where links are stored.
 status backup::enter_folders_above(const std::string& path) {
   leave_folders(path);
   for (std::size_t slash = path.find('/', folder_.size()); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
-    const auto folder = describe_file(path.substr(0, slash), symlinks::follow);
+    const symlinks links = slash <= outermost_.size() ? symlinks::follow : symlinks::skip;
+    const auto folder = describe_file(path.substr(0, slash), links);
     if (!folder) return folder.error();
+    if (folder->kind != file_kind::directory) return system_failure(folder->path, "read as a directory", ENOTDIR);
     enter(*folder);
   }
   return {};
@@ -164,7 +213,7 @@ void backup::leave_folders(const std::string& path) {
 void backup::enter(const tree_entry& walked) {
   folder_entry entry = entry_of(walked);
   const folder_entry* const stored = parent_.find(entry.name);
-  add_attributes(entry, walked, stored);
+  if (status read = add_attributes(entry, walked, stored, nullptr); !read.ok()) report(walked.path, read);
   parent_.enter(stored);
   tree_.enter(std::move(entry));
   folder_ = walked.path + "/";
@@ -174,56 +223,99 @@ void backup::enter(const tree_entry& walked) {
 
 status backup::add(const tree_entry& walked) {
   if (walked.path == "/") return {};  // the root has no entry
+  if (status stored = store_passed_over(walked); !stored.ok()) return stored;
+  if (walked.is_given && folder_ == walked.path + "/") return {};  // entered by the walk that this one lies in
   leave_folders(walked.path);
-  if (walked.kind == file_kind::directory) {
-    enter(walked);
-  } else if (status added = add_file(walked, parent_.find(walked.path.substr(folder_.size()))); !added.ok()) {
-    return added;
+  const bool is_named = next_named_ < named_.size() && named_[next_named_].path == walked.path;
+  if (is_named) ++next_named_;
+  if (walked.kind != file_kind::directory) {
+    if (status added = add_file(walked, parent_.find(walked.path.substr(folder_.size()))); !added.ok()) return added;
+    return write_complete();
+  }
+  enter(walked);
+  if (is_named && options_.walking.one_file_system && walked.device != walked_device_) {
+    if (status stored = store_tree(walked.path, walked); !stored.ok()) return stored;
   }
   return write_complete();
 }
 
-status backup::add_file(const tree_entry& walked, const folder_entry* stored) {
-  auto entry = std::make_shared<pending_entry>(entry_of(walked));
+status backup::add_file(tree_entry walked, const folder_entry* stored) {
+  auto file = prepare(walked, stored);
+  for (int attempt = 0; !file && attempt < most_attempts; ++attempt) {
+    const int error = file.error().system_error();
+    if (error == EMFILE || error == ENFILE) {  // files that wait to be read have the descriptors
+      if (status read = read_rest(); !read.ok()) return read;
+    } else if (error == ESTALE) {
+      const auto now = describe_again(walked);
+      if (now) walked = *now;
+    } else {
+      break;
+    }
+    file = prepare(walked, stored);
+  }
+  if (!file && file.error().code() == status_code::cancelled) return file.error();
+  if (!file) {
+    report(walked.path, file.error());
+    file = prepared_file{std::make_shared<pending_entry>(entry_of(walked))};
+    file->entry->is_left_out = true;
+  }
+  const std::shared_ptr<pending_entry> entry = file->entry;
   ++summary_.files;
   tree_.add(entry, walked.path);
-  const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
-  if (walked.link_count > 1) {
-    const auto [first, is_first] = first_names_.try_emplace(std::pair(walked.device, walked.inode), entry);
-    if (!is_first && first->second->entry.kind == walked.kind) entry->first_name = first->second;
-  }
-  add_attributes(entry->entry, walked, stored);
-  // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
-  const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
-  const bool has_content = is_content_of_file || is_content_of_device;
+  if (walked.link_count > 1) first_names_.try_emplace({walked.device, walked.inode}, entry);
   if (walked.kind == file_kind::regular_file) summary_.bytes += walked.size;
-  if (!has_content || entry->first_name) return entry->complete();
-  if (stored != nullptr && !is_content_of_device && parent_.is_stored(*stored, walked)) {
-    entry->entry.extents = stored->extents;
-    entry->entry.node = stored->node;
-    ++summary_.unchanged_files;
-    return entry->complete();
-  }
-  if (is_content_of_device) {
+  if (file->is_unchanged) ++summary_.unchanged_files;
+  if (file->content == nullptr) return entry->complete();
+  if (walked.kind == file_kind::block_device) {
     entry->entry.kind = file_kind::regular_file;
     entry->entry.device_number = 0;
   }
-  reader_.add(walked.path);
-  unread_.push_back({walked.path, std::move(entry)});
+  reader_.add(std::move(*file->content));
+  unread_.push_back({walked.path, entry});
   status outcome;
   while (outcome.ok() && reader_.is_full()) outcome = read_next();
   return outcome;
 }
 
-void backup::add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored) {
+/// Describes a file, and opens it if its content must be read. Fails with ESTALE if the name belongs to another file now.
+result<backup::prepared_file> backup::prepare(const tree_entry& walked, const folder_entry* stored) {
+  if (walked.kind == file_kind::directory) return system_failure(walked.path, "read", EISDIR);  // it has become one
+  prepared_file file{std::make_shared<pending_entry>(entry_of(walked))};
+  const auto first = first_names_.find({walked.device, walked.inode});
+  if (first != first_names_.end() && first->second->entry.kind == walked.kind) file.entry->first_name = first->second;
+  const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
+  // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
+  const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
+  if ((is_content_of_file || is_content_of_device) && !file.entry->first_name) {
+    file.is_unchanged = stored != nullptr && !is_content_of_device && parent_.is_stored(*stored, walked);
+    if (file.is_unchanged) {
+      file.entry->entry.extents = stored->extents;
+      file.entry->entry.node = stored->node;
+    } else {
+      auto content = file_source::open(walked, options_.cancel);
+      if (!content) return content.error();
+      file.content = std::make_unique<file_source>(*std::move(content));
+    }
+  }
+  if (status added = add_attributes(file.entry->entry, walked, stored, file.content.get()); !added.ok()) return added;
+  return file;
+}
+
+/// Reads the attributes of the file that is open, or else of the one that was walked. Reports what makes them incomplete.
+/// Errors: those after which the file may be described again.
+status backup::add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
+                              const file_source* content) {
   if (stored != nullptr && is_unchanged(*stored, walked)) {
     entry.attributes = stored->attributes;
-    return;
+    return {};
   }
-  auto attributes = read_extended_attributes(walked);
+  auto attributes = content != nullptr ? read_extended_attributes(content->descriptor(), walked.path)
+                                       : read_extended_attributes(walked);
   if (!attributes) {
+    const int error = attributes.error().system_error();
+    if (error == ESTALE || error == EMFILE || error == ENFILE) return attributes.error();
     report(walked.path, attributes.error());
-    return;
+    return {};
   }
   std::size_t bytes = 0;
   for (const extended_attribute& each : *attributes) bytes += each.name.size() + each.value.size();
@@ -231,9 +323,10 @@ void backup::add_attributes(folder_entry& entry, const tree_entry& walked, const
     const std::string message = fmt::format("{}: its extended attributes have {} bytes and are left out: {} fit",
                                             walked.path, bytes, most_attribute_bytes);
     report(walked.path, {status_code::io_error, message, E2BIG});
-    return;
+    return {};
   }
   entry.attributes = std::move(*attributes);
+  return {};
 }
 
 status backup::read_next() {
@@ -273,43 +366,20 @@ status backup::write_complete() {
 
 }  // namespace
 
-result<std::vector<std::string>> stored_paths(const backup_options& options) {
-  std::vector<std::filesystem::path> paths;
-  for (const std::string& each : options.paths) {
-    std::error_code error;
-    const auto absolute = each == "-" ? std::filesystem::path("/" + options.standard_input_name)
-                                      : std::filesystem::absolute(each, error).lexically_normal();
-    if (error || each.empty()) return system_failure(each, "made an absolute path", error ? error.value() : ENOENT);
-    paths.push_back(absolute.has_filename() ? absolute : absolute.parent_path());
-  }
-  std::ranges::sort(paths, [](const auto& a, const auto& b) {
-    return std::ranges::lexicographical_compare(
-        a, b, [](const auto& left, const auto& right) { return left.native() < right.native(); });
-  });
-  std::vector<std::string> outermost;
-  for (const auto& each : paths) {
-    const std::string& path = each.native();
-    const bool is_below = !outermost.empty() && (outermost.back() == "/" || path == outermost.back() ||
-                                                 path.starts_with(outermost.back() + "/"));
-    if (!is_below) outermost.push_back(path);
-  }
-  return outermost;
-}
-
 result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
                                     const backup_options& options) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
     return status(status_code::invalid_argument, "the name of standard input is not that of a file");
   }
-  const auto paths = stored_paths(options);
-  if (!paths) return paths.error();
+  auto named = named_paths(options);
+  if (!named) return named.error();
   feed_options feed = options.feed;
   auto reader = make_input_reader(feed, options.access, options.cancel);
   if (!reader) return reader.error();
   auto tree = parent_tree::make(parent, options.parent);
   if (!tree) return tree.error();
-  return backup(threads, session, options, feed, std::move(*reader), std::move(*tree)).run(*paths);
+  return backup(threads, session, options, feed, std::move(*reader), std::move(*tree), std::move(*named)).run();
 }
 
 }  // namespace cutpoint::store

@@ -15,8 +15,8 @@
 namespace cutpoint::store {
 
 struct backup_options {
-  /// Files and folders. A symbolic link is stored as a link, a block device as a file with its content, and "-" is
-  /// standard input. A path below another one is left out, because that has it.
+  /// Files and folders, which are stored whatever `walking` leaves out. A symbolic link is stored as a link, or with a slash
+  /// at its end as the folder that it leads to. A block device is stored as a file with its content. "-" is standard input.
   std::vector<std::string> paths;
   /// The name under which standard input is stored in the root folder.
   std::string standard_input_name = "stdin";
@@ -33,7 +33,7 @@ struct backup_options {
 
 struct backup_summary {
   record_reference root;
-  std::vector<std::string> paths;     ///< absolute, sorted
+  std::vector<std::string> paths;     ///< absolute, sorted, without those below another one
   std::uint64_t files = 0;            ///< of all kinds except folders
   std::uint64_t folders = 0;          ///< with those above the given paths
   std::uint64_t unchanged_files = 0;  ///< that were not read
@@ -41,14 +41,12 @@ struct backup_summary {
   std::uint64_t problems = 0;         ///< the snapshot is incomplete if there are any
 };
 
-/// Returns `paths` absolute, without "." and "..", sorted as a walk meets them, without those below another one. "-" is
-/// a path in the root. Errors: io_error, if the working folder is unknown.
-[[nodiscard]] result<std::vector<std::string>> stored_paths(const backup_options& options);
-
 /// Stores all files, and writes the nodes of their folders. The records are durable when the session has finished.
 /// `parent` reads the store; no other thread may use its shards.
 ///
-/// A file that cannot be read is reported to `problem` and left out. A file that changes while it is read is reported,
+/// A file is opened in the folder that the walk found it in, and is the one that was described: if the name has been given
+/// to another file meanwhile, that file is described and stored. A file that cannot be read is reported to `problem` and
+/// left out. A file that changes while it is read is reported,
 /// and stored as it was read. Memory: that of the feed, open nodes of each folder on the way to the present file, and
 /// about 500 bytes for each of at most 65,536 entries that wait.
 ///

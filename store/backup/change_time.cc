@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <tuple>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
+
+#include "host/io/open_entry.h"
 
 namespace cutpoint::store {
 
@@ -35,10 +39,15 @@ constexpr std::array<std::uint32_t, 19> local_file_systems = {
     0xE0F5E1E2,  // EROFS
 };
 
-std::chrono::seconds margin_of_file_system(const std::string& path) {
+std::chrono::seconds margin_of_file_system(const tree_entry& entry) {
+  struct stat file_facts = {};
+  const int file = open_entry(entry, O_PATH, file_facts);
+  if (file < 0) return remote_change_margin;
   struct statfs facts = {};
-  if (::statfs(path.c_str(), &facts) != 0) return remote_change_margin;
-  const bool is_local = std::ranges::count(local_file_systems, static_cast<std::uint32_t>(facts.f_type)) != 0;
+  const bool is_known = ::fstatfs(file, &facts) == 0;
+  ::close(file);
+  const bool is_local =
+      is_known && std::ranges::count(local_file_systems, static_cast<std::uint32_t>(facts.f_type)) != 0;
   return is_local ? local_change_margin : remote_change_margin;
 }
 
@@ -54,12 +63,7 @@ std::timespec trusted_change_time(const std::timespec& changed, const std::times
 
 std::timespec change_times::trusted(const tree_entry& entry) {
   auto margin = margins_.find(entry.device);
-  if (margin == margins_.end()) {
-    // statfs(2) follows a link, which is on the file system of its folder.
-    const bool is_link = entry.kind == file_kind::symbolic_link;
-    const std::string path = is_link ? std::filesystem::path(entry.path).parent_path().native() : entry.path;
-    margin = margins_.emplace(entry.device, margin_of_file_system(path)).first;
-  }
+  if (margin == margins_.end()) margin = margins_.emplace(entry.device, margin_of_file_system(entry)).first;
   std::timespec now = {};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return trusted_change_time(entry.changed, now, margin->second);

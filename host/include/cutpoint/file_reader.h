@@ -69,6 +69,8 @@ class file_reader {
 
   /// Adds the next file. If it cannot be opened, `next` returns the error.
   void add(const std::string& path);
+  /// Adds a file that the caller has opened, or the error that `next` returns.
+  void add(result<file_source> file);
   /// Returns whether the caller should take a file before it adds the next one, so that files are not kept open for
   /// longer than it takes to read them. Files can be added nevertheless.
   [[nodiscard]] bool is_full() const;

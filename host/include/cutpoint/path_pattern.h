@@ -1,6 +1,8 @@
 // Patterns that exclude or include entries of a tree. Their syntax is a subset of gitignore's.
 //
-// A pattern is matched against an entry's path relative to the directory that was given to the walk.
+// A pattern is matched against an entry's path relative to the directory that was given to the walk. One that begins with
+// a slash and the first name of the entry's absolute path is matched against that path too: "/home/ann/tmp" leaves the
+// folder out of a walk of /home/ann.
 //
 //     *  ?  [a-z]  [!a-z]  \x   as in fnmatch(3), byte by byte; none of them matches a slash; a leading dot is not
 //                               special
@@ -11,7 +13,8 @@
 //     a/**/b     b in a, or in any directory below it
 //     a/**       everything in a, but not a itself
 //
-// There is no negation: a pattern that begins with '!' is refused. A name that begins with '!' is written "\!name".
+//     !PATTERN   negated: what PATTERN matches is taken back from the patterns before it, unless it lies in a directory
+//                that is left out. A name that begins with '!' is written "\!name".
 #pragma once
 
 #include <string>
@@ -22,19 +25,33 @@
 
 namespace cutpoint {
 
+/// Whether a pattern tells capital letters from small ones. Only those of ASCII are known.
+enum class letter_case { compared, ignored };
+
 class path_pattern {
  public:
-  /// Parses a pattern. Errors: invalid_argument, if the pattern is empty, consists of slashes only, begins with '!' or
-  /// contains a zero byte, or if it cannot match any entry because a name in it is empty, "." or "..".
-  [[nodiscard]] static result<path_pattern> make(std::string_view text);
+  /// Parses a pattern. Errors: invalid_argument, if the pattern is empty, consists of slashes only or contains a zero byte,
+  /// or if it cannot match any entry because a name in it is empty, "." or "..".
+  [[nodiscard]] static result<path_pattern> make(std::string_view text, letter_case letters = letter_case::compared);
 
-  /// Returns whether the pattern matches the entry at `path`, which neither begins nor ends with a slash. An entry in a
-  /// directory that matches does not itself need to match.
+  /// Returns whether the pattern, negated or not, matches the entry at `path`, which neither begins nor ends with a slash.
+  /// An entry in a directory that matches does not itself need to match.
   [[nodiscard]] bool matches(std::string_view path, bool is_directory) const;
+  /// Returns whether the pattern begins with a slash and the first name of an absolute path, which is given without its
+  /// leading slash, and matches that path.
+  [[nodiscard]] bool matches_absolute(std::string_view path, bool is_directory) const;
+
+  [[nodiscard]] bool is_negated() const noexcept { return is_negated_; }
+  /// Returns the text that the pattern was made from.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
+  std::string text_;
   std::vector<std::string> names_;  ///< the names between the slashes; "**" stands for any number of names
+  bool begins_with_slash_ = false;
   bool is_for_directories_ = false;
+  bool is_negated_ = false;
+  int flags_ = 0;  ///< of fnmatch(3)
 };
 
 }  // namespace cutpoint

@@ -12,6 +12,9 @@
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/status.h>
+#include <cutpoint/tree_entry.h>
+
+struct stat;
 
 namespace cutpoint {
 
@@ -118,6 +121,11 @@ class file_source final : public file_stream {
   [[nodiscard]] static result<file_source> open(const std::string& path, const cancellation* cancel = nullptr,
                                                 const file_options& options = {});
 
+  /// Opens a regular file or a block device that a walk has found, during the walk's call: in the folder that it was found
+  /// in, without following a link that the walk did not follow. Errors: io_error; ESTALE, if the name belongs to another
+  /// file now; cancelled.
+  [[nodiscard]] static result<file_source> open(const tree_entry& entry, const cancellation* cancel = nullptr);
+
   /// Returns standard input from its current offset. The descriptor stays open when the source is destroyed.
   [[nodiscard]] static file_source standard_input(const cancellation* cancel = nullptr);
 
@@ -133,6 +141,9 @@ class file_source final : public file_stream {
   /// Checks a regular file that this source opened; returns success for any other.
   [[nodiscard]] status check_unchanged() const override;
   [[nodiscard]] bool restart_unmodified() override;
+
+  /// Returns the descriptor, which belongs to the source.
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:
   friend class preopened_file;  // reads the file at offsets of its own
@@ -155,6 +166,8 @@ class file_source final : public file_stream {
 
   [[nodiscard]] static result<file_source> open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
                                                    const file_options& options);
+  [[nodiscard]] static file_source of_descriptor(int descriptor, std::string name, const struct ::stat& facts,
+                                                 const cancellation* cancel);
   [[nodiscard]] bool is_cancelled() const noexcept;
   [[nodiscard]] status await_writer(std::chrono::milliseconds writer_wait);
   [[nodiscard]] std::ptrdiff_t read_once(std::span<std::uint8_t> destination);

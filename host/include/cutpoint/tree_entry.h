@@ -13,6 +13,13 @@
 
 namespace cutpoint {
 
+/// Flags that a file system keeps of a file, as they are set by chattr(1). The numbers are those of FS_IOC_GETFLAGS.
+enum file_flag : std::uint32_t {
+  immutable_flag = 0x10,    ///< nothing may change the file
+  append_only_flag = 0x20,  ///< the file may only grow
+  no_dump_flag = 0x40,      ///< dump(8) leaves the file out
+};
+
 enum class file_kind { directory, regular_file, symbolic_link, fifo, socket, character_device, block_device };
 
 /// Returns "directory", "regular file", "symbolic link", "FIFO", "socket", "character device" or "block device".
@@ -31,6 +38,7 @@ struct file_metadata {
   std::uint64_t device = 0;  ///< number of the file system; `device` and `inode` together identify a file
   std::uint64_t inode = 0;
   std::uint64_t device_number = 0;  ///< number of a character or block device, as makedev(3) composes it
+  std::uint32_t flags = 0;          ///< `file_flag`s that are set
   std::string target;               ///< target of a symbolic link
 };
 
@@ -39,6 +47,13 @@ struct file_metadata {
 struct tree_entry : file_metadata {
   std::string path;       ///< the path that was given to the walk, followed by the names below it
   bool is_given = false;  ///< whether this is the path that was given to the walk
+  /// The descriptor of the folder that the walk found the entry in, which is valid during the walk's call; -1 for the path
+  /// that was given.
+  int folder = -1;
+  bool follows_link = false;  ///< whether the name in the folder may be a symbolic link to the file
+
+  /// Returns the last name of the path.
+  [[nodiscard]] const char* name() const noexcept { return path.c_str() + path.rfind('/') + 1; }
 
   /// Returns whether the entry should be read as a stream: a regular file, or any entry except a directory if its path
   /// was given to the walk.
@@ -52,9 +67,12 @@ struct extended_attribute {
   std::string value;
 };
 
-/// Reads the extended attributes of an entry, sorted by name. Returns an empty list if the file system does not support
-/// them. Errors: io_error.
+/// Reads the extended attributes of an entry, sorted by name, during the walk's call if a walk has found it. Returns an
+/// empty list if the file system does not support them. Errors: io_error; ESTALE, if the name belongs to another file
+/// now.
 [[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(const tree_entry& entry);
+/// The same of an open file, which may have been opened with O_PATH. `path` names it in errors.
+[[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(int file, const std::string& path);
 
 /// A set of files, which `device` and `inode` identify. File systems number the files of a tree in clusters. So 64
 /// numbers share a word, and the set takes some bytes for each file: about 80 at most. Not thread-safe.

@@ -123,6 +123,8 @@ class input_observer {
   virtual void repeated(const std::string& path);
   /// Reports an entry that the walk left out.
   virtual void left_out(const std::string& path, omission why);
+  /// Reports the first match of a pattern to exclude, in each walk. The walk calls this, as `takes`.
+  virtual void matched(std::size_t pattern);
   /// Reports a span of time that was spent on reading alone, and the bytes that were read in it. Spans do not overlap.
   virtual void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
                     std::uint64_t bytes);

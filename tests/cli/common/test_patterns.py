@@ -41,9 +41,15 @@ class Patterns(CommandTest):
     def test_do_not_touch_what_is_given(self):
         self.assertEqual(self.listed("--exclude", "**", "tree/a.o", "tree")[0], ["a.o"])
 
+    def test_may_take_back_what_others_exclude(self):
+        self.assertEqual(self.listed("--exclude", "*.[co]", "--exclude", "!x.c", "tree")[0], ["build/x.c", "lib/[odd]"])
+
+    def test_may_be_absolute(self):
+        self.assertEqual(self.listed("--exclude", f"{self.folder}/tree/lib", "tree")[0], self.listed("--exclude", "/lib", "tree")[0])
+
     def test_that_are_none_are_refused(self):
         for option in ("--exclude", "--include"):
-            for pattern in ("", "!a", "a//b", "../a"):
+            for pattern in ("", "!", "a//b", "../a"):
                 run = self.run_command("chunk", option, pattern, "tree")
                 self.assert_refused(run, f"{option} {pattern}: ")
 
@@ -56,8 +62,8 @@ class Patterns(CommandTest):
             run = self.run_command("tune", "--json", "--algorithm", "gear", "--size", "8K", "--include", "*.c", "tree")
             self.assert_done(run)
             self.assertEqual(json.loads(run.stdout)["input_count"], 4, run)
-        self.assert_refused(self.run_command("dedup", "--exclude", "!a", "tree"), "--exclude !a: ")
-        self.assert_refused(self.run_command("tune", "--exclude", "!a", "tree"), "--exclude !a: ")
+        self.assert_refused(self.run_command("dedup", "--exclude", "a//b", "tree"), "--exclude a//b: ")
+        self.assert_refused(self.run_command("tune", "--exclude", "a//b", "tree"), "--exclude a//b: ")
 
     def test_of_caches_leave_their_tags(self):
         self.write("tree/lib/CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\n")

@@ -69,14 +69,30 @@ INSTANTIATE_TEST_SUITE_P(
         pattern_case{"**/a/**/b", {"a/b", "x/a/y/b", "a/a/b/b"}, {"b/a", "a"}},
         pattern_case{"a/***/b", {"a/x/b"}, {"a/b", "a/x/y/b"}}, pattern_case{"**/*.o", {"a.o", "x/y/a.o"}, {"a"}}));
 
-TEST(path_pattern, that_can_match_nothing_or_would_negate_is_refused) {
-  for (const std::string text : {"", "/", "//", "!", "!a", "a//b", "//a", "a//", "./a", "a/..", "../a", ".", ".."}) {
+TEST(path_pattern, that_can_match_nothing_is_refused) {
+  for (const std::string text :
+       {"", "/", "//", "!", "!/", "!.", "a//b", "//a", "a//", "./a", "a/..", "../a", ".", ".."}) {
     const auto refused = path_pattern::make(text);
     ASSERT_FALSE(refused.ok()) << text;
     EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
     EXPECT_THAT(refused.error().message(), testing::StartsWith(text + ": "));
   }
   EXPECT_FALSE(path_pattern::make(std::string_view("a\0b", 3)).ok());
+}
+
+TEST(path_pattern, is_negated_by_an_exclamation_mark) {
+  const auto negated = path_pattern::make("!/a/*.c");
+  ASSERT_TRUE(negated.ok());
+  EXPECT_TRUE(negated->is_negated() && negated->matches("a/x.c", false));
+  EXPECT_EQ(negated->text(), "!/a/*.c");
+  EXPECT_FALSE(path_pattern::make("\\!a")->is_negated());
+}
+
+TEST(path_pattern, ignores_the_case_of_letters_if_asked) {
+  const auto ignoring = path_pattern::make("*.JPG", letter_case::ignored);
+  EXPECT_TRUE(ignoring->matches("a/b.jpg", false));
+  EXPECT_TRUE(ignoring->matches("B.JpG", false));
+  EXPECT_FALSE(path_pattern::make("*.JPG")->matches("b.jpg", false));
 }
 
 TEST(path_pattern, matches_bytes_in_any_locale) {

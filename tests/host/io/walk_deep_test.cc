@@ -110,12 +110,10 @@ TEST_F(walk_deep, begins_at_deep_paths_too) {
 
 TEST_F(walk_deep, reads_extended_attributes_there) {
   const std::string& deepest = files_[depth - 1];
-  tree_entry entry;
-  entry.path = deepest + "-missing";
-  EXPECT_EQ(read_extended_attributes(entry).error().system_error(), ENOENT);
   if (!has_attributes_) GTEST_SKIP() << "no extended attributes in " << folder_.path();
-  entry.path = deepest;
-  const auto attributes = read_extended_attributes(entry);
+  const auto entry = describe_file(deepest, symlinks::skip);
+  ASSERT_TRUE(entry.ok());
+  const auto attributes = read_extended_attributes(*entry);
   ASSERT_TRUE(attributes.ok()) << attributes.error().message();
   const bool is_found = std::any_of(attributes->begin(), attributes->end(), [](const extended_attribute& each) {
     return each.name == "user.name" && each.value == "a";
@@ -139,7 +137,7 @@ TEST_F(walk_deep, tells_of_a_directory_that_was_moved_while_its_descriptor_was_c
                                },
                                .problem = [&](const std::string& path, const status& why) -> status {
                                  problems.push_back(path);
-                                 EXPECT_EQ(why.system_error(), ENOENT);
+                                 EXPECT_THAT(why.system_error(), testing::AnyOf(ENOENT, ESTALE));
                                  return {};
                                }});
   EXPECT_TRUE(outcome.ok());

@@ -52,7 +52,9 @@ void expect_metadata(const tree_entry& entry, const struct stat& facts) {
 class walk_entries : public testing::Test {
  protected:
   [[nodiscard]] tree_entry entry_at(const std::string& name, symlinks links = symlinks::skip) const {
-    return entries_of(folder_ / "tree", {.links = links}).at(folder_ / name);
+    tree_entry entry = entries_of(folder_ / "tree", {.links = links}).at(folder_ / name);
+    entry.folder = -1;  // the walk has ended: the entry is found by its path
+    return entry;
   }
 
   temporary_folder folder_;

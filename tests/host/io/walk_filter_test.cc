@@ -58,7 +58,8 @@ TEST_F(walk_filter, does_not_look_into_excluded_directories) {
   const without_privileges now;
   if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
   EXPECT_THAT(walk_tree({.exclude = patterns({"build", "y.*"})}).problem_paths, IsEmpty());
-  EXPECT_THAT(walk_tree({.include = patterns({"a.*"})}).problem_paths, ElementsAre("build"));
+  EXPECT_THAT(walk_tree({.include = patterns({"a.*"})}).problem_paths, ElementsAre("build", "lib/build"));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"build/", "y.*"})}).problem_paths, IsEmpty());
   EXPECT_THAT(walk_tree({}).problem_paths, ElementsAre("build", "lib/build", "lib/y.c", "lib/y.o"));
 }
 
@@ -90,6 +91,59 @@ TEST_F(walk_filter, matches_below_the_given_directory_however_it_is_written) {
     const walked tree = walk_all("", folder_ / name, {.exclude = patterns({"/lib", "/build"})});
     EXPECT_EQ(tree.files.size(), 2u) << name;
   }
+}
+
+TEST_F(walk_filter, knows_absolute_patterns_below_the_given_directory) {
+  const auto absolute = [&](const names& texts) {
+    names all;
+    for (const std::string& text : texts) all.push_back(folder_.path() + "/tree" + text);
+    return walk_tree({.exclude = patterns(all)});
+  };
+  EXPECT_THAT(absolute({"/lib", "/build/*.o"}).files, ElementsAre("a.c", "a.o", "build/x.c"));
+  EXPECT_THAT(absolute({"/build/**/nothing", "/lib/"}).matched, ElementsAre(1));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"/*/*/tree/lib"})}).files.size(), 7u)
+      << "relative unless its first name is";
+  const std::string first_name = folder_.path().substr(0, folder_.path().find('/', 1));
+  EXPECT_EQ(walk_tree({.exclude = patterns({first_name + "/**/lib"})}).files.size(), 4u);
+}
+
+TEST_F(walk_filter, names_the_patterns_that_matched) {
+  EXPECT_THAT(walk_tree({.exclude = patterns({"*.x", "*.o", "y.o", "build", "*.c"})}).matched, ElementsAre(4, 1, 3, 2));
+}
+
+TEST_F(walk_filter, lets_the_last_pattern_decide) {
+  EXPECT_THAT(walk_tree({.exclude = patterns({"*.o", "!x.o"})}).files,
+              ElementsAre("a.c", "build/x.c", "build/x.o", "lib/build/y.c", "lib/y.c"));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"!x.o", "*.o"})}).files,
+              ElementsAre("a.c", "build/x.c", "lib/build/y.c", "lib/y.c"));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"lib", "!lib/y.c"})}).files,
+              ElementsAre("a.c", "a.o", "build/x.c", "build/x.o"))
+      << "what lies in a directory that is left out is not taken back";
+  EXPECT_THAT(walk_tree({.include = patterns({"*.c", "!y.c"})}).files, ElementsAre("a.c", "build/x.c"));
+}
+
+TEST_F(walk_filter, leaves_out_large_files) {
+  folder_.make_file("tree/a.c", "12345");
+  folder_.make_file("tree/a.o", "123456");
+  const walked tree = walk_tree({.exclude = patterns({"lib", "build"}), .largest_file_bytes = 5});
+  EXPECT_THAT(tree.files, ElementsAre("a.c"));
+  EXPECT_THAT(tree.left_out, ElementsAre("a.o: size", "build: pattern", "lib: pattern"));
+}
+
+TEST_F(walk_filter, leaves_out_tagged_directories_but_for_the_tag) {
+  folder_.make_file("tree/lib/.nobackup", "");
+  folder_.make_file("tree/build/.tag", "no archive");
+  const walked tree = walk_tree({.exclude_tagged = {{".nobackup"}, {".tag", "no backup"}}});
+  EXPECT_THAT(tree.files, ElementsAre("a.c", "a.o", "build/.tag", "build/x.c", "build/x.o", "lib/.nobackup"));
+  EXPECT_THAT(tree.left_out, ElementsAre("lib: tag"));
+  EXPECT_THAT(walk_tree({.exclude_tagged = {{".tag", "no "}}}).left_out, ElementsAre("build: tag"));
+}
+
+TEST_F(walk_filter, leaves_out_files_by_their_identity) {
+  walk_options options;
+  options.exclude_files.insert(*describe_file(folder_ / "tree/lib", symlinks::skip));
+  EXPECT_THAT(walk_tree(options).left_out, ElementsAre("lib: file"));
+  EXPECT_EQ(walk_all(folder_.path(), folder_ / "tree/lib", options).files.size(), 3u) << "the given path is yielded";
 }
 
 class walk_of_caches : public walk_filter {

@@ -16,6 +16,7 @@ struct walked {
   std::vector<std::string> others;    ///< "PATH: KIND"
   std::vector<std::string> all;       ///< the paths of all these
   std::vector<std::string> left_out;  ///< "PATH: WHY"
+  std::vector<std::size_t> matched;   ///< patterns
   std::vector<std::string> problem_paths;
   std::vector<std::string> problems;  ///< messages
   std::vector<int> errors;            ///< errno of each problem
@@ -29,30 +30,32 @@ inline walked walk_all(const std::string& root, const std::string& path, const w
     return text;
   };
   walked tree;
-  tree.outcome = walk(path, options,
-                      {.entry = [&](const tree_entry& entry) -> status {
-                         const std::string name = below(entry.path);
-                         tree.all.push_back(name);
-                         if (entry.is_readable_stream()) {
-                           tree.files.push_back(name);
-                         } else if (entry.kind == file_kind::directory) {
-                           tree.directories.push_back(name);
-                         } else {
-                           tree.others.push_back(name + ": " + std::string(to_string(entry.kind)));
-                         }
-                         return {};
-                       },
-                       .problem = [&](const std::string& file, const status& why) -> status {
-                         tree.problem_paths.push_back(below(file));
-                         tree.problems.push_back(below(why.message()));
-                         tree.errors.push_back(why.system_error());
-                         return {};
-                       },
-                       .left_out =
-                           [&](const std::string& file, omission why) {
-                             constexpr std::string_view reasons[] = {"pattern", "file_system", "cache"};
-                             tree.left_out.push_back(below(file) + ": " + std::string(reasons[static_cast<int>(why)]));
-                           }});
+  tree.outcome =
+      walk(path, options,
+           {.entry = [&](const tree_entry& entry) -> status {
+              const std::string name = below(entry.path);
+              tree.all.push_back(name);
+              if (entry.is_readable_stream()) {
+                tree.files.push_back(name);
+              } else if (entry.kind == file_kind::directory) {
+                tree.directories.push_back(name);
+              } else {
+                tree.others.push_back(name + ": " + std::string(to_string(entry.kind)));
+              }
+              return {};
+            },
+            .problem = [&](const std::string& file, const status& why) -> status {
+              tree.problem_paths.push_back(below(file));
+              tree.problems.push_back(below(why.message()));
+              tree.errors.push_back(why.system_error());
+              return {};
+            },
+            .left_out =
+                [&](const std::string& file, omission why) {
+                  constexpr std::string_view reasons[] = {"pattern", "file_system", "cache", "tag", "size", "file"};
+                  tree.left_out.push_back(below(file) + ": " + std::string(reasons[static_cast<int>(why)]));
+                },
+            .matched = [&](std::size_t pattern) { tree.matched.push_back(pattern); }});
   return tree;
 }
 

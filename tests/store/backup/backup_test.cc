@@ -2,11 +2,13 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <span>
 #include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -282,7 +284,7 @@ TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
   source.make_link("data", "link");
   const auto files = make_file_store();
   const auto done = file_store(files).backup(
-      {.paths = {source / "other", source / "link/", source / "data/sub/../", source / "data/x", source / "./data.d/z"},
+      {.paths = {source / "other", source / "link", source / "data/sub/../", source / "data/x", source / "./data.d/z"},
        .feed = file_store::feed()});
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(done->summary.paths,
@@ -290,6 +292,144 @@ TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
   const temporary_folder target;
   ASSERT_TRUE(file_store(files).restore(done->id, {.path = source.path(), .target = target / "t"}).ok());
   EXPECT_EQ(facts_of(target / "t"), facts_of(source.path()));
+}
+
+/// Returns the paths of a snapshot's files, relative to a folder, as far as they lie in it.
+std::vector<std::string> stored_below(const file_store::done_backup& done, file_store&& opened_store,
+                                      const std::string& folder) {
+  const temporary_folder target;
+  EXPECT_TRUE(opened_store.restore(done.id, {.path = folder, .target = target / "t"}).ok());
+  std::vector<std::string> paths;
+  for (const auto& [path, facts] : facts_of(target / "t")) paths.push_back(path);
+  return paths;
+}
+
+using names = std::vector<std::string>;
+
+TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
+  const temporary_folder source;
+  for (const char* each : {"r/a", "r/x/k", "r/x/l", "r/x.d", "r/z", "r/cache/b/file", "r/cache/A", "r/cache/z"}) {
+    source.make_file(each);
+  }
+  source.make_file("r/cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55");
+  source.make_file("r/tagged/.tag");
+  source.make_file("r/tagged/named");
+  const auto files = make_file_store();
+  store::backup_options options{.paths = {source / "r/x/k", source / "r/cache/b", source / "r/cache/A", source / "r",
+                                          source / "r/tagged/named", source / "r/z"},
+                                .feed = file_store::feed()};
+  options.walking.exclude = {*path_pattern::make("/x"), *path_pattern::make("z")};
+  options.walking.exclude_caches = true;
+  options.walking.exclude_tagged = {{".tag"}};
+  for (const bool has_parent : {false, true}) {
+    const auto parent = has_parent ? file_store(files).backup(source / "r")->id : std::string();
+    const auto done = file_store(files).backup(options, parent);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(done->summary.problems, 0u);
+    EXPECT_EQ(done->summary.paths, names{source / "r"});
+    EXPECT_EQ(stored_below(*done, file_store(files), source / "r"),
+              (names{"a", "cache", "cache/A", "cache/CACHEDIR.TAG", "cache/b", "cache/b/file", "tagged", "tagged/.tag",
+                     "tagged/named", "x", "x.d", "x/k", "z"}));
+  }
+}
+
+TEST(backups_of_files, store_named_file_systems_in_named_folders) {
+  const temporary_folder source;
+  source.make_file("r/a");
+  source.make_file("r/z");
+  source.make_folder("r/m");
+  if (::mount("none", (source / "r/m").c_str(), "tmpfs", 0, nullptr) != 0) GTEST_SKIP() << "nothing can be mounted";
+  source.make_file("r/m/file");
+  source.make_file("r/m/sub/file");
+  const auto files = make_file_store();
+  const auto stored = [&](const names& paths) {
+    store::backup_options options{.paths = paths, .feed = file_store::feed()};
+    options.walking.one_file_system = true;
+    const auto done = file_store(files).backup(options);
+    EXPECT_TRUE(done.ok());
+    return stored_below(*done, file_store(files), source / "r");
+  };
+  EXPECT_EQ(stored({source / "r"}), (names{"a", "m", "z"}));
+  EXPECT_EQ(stored({source / "r", source / "r/m"}), (names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
+  EXPECT_EQ(stored({source / "r", source / "r/m/sub"}), (names{"a", "m", "m/sub", "m/sub/file", "z"}));
+  ::umount((source / "r/m").c_str());
+}
+
+TEST(backups_of_files, follow_named_links_with_a_slash) {
+  const temporary_folder source;
+  source.make_file("data/sub/file");
+  source.make_link("data", "alias");
+  source.make_link("../data", "r/alias");
+  source.make_link("data/sub/file", "file");
+  const auto files = make_file_store();
+  for (const names& paths : {names{"alias/"}, names{"alias/", "alias/sub"}, names{"alias/sub"}}) {
+    store::backup_options options{.paths = {}, .feed = file_store::feed()};
+    for (const std::string& each : paths) options.paths.push_back(source / each);
+    const auto done = file_store(files).backup(options);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(stored_below(*done, file_store(files), source / "alias"), (names{"sub", "sub/file"}));
+  }
+  // What lies below a link that is stored as a link can't be stored too, and is not left out without a word.
+  for (const names& paths : {names{"alias", "alias/sub"}, names{"alias", "alias/"}, names{"r", "r/alias/sub/file"}}) {
+    store::backup_options options{.paths = {}, .feed = file_store::feed()};
+    for (const std::string& each : paths) options.paths.push_back(source / each);
+    const auto done = file_store(files).backup(options);
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().code(), status_code::invalid_argument);
+    EXPECT_NE(done.error().message().find("is stored as a symbolic link"), std::string::npos) << done.error().message();
+  }
+  EXPECT_EQ(file_store(files).backup(source / "file/").error().system_error(), ENOTDIR);
+}
+
+/// A named path that does not exist is reported when the walk has described the entry after it, which is opened then.
+TEST(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
+  const temporary_folder source;
+  source.make_file("secret/file", "secret");
+  const auto files = make_file_store();
+  const auto move_and = [&](const char* name, const std::function<void()>& replace) {
+    return [&, name, replace] {
+      ASSERT_EQ(::rename((source / name).c_str(), (source / "moved").c_str()), 0);
+      replace();
+    };
+  };
+  const struct {
+    std::function<void()> replace;
+    std::string content;  ///< of what is stored; empty: nothing is
+  } cases[] = {
+      {move_and("r/file", [&] { source.make_link("../secret/file", "r/file"); }), "-> ../secret/file"},
+      {move_and("r/file", [&] { source.make_file("r/file", "replaced"); }), "replaced"},
+      {move_and("r/file", [&] { source.make_fifo("r/file"); }), "fifo"},
+      {move_and("r/file", [&] { source.make_folder("r/file"); }), ""},
+      {move_and("r/file", [] {}), ""},
+      {move_and("r", [&] { source.make_link("secret", "r"); }), "walked"},
+  };
+  for (const auto& [replace, content] : cases) {
+    std::filesystem::remove_all(source / "r");
+    std::filesystem::remove_all(source / "moved");
+    source.make_file("r/file", "walked");
+    problem_map problems;
+    const auto note_and_replace = [&](const std::string& path, const status& why) {
+      problems[path] = why.message();
+      if (path.ends_with("absent")) replace();
+    };
+    const auto done = file_store(files).backup(
+        {.paths = {source / "r", source / "r/absent"}, .feed = file_store::feed(), .problem = note_and_replace});
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    const temporary_folder target;
+    ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "r", .target = target / "t"}).ok());
+    const std::filesystem::path restored = target / "t/file";
+    std::string restored_content;
+    if (std::filesystem::is_symlink(restored)) {
+      restored_content = "-> " + std::filesystem::read_symlink(restored).native();
+    } else if (std::filesystem::is_fifo(restored)) {
+      restored_content = "fifo";
+    } else {
+      std::ifstream stream(restored);
+      restored_content.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    EXPECT_EQ(restored_content, content);
+    EXPECT_EQ(problems.count(source / "r/file"), content.empty() ? 1u : 0u) << content;
+  }
 }
 
 TEST(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
