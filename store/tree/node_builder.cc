@@ -50,7 +50,7 @@ void node_builder::add(const folder_entry& entry) {
   for (const std::uint64_t each : {entry.size, entry.device, entry.inode, entry.link_count, entry.device_number}) {
     fields.number(each);
   }
-  fields.text(entry.target);
+  fields.number(entry.flags).text(entry.target);
   fields.number(static_cast<std::uint16_t>(entry.attributes.size()));
   for (const extended_attribute& each : entry.attributes) {
     assert(each.value.size() <= largest_attribute_bytes);

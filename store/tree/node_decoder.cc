@@ -106,6 +106,7 @@ folder_entry element_reader::entry() {
   for (std::uint64_t* each : {&read.size, &read.device, &read.inode, &read.link_count, &read.device_number}) {
     *each = fields_.number<std::uint64_t>();
   }
+  read.flags = fields_.number<std::uint32_t>();
   read.target = fields_.text();
   require(read.target.find('\0') == std::string::npos);
   const auto attribute_count = fields_.number<std::uint16_t>();

@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -302,6 +304,25 @@ std::vector<std::string> stored_below(const file_store::done_backup& done, file_
   std::vector<std::string> paths;
   for (const auto& [path, facts] : facts_of(target / "t")) paths.push_back(path);
   return paths;
+}
+
+TEST(backups_of_files, store_flags_of_files) {
+  const temporary_folder source;
+  const std::string path = source.make_file("r/file");
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int flags = FS_NODUMP_FL;
+  const bool is_supported = ::ioctl(file, FS_IOC_SETFLAGS, &flags) == 0;
+  ::close(file);
+  if (!is_supported) GTEST_SKIP() << "no flags of files in " << source.path();
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "r");
+  ASSERT_TRUE(done.ok());
+  file_store(files).with_reading([&](const store::store_reading& reading) {
+    store::record_reader nodes(reading.objects, reading.key, reading.shards, sha256());
+    const auto entry = store::find_path(done->summary.root, path, nodes);
+    ASSERT_TRUE(entry.ok());
+    EXPECT_EQ(entry->flags, no_dump_flag);
+  });
 }
 
 using names = std::vector<std::string>;

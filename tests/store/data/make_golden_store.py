@@ -63,9 +63,9 @@ class Tree:
         return digest + struct.pack("<I", len(content))
 
 
-def entry(name: str, kind: int, mode: int, size: int = 0, content: bytes = b"\0", target: str = "", inode: int = 0, names: int = 1) -> bytes:
+def entry(name: str, kind: int, mode: int, size: int = 0, content: bytes = b"\0", target: str = "", inode: int = 0, names: int = 1, flags: int = 0) -> bytes:
     fields = text(name) + struct.pack("<BIII", kind, mode, 0, 0) + struct.pack("<qIqI", TIME, 123_456_789, TIME + 1, 5)
-    return fields + struct.pack("<QQQQQ", size, 7, inode, names, 0) + text(target) + struct.pack("<H", 0) + content
+    return fields + struct.pack("<QQQQQI", size, 7, inode, names, 0, flags) + text(target) + struct.pack("<H", 0) + content
 
 
 def store(folder: pathlib.Path, seal: int) -> None:
@@ -79,7 +79,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
     data = tree.node(
         1,
         [
-            entry("empty", FILE, 0o644, inode=1),
+            entry("empty", FILE, 0o644, inode=1, flags=0x40),
             entry("hello", FILE, 0o640, 13, b"\1" + struct.pack("<H", 1) + b"\1" + words, inode=2),
             entry("inner", FOLDER, 0o700, content=b"\2" + inner, inode=3),
             entry("link", LINK, 0o777, target="inner/long", inode=4),

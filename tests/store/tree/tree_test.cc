@@ -105,6 +105,7 @@ folder_entry drawn_entry(std::string name, choices& random) {
   entry.inode = random.word();
   entry.link_count = random.word();
   entry.device_number = random.word();
+  entry.flags = static_cast<std::uint32_t>(random.word());
   entry.target = std::string(random.between(0, 4095), 'x');
   for (std::uint64_t i = random.between(0, 3); i > 0; --i) {
     entry.attributes.push_back({"user." + std::to_string(i), std::string(random.between(0, 1000), '\0')});
@@ -123,7 +124,7 @@ auto facts(const folder_entry& entry) {
   for (const auto& each : entry.attributes) attributes.emplace_back(each.name, each.value);
   return std::tuple(entry.name, entry.kind, entry.permissions, entry.user_id, entry.group_id, entry.modified.tv_sec,
                     entry.modified.tv_nsec, entry.changed.tv_sec, entry.changed.tv_nsec, entry.size, entry.device,
-                    entry.inode, entry.link_count, entry.device_number, entry.target, attributes, entry.extents,
+                    entry.inode, entry.link_count, entry.device_number, entry.flags, entry.target, attributes, entry.extents,
                     entry.node);
 }
 
