@@ -148,6 +148,11 @@ status console_feeder::feed_all() {
     }
   }
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
+  for (std::size_t i = 0; i < walked->exclude.size() && outcome.ok() && inputs_.reads_folders(); ++i) {
+    if (!matched_patterns_.contains(i)) {
+      say_.warning(fmt::format("{}: this pattern matched nothing", walked->exclude[i].text()));
+    }
+  }
   outcome = feeder_.finish();
   if (const std::string why = destination_.statistics().device_warning; !why.empty()) say_.warning(why);
   return outcome;

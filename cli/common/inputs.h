@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,7 @@ class input_options {
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_.paths(); }
   [[nodiscard]] further_names repeats() const { return repeats_; }
 
+  [[nodiscard]] bool reads_folders() const { return reads_folders_; }
   [[nodiscard]] symlinks links() const { return follows_links_ ? symlinks::follow : symlinks::skip; }
   /// Returns what to read of a folder. Errors: invalid_argument, for a malformed pattern.
   [[nodiscard]] result<walk_options> walk() const;
@@ -91,6 +93,7 @@ class console_feeder : private input_observer {
   void passed_over(const std::string& path, file_kind kind) override;
   void repeated(const std::string& path) override;
   void left_out(const std::string& path, omission why) override;
+  void matched(std::size_t pattern) override { matched_patterns_.insert(pattern); }
   void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
             std::uint64_t bytes) override;
   void progressed(const reading_record& record) override;
@@ -101,6 +104,7 @@ class console_feeder : private input_observer {
   const output& out_;
   const console& say_;
   std::function<void(const reading_record&)> watcher_;
+  std::set<std::size_t> matched_patterns_;  ///< to exclude
   const output* trace_ = nullptr;
   feed_timeline* timeline_ = nullptr;
   repeated_file_filter repeats_;

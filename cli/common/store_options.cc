@@ -1,11 +1,7 @@
 #include "cli/common/store_options.h"
 
-#include <cctype>
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
 #include <cutpoint/text.h>
 #include <fmt/chrono.h>
@@ -15,63 +11,36 @@
 
 namespace cutpoint::cli {
 
-namespace {
-
-constexpr std::size_t largest_secret_bytes = MiB;
-
-result<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) return status(status_code::io_error, path + ": " + std::strerror(errno), errno);
-  if (text.empty()) return status(status_code::io_error, path + ": the file cannot be read or is empty");
-  if (text.size() > largest_secret_bytes) return usage_error(path + ": more than 1 MiB is no secret");
-  return text;
-}
-
-}  // namespace
-
 void store_options::add_to(CLI::App& app, std::string_view prefix) {
-  const auto option = [&](std::string_view name) { return fmt::format("--{}{}", prefix, name); };
-  const auto variable = [&](std::string_view name) {
-    std::string text = fmt::format("CUTPOINT_{}{}", prefix, name);
-    for (char& each : text)
-      each = each == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
-    return text;
-  };
-  option_ = option("store");
-  variable_ = variable("store");
-  const std::string which = prefix.empty() ? "the store" : "the store that is read";
-  app.add_option(option_, location_, "Folder of " + which)->type_name("FOLDER")->envname(variable_);
-  app.add_option(option("password-file"), password_file_, "File with the password of " + which + ", if it is encrypted")
-      ->type_name("FILE")
-      ->envname(variable("password_file"));
-  app.add_option(option("key-file"), key_file_, "Key file of " + which + ", if it is encrypted")
-      ->type_name("FILE")
-      ->envname(variable("key_file"));
+  const std::string name = fmt::format("{}store", prefix);
+  option_ = "--" + name;
+  variable_ = variable_of(name);
+  const std::string owner = prefix.empty() ? "the store" : "the store that is read";
+  app.add_option(option_, location_, "Folder of " + owner)->type_name("FOLDER")->envname(variable_);
+  secret_.add_to(app, std::string(prefix), owner + ", if it is encrypted");
 }
 
-result<store_secret> read_secret(const std::string& password_file, const std::string& key_file) {
-  if (!password_file.empty() && !key_file.empty()) return usage_error("give a password file or a key file, not both");
-  if (!key_file.empty()) {
-    auto bytes = read_text(key_file);
-    if (!bytes) return bytes.error();
-    return store_secret{store_secret::kind::key_file, std::move(*bytes)};
-  }
-  if (password_file.empty()) return store_secret{};
-  auto text = read_text(password_file);
-  if (!text) return text.error();
-  if (text->ends_with('\n')) text->pop_back();
-  if (text->empty()) return usage_error(password_file + ": the password is empty");
-  return store_secret{store_secret::kind::password, std::move(*text)};
-}
-
-result<store_secret> store_options::secret() const { return read_secret(password_file_, key_file_); }
-
+/// Whatever the reason of a failure is, it is that of a store that cannot be opened.
 result<backup_store> store_options::open() const {
   if (location_.empty()) return usage_error(fmt::format("no store: give {} or set {}", option_, variable_));
-  const auto key = secret();
-  if (!key) return key.error();
-  return backup_store::open(location_, *key);
+  const auto secret = secret_.read();
+  if (!secret) return status(status_code::unavailable, secret.error().message());
+  auto store = backup_store::open(location_, *secret);
+  if (store || store.error().code() == status_code::cancelled) return store;
+  return status(status_code::unavailable, store.error().message());
+}
+
+result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists) {
+  std::vector<std::string> tags;
+  for (const std::string& list : lists) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      if (end == begin) return usage_error(fmt::format("--tag {}: a tag is empty", list));
+      tags.push_back(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return tags;
 }
 
 result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text) {
@@ -79,11 +48,6 @@ result<snapshot_path> find_snapshot_path(backup_store& store, const std::string&
   auto snapshot = store.find_snapshot(text.substr(0, colon));
   if (!snapshot) return snapshot.error();
   return snapshot_path{std::move(*snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
-}
-
-std::string problem_text(const std::string& path, const status& why) {
-  const bool has_path = why.message().starts_with(path + ": ");
-  return printable(has_path ? why.message() : path + ": " + why.message());
 }
 
 exit_code fail(const console& say, const status& why) {

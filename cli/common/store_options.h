@@ -10,6 +10,8 @@
 
 #include "cli/common/console.h"
 #include "cli/common/json.h"
+#include "cli/common/problem_log.h"
+#include "cli/common/secret_options.h"
 
 namespace cutpoint::cli {
 
@@ -20,25 +22,19 @@ class store_options {
   void add_to(CLI::App& app, std::string_view prefix = {});
 
   [[nodiscard]] const std::string& location() const { return location_; }
-  /// Reads the password or the key file, if one was given. Errors: invalid_argument, for both at once or an empty one;
-  /// io_error.
-  [[nodiscard]] result<store_secret> secret() const;
-  /// Errors: those of `secret` and of `backup_store::open`; no location.
+  [[nodiscard]] const secret_options& secret() const { return secret_; }
+  /// Errors: unavailable or invalid_argument, so that the exit code is that of wrong usage; cancelled.
   [[nodiscard]] result<backup_store> open() const;
-  /// The path of the key file, or empty.
-  [[nodiscard]] const std::string& key_file() const { return key_file_; }
-  [[nodiscard]] bool has_password() const { return !password_file_.empty(); }
 
  private:
   std::string option_;    ///< by which the location is given
   std::string variable_;  ///< of the environment, for the same
   std::string location_;
-  std::string password_file_;
-  std::string key_file_;
+  secret_options secret_;
 };
 
-/// Reads the secret of a password file or of a key file; one of the paths is empty. Errors: as for `store_options::secret`.
-[[nodiscard]] result<store_secret> read_secret(const std::string& password_file, const std::string& key_file);
+/// Returns the tags of a list, in which commas separate them. Errors: invalid_argument, for an empty tag.
+[[nodiscard]] result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists);
 
 /// A snapshot and perhaps a path in it: `SNAPSHOT[:PATH]`.
 struct snapshot_path {
@@ -48,9 +44,6 @@ struct snapshot_path {
 
 /// Finds the snapshot of `SNAPSHOT[:PATH]`. Errors: those of `backup_store::find_snapshot`.
 [[nodiscard]] result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text);
-
-/// Returns a message about a path in one line. It has the path once, also if the error begins with it.
-[[nodiscard]] std::string problem_text(const std::string& path, const status& why);
 
 /// Prints an error, and returns the exit code of what had begun.
 [[nodiscard]] exit_code fail(const console& say, const status& why);

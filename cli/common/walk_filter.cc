@@ -1,5 +1,10 @@
 #include "cli/common/walk_filter.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,8 +13,33 @@
 
 namespace cutpoint::cli {
 
+namespace {
+
+/// Returns the patterns of a file, one a line. Empty lines and those that begin with '#' are none.
+result<std::vector<std::string>> patterns_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return status(status_code::io_error, fmt::format("--exclude-file {}: {}", path, std::strerror(errno)), errno);
+  std::vector<std::string> patterns;
+  for (std::string line; std::getline(file, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty() && !line.starts_with('#')) patterns.push_back(line);
+  }
+  if (file.bad()) return status(status_code::io_error, fmt::format("--exclude-file {}: cannot be read", path));
+  return patterns;
+}
+
+}  // namespace
+
 void walk_filter::add_to(CLI::App& command) {
   add_value_option(command, "--exclude", excluded_, "PATTERN", "Skip what matches inside folders (repeatable)");
+  add_value_option(command, "--iexclude", excluded_in_any_case_, "PATTERN",
+                   "The same, where capital and small letters are equal (repeatable)");
+  add_value_option(command, "--exclude-file", exclude_files_, "FILE",
+                   "Skip what the patterns of a file match, one a line (repeatable)");
+  add_value_option(command, "--exclude-if-present", exclude_tags_, "NAME[:TEXT]",
+                   "In folders with a file of this name, which begins with the text, read only this file (repeatable)");
+  add_value_option(command, "--exclude-larger-than", largest_file_, "SIZE", "Skip larger files inside folders");
   add_value_option(command, "--include", included_, "PATTERN",
                    "Read only files that match inside folders (repeatable)");
   command.add_flag("--one-file-system", is_on_one_file_system_, "Do not enter folders on other file systems");
@@ -17,20 +47,45 @@ void walk_filter::add_to(CLI::App& command) {
 }
 
 result<walk_options> walk_filter::checked() const {
-  auto exclude = checked_patterns("--exclude", excluded_);
-  if (!exclude) return exclude.error();
+  walk_options options{.one_file_system = is_on_one_file_system_, .exclude_caches = excludes_caches_};
+  const auto exclude = [&](std::string_view option, const std::vector<std::string>& texts,
+                           letter_case letters = letter_case::compared) -> status {
+    auto patterns = checked_patterns(option, texts, letters);
+    if (!patterns) return patterns.error();
+    std::ranges::move(*patterns, std::back_inserter(options.exclude));
+    return {};
+  };
+  if (status added = exclude("--exclude", excluded_); !added.ok()) return added;
+  if (status added = exclude("--iexclude", excluded_in_any_case_, letter_case::ignored); !added.ok()) return added;
+  for (const std::string& file : exclude_files_) {
+    const auto patterns = patterns_of(file);
+    if (!patterns) return patterns.error();
+    if (status added = exclude("--exclude-file " + file + ":", *patterns); !added.ok()) return added;
+  }
   auto include = checked_patterns("--include", included_);
   if (!include) return include.error();
-  return walk_options{.exclude = *std::move(exclude),
-                      .include = *std::move(include),
-                      .one_file_system = is_on_one_file_system_,
-                      .exclude_caches = excludes_caches_};
+  options.include = *std::move(include);
+  for (const std::string& each : exclude_tags_) {
+    const std::size_t colon = std::min(each.find(':'), each.size());
+    directory_tag tag{.name = each.substr(0, colon), .header = each.substr(std::min(colon + 1, each.size()))};
+    if (tag.name.empty() || tag.name.find('/') != std::string::npos) {
+      return usage_error(fmt::format("--exclude-if-present {}: this is not the name of a file", each));
+    }
+    options.exclude_tagged.push_back(std::move(tag));
+  }
+  if (!largest_file_.empty()) {
+    const auto bytes = checked_size("--exclude-larger-than", largest_file_, 0);
+    if (!bytes) return bytes.error();
+    options.largest_file_bytes = *bytes;
+  }
+  return options;
 }
 
-result<std::vector<path_pattern>> checked_patterns(std::string_view option, const std::vector<std::string>& texts) {
+result<std::vector<path_pattern>> checked_patterns(std::string_view option, const std::vector<std::string>& texts,
+                                                   letter_case letters) {
   std::vector<path_pattern> patterns;
   for (const std::string& text : texts) {
-    auto next = path_pattern::make(text);
+    auto next = path_pattern::make(text, letters);
     if (!next) return status(next.error().code(), fmt::format("{} {}", option, next.error().message()));
     patterns.push_back(*std::move(next));
   }

@@ -16,11 +16,16 @@ class walk_filter {
  public:
   void add_to(CLI::App& command);
 
-  /// Returns what to read of a folder. Links are not followed. Errors: invalid_argument, for a malformed pattern.
+  /// Returns what to read of a folder. Links are not followed. Errors: invalid_argument, for a malformed pattern, name or
+  /// size; io_error, for a file of patterns.
   [[nodiscard]] result<walk_options> checked() const;
 
  private:
   std::vector<std::string> excluded_;
+  std::vector<std::string> excluded_in_any_case_;
+  std::vector<std::string> exclude_files_;  ///< with patterns
+  std::vector<std::string> exclude_tags_;   ///< NAME[:TEXT]
+  std::string largest_file_;
   std::vector<std::string> included_;
   bool is_on_one_file_system_ = false;
   bool excludes_caches_ = false;
@@ -28,6 +33,7 @@ class walk_filter {
 
 /// Makes the patterns of an option. Errors: invalid_argument, with the option.
 [[nodiscard]] result<std::vector<path_pattern>> checked_patterns(std::string_view option,
-                                                                 const std::vector<std::string>& texts);
+                                                                 const std::vector<std::string>& texts,
+                                                                 letter_case letters = letter_case::compared);
 
 }  // namespace cutpoint::cli

@@ -14,6 +14,8 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/path_options.h"
+#include "cli/common/problem_log.h"
+#include "cli/common/producer.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/common/walk_filter.h"
@@ -33,6 +35,7 @@ class backup_command final : public subcommand {
   path_options paths_;
   walk_filter filter_;
   std::string standard_input_name_ = "stdin";
+  bool reads_command_ = false;
   std::vector<std::string> tags_;
   std::string host_;
   std::string time_;
@@ -57,7 +60,9 @@ void backup_command::add_options(CLI::App& app) {
   store_.add_to(app);
   filter_.add_to(app);
   add_value_option(app, "--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
-  add_value_option(app, "--tag", tags_, "TEXT", "Tag of the snapshot (repeatable)");
+  app.add_flag("--stdin-from-command", reads_command_,
+               "Store the output of the command after '--' as standard input, if the command succeeds");
+  add_value_option(app, "--tag", tags_, "TAG,...", "Tags of the snapshot (repeatable)");
   add_value_option(app, "--host", host_, "HOST", "Host of the snapshot (default: this one)");
   add_value_option(app, "--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
   add_value_option(app, "--parent", parent_, "SNAPSHOT",
@@ -73,7 +78,10 @@ void backup_command::add_options(CLI::App& app) {
 
 exit_code backup_command::run() {
   const console say(verbosity_);
-  if (const status loaded = paths_.load(); !loaded.ok()) return say.refuse(loaded);
+  if (const status loaded = reads_command_ ? status() : paths_.load(); !loaded.ok()) return say.refuse(loaded);
+  if (reads_command_ && paths_.paths().empty()) {
+    return say.refuse(usage_error("--stdin-from-command: give the command after '--'"));
+  }
   auto walking = filter_.checked();
   if (!walking) return say.refuse(walking.error());
   const auto memory = checked_size("--memory", memory_, MiB);
@@ -82,6 +90,8 @@ exit_code backup_command::run() {
   if (!seconds) return say.refuse(seconds.error());
   const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
   if (!cap) return say.refuse(cap.error());
+  const auto tags = checked_tags(tags_);
+  if (!tags) return say.refuse(tags.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   std::string parent;
@@ -92,24 +102,29 @@ exit_code backup_command::run() {
   }
   auto threads = engine::make({});
   if (!threads) return fail(say, threads.error());
-  std::string first_problem;
-  const auto snapshot = store->back_up(*threads, {.paths = paths_.paths(),
-                                                  .standard_input_name = standard_input_name_,
-                                                  .walking = std::move(*walking),
-                                                  .host = host_.empty() ? own_host() : host_,
-                                                  .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
-                                                  .tags = tags_,
-                                                  .parent = parent,
-                                                  .reads_everything = reads_everything_,
-                                                  .most_old_containers = *cap,
-                                                  .memory_bytes = *memory,
-                                                  .problem =
-                                                      [&](const std::string& path, const status& why) {
-                                                        if (first_problem.empty()) first_problem = why.message();
-                                                        say.error(problem_text(path, why));
-                                                      },
-                                                  .cancel = &interruption()});
-  if (!snapshot && snapshot.error().message() == first_problem) return exit_code::input_failed;  // it was printed
+  producer command;
+  if (reads_command_) {
+    if (const status started = command.start(paths_.paths()); !started.ok()) return fail(say, started);
+  }
+  problem_log problems(say, verbosity_);
+  const auto snapshot = store->back_up(
+      *threads, {.paths = reads_command_ ? std::vector<std::string>{std::string(standard_input_path)} : paths_.paths(),
+                 .standard_input_name = standard_input_name_,
+                 .walking = std::move(*walking),
+                 .host = host_.empty() ? own_host() : host_,
+                 .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
+                 .tags = *tags,
+                 .parent = parent,
+                 .reads_everything = reads_everything_,
+                 .most_old_containers = *cap,
+                 .memory_bytes = *memory,
+                 .problem = [&](const std::string& path, const status& why) { problems.add(path, why); },
+                 .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
+                 .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
+                 .cancel = &interruption()});
+  problems.finish();
+  if (!snapshot && snapshot.error().message() == problems.first()) return exit_code::input_failed;  // it was printed
+  if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return say.refuse(snapshot.error());
   if (!snapshot) return fail(say, snapshot.error());
   say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(snapshot->files),
                        human_bytes(as_double(snapshot->bytes)), human_bytes(as_double(snapshot->new_raw_bytes)),

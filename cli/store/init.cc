@@ -71,9 +71,10 @@ exit_code init_command::run() {
   }
   const bool needs_password = encryption_ == "password";
   const bool needs_key_file = encryption_ == "key-file";
-  if (needs_password != store_.has_password() || needs_key_file == store_.key_file().empty()) {
+  const secret_options& secrets = store_.secret();
+  if (needs_password != secrets.has_password() || needs_key_file == secrets.key_file().empty()) {
     return say.refuse(usage_error("--encryption " + encryption_ +
-                                  (needs_password   ? " needs --password-file alone"
+                                  (needs_password   ? " needs --password-file or --password-command alone"
                                    : needs_key_file ? " needs --key-file alone"
                                                     : " takes no password and no key file")));
   }
@@ -83,9 +84,9 @@ exit_code init_command::run() {
   if (!kind) return say.refuse(kind.error());
   if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
   if (needs_key_file) {
-    if (const status created = make_key_file(store_.key_file()); !created.ok()) return fail(say, created);
+    if (const status created = make_key_file(secrets.key_file()); !created.ok()) return fail(say, created);
   }
-  const auto secret = store_.secret();
+  const auto secret = secrets.read();
   if (!secret) return say.refuse(secret.error());
   const store_settings settings{.cuts = cuts_,
                                 .fingerprint = *kind,

@@ -33,8 +33,7 @@ class key_command final : public subcommand {
   store_options store_;
   std::string action_;
   std::string id_;
-  std::string new_password_file_;
-  std::string new_key_file_;
+  secret_options new_secret_;
 };
 
 }  // namespace
@@ -43,8 +42,7 @@ void key_command::add_options(CLI::App& app) {
   app.add_option("ACTION", action_, "list, add, remove or passwd, which replaces the key that was given")->required();
   app.add_option("KEY", id_, "Key to remove: the beginning of its id");
   store_.add_to(app);
-  add_value_option(app, "--new-password-file", new_password_file_, "FILE", "File with the password of the new key");
-  add_value_option(app, "--new-key-file", new_key_file_, "FILE", "Key file of the new key, which must exist");
+  new_secret_.add_to(app, "new-", "the new key");
 }
 
 exit_code key_command::run() {
@@ -53,9 +51,10 @@ exit_code key_command::run() {
     return say.refuse(usage_error(fmt::format("{}: the actions are {}", action_, fmt::join(actions, ", "))));
   }
   const bool adds = action_ == "add" || action_ == "passwd";
-  if (adds == (new_password_file_.empty() && new_key_file_.empty())) {
+  if (adds != new_secret_.is_given()) {
     return say.refuse(
-        usage_error(action_ + (adds ? ": give --new-password-file or --new-key-file" : " makes no new key")));
+        usage_error(action_ + (adds ? ": give --new-password-file, --new-password-command or --new-key-file"
+                                    : " makes no new key")));
   }
   if ((action_ == "remove") == id_.empty()) {
     return say.refuse(usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key")));
@@ -80,7 +79,7 @@ exit_code key_command::list(backup_store& store, const console& say) const {
 exit_code key_command::add(backup_store& store, bool replaces, const console& say) const {
   const auto before = store.keys();
   if (!before) return fail(say, before.error());
-  const auto secret = read_secret(new_password_file_, new_key_file_);
+  const auto secret = new_secret_.read();
   if (!secret) return say.refuse(secret.error());
   const auto id = store.add_key(*secret);
   if (!id) return fail(say, id.error());

@@ -30,7 +30,7 @@ struct backup_store::implementation {
   [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
   [[nodiscard]] result<store::open_store::listed_snapshot> write(engine& threads, const store::backup_options& files,
-                                                                 std::uint64_t most_old_containers,
+                                                                 const store_backup_options& options,
                                                                  store::snapshot facts, store::held_session& session);
   void merge_shards();
   [[nodiscard]] result<std::vector<store_key>> list_keys(const store::store_log& log);

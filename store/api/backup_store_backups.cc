@@ -44,7 +44,13 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .feed = std::move(feed),
                               .access = options.access,
                               .problem = options.problem,
+                              .warning = options.warning,
                               .cancel = options.cancel};
+  for (const std::string& each : options.tags) {
+    if (!each.empty() && each.find(',') == std::string::npos) continue;
+    return status(status_code::invalid_argument, "tag '" + each + "': a tag is not empty and has no comma");
+  }
+  if (const auto own = describe_file(folder, symlinks::follow); own) files.walking.exclude_files.insert(*own);
   const auto paths = store::named_paths(files);
   if (!paths) return paths.error();
   const auto session = store::held_session::begin(*opened_store);
@@ -59,7 +65,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   facts.host = options.host;
   facts.tags = options.tags;
   facts.session = (*session)->id();
-  auto committed = write(threads, files, options.most_old_containers, std::move(facts), **session);
+  auto committed = write(threads, files, options, std::move(facts), **session);
   if (!committed) return committed.error();
   merge_shards();
   return snapshot_of(std::move(committed->id), committed->facts);
@@ -68,7 +74,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
 /// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
 result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
                                                                                const store::backup_options& files,
-                                                                               std::uint64_t most_old_containers,
+                                                                               const store_backup_options& options,
                                                                                store::snapshot facts,
                                                                                store::held_session& session) {
   const auto begin = std::chrono::steady_clock::now();
@@ -77,12 +83,15 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   auto parent_shards = session.open_shards();  // an index is used by one thread
   if (!parent_shards) return named(parent_shards.error());
   store::write_session& records = (*writer)->records;
-  if (most_old_containers != 0) records.cap_containers(most_old_containers, session.objects(), opened_store->key());
+  if (options.most_old_containers != 0)
+    records.cap_containers(options.most_old_containers, session.objects(), opened_store->key());
   const auto stored = store::backup_files(threads, records, opened_store->reading(*parent_shards), files);
   if (!stored) return stored.error();
   facts.statistics = {.files = stored->files, .folders = stored->folders, .bytes = stored->bytes};
   if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return named(finished);
   if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
+  if (const status approved = options.before_commit ? options.before_commit() : status(); !approved.ok())
+    return approved;
   facts.root = stored->root;
   facts.is_incomplete = stored->problems != 0;
   facts.paths = stored->paths;

@@ -31,6 +31,7 @@ class backup {
          file_reader reader, parent_tree parent, std::vector<named_path> named)
       : options_(options),
         named_(std::move(named)),
+        is_matched_(options.walking.exclude.size()),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
         contents_(threads, feed, session),
@@ -56,6 +57,9 @@ class backup {
     ++summary_.problems;
     if (options_.problem) options_.problem(path, why);
   }
+  void warn(const std::string& path, std::string_view why) const {
+    if (options_.warning) options_.warning(path, {status_code::io_error, fmt::format("{}: {}", path, why)});
+  }
   /// Its content must be read after this call.
   folder_entry entry_of(const tree_entry& walked);
   status store_path(const named_path& named);
@@ -77,6 +81,7 @@ class backup {
 
   const backup_options& options_;
   std::vector<named_path> named_;
+  std::vector<bool> is_matched_;     ///< for each pattern to exclude
   std::size_t next_named_ = 0;       ///< index of the first one that has not been stored
   std::string outermost_;            ///< the named path that has the present one
   std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
@@ -87,7 +92,7 @@ class backup {
   change_times change_times_;
   backup_summary summary_;
   std::uint64_t found_paths_ = 0;  ///< of those that were given
-  status first_failure_;           ///< of a path that was given
+  status first_failure_;           ///< of a named path, or of a file that could not be read
   std::deque<file_to_read> unread_;
   std::string folder_ = "/";                     ///< path of the present folder, with a slash at its end
   std::vector<std::size_t> folder_bytes_ = {1};  ///< lengths of the paths of this folder and those above
@@ -109,6 +114,9 @@ result<backup_summary> backup::run() {
   }
   if (status read = read_rest(); !read.ok()) return read;
   if (found_paths_ == 0) return first_failure_;
+  for (std::size_t i = 0; i < is_matched_.size(); ++i) {
+    if (!is_matched_[i]) warn(options_.walking.exclude[i].text(), "this pattern matched nothing");
+  }
   leave_folders("/");
   const auto root = tree_.finish();
   if (!root) return root.error();
@@ -146,6 +154,11 @@ status backup::store_tree(const std::string& path, const tree_entry& root_entry)
             report(failed, why);
             return status();
           },
+      .left_out =
+          [this](const std::string& left_out, omission why) {
+            if (why == omission::file) warn(left_out, "is the store itself, and is left out");
+          },
+      .matched = [this](std::size_t pattern) { is_matched_[pattern] = true; },
   };
   walk_options walking = options_.walking;
   walking.links = symlinks::skip;
@@ -180,9 +193,12 @@ status backup::store_standard_input(const std::string& path) {
   const file_to_read file = {path, std::make_shared<pending_entry>(entry_of(described))};
   tree_.add(file.entry, path);
   ++summary_.files;
-  ++found_paths_;
   file_source input = file_source::standard_input(options_.cancel);
-  return read(file, input);
+  if (status stored = read(file, input); !stored.ok()) return stored;
+  if (file.entry->is_left_out) return {};
+  ++found_paths_;
+  if (file.entry->entry.size == 0) warn(path, "standard input is empty");
+  return {};
 }
 
 /// Enters the folders that lead to a named path. They may be symbolic links, whose targets are stored as folders, but not
@@ -347,7 +363,9 @@ status backup::read(const file_to_read& file, file_stream& stream) {
   if (status stored = contents_.store_file(file.entry, stream, failure); !stored.ok()) return stored;
   summary_.bytes += file.entry->entry.size - expected_bytes;  // all of standard input and of devices
   if (failure.code() == status_code::cancelled) return failure;
-  if (!failure.ok()) report(file.path, failure);
+  if (failure.ok()) return {};
+  report(file.path, failure);
+  if (file.entry->is_left_out && first_failure_.ok()) first_failure_ = failure;
   return {};
 }
 

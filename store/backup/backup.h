@@ -28,6 +28,7 @@ struct backup_options {
   /// The root of the snapshot that has the same host and paths. Files that have not changed since are not read.
   std::optional<record_reference> parent = std::nullopt;
   problem_function problem = {};
+  problem_function warning = {};  ///< as `store_backup_options::warning`
   const cancellation* cancel = nullptr;
 };
 

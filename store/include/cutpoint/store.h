@@ -77,14 +77,15 @@ struct store_snapshot {
 using store_problem = std::function<void(const std::string& path, const status& why)>;
 
 struct store_backup_options {
-  /// Files and folders; "-" is standard input. Symbolic links are stored as links, and block devices as files.
+  /// Files and folders, which are stored whatever `walking` leaves out; "-" is standard input. Symbolic links are stored as
+  /// links, or with a slash at the end of the path as the folders that they lead to; block devices are stored as files.
   std::vector<std::string> paths;
   std::string standard_input_name = "stdin";
   walk_options walking = {};
   file_access access = file_access::automatic;
   std::string host;
-  std::int64_t time = 0;  ///< of the snapshot, in nanoseconds since 1970; 0: now
-  std::vector<std::string> tags = {};
+  std::int64_t time = 0;               ///< of the snapshot, in nanoseconds since 1970; 0: now
+  std::vector<std::string> tags = {};  ///< none is empty or has a comma
   /// The id of the snapshot whose unchanged files are not read. Empty: the newest with the same host and paths.
   std::string parent = {};
   bool reads_everything = false;  ///< no parent is used
@@ -93,6 +94,11 @@ struct store_backup_options {
   std::uint64_t most_old_containers = 0;
   std::uint64_t memory_bytes = 256 * MiB;
   store_problem problem = {};
+  /// Receives what nobody may expect although it is no failure: by its path, that the store lies in a folder and is left out,
+  /// or that standard input was empty; by its text, a pattern of `walking.exclude` that matched nothing.
+  store_problem warning = {};
+  /// Called when everything has been read, before the commit. If it returns an error, no snapshot is made.
+  std::function<status()> before_commit = {};
   const cancellation* cancel = nullptr;
 };
 
@@ -256,7 +262,9 @@ class backup_store {
   [[nodiscard]] const store_settings& settings() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
 
-  /// Backs up files, and returns the snapshot, which is durable. Errors: nothing was found; io_error; cancelled. No
+  /// Backs up files, and returns the snapshot, which is durable. Errors: nothing was found; invalid_argument,
+  /// for a path below a link that is stored as a link, for the store itself as a path, or for a tag; io_error; that of
+  /// `before_commit`; cancelled. No
   /// snapshot exists then; a later backup uses what was stored.
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
 

@@ -58,7 +58,7 @@ class Refusals(CommandTest):
         self.assert_failed(self.run_command("key", "list", "--store", "store"), "is not encrypted: it has no keys")
         for words, told in (
             (("change",), "the actions are list, add, remove, passwd"),
-            (("add",), "give --new-password-file or --new-key-file"),
+            (("add",), "give --new-password-file, --new-password-command or --new-key-file"),
             (("list", "--new-key-file", "password"), "makes no new key"),
             (("remove",), "give the begin of a key's id"),
             (("list", "abc"), "takes no key"),

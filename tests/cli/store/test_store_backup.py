@@ -1,0 +1,185 @@
+"""What users expect of a backup: what is left out, standard input, passwords, and what is said of it."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from command import CommandTest, Outcome
+
+
+class BackupTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
+
+    def backup(self, *words, **how) -> Outcome:
+        return self.run_command("backup", "--store", "store", *words, **how)
+
+    def stored(self, snapshot: str = "latest") -> list[str]:
+        """The paths below the test's folder."""
+        run = self.run_command("ls", snapshot, "--json", "--store", "store")
+        self.assert_done(run)
+        paths = [json.loads(line)["path"] for line in run.lines]
+        return [path.removeprefix(f"{self.folder}/") for path in paths if path.startswith(f"{self.folder}/")]
+
+    def snapshot_count(self) -> int:
+        return len(self.run_command("snapshots", "--store", "store").lines)
+
+
+class LeftOut(BackupTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("a.c", "b.o", "sub/c.o", "sub/D.O", "cache/x"):
+            self.write(f"data/{name}", b"12345")
+
+    def test_the_store_itself(self):
+        run = self.backup(".", "--exclude", "data")
+        self.assertEqual((run.code, run.stderr.count("\n")), (0, 1), run)
+        self.assertIn(f"cutpoint: warning: {self.folder}/store: is the store itself, and is left out", run.stderr)
+        self.assertEqual(self.stored(), [])
+        self.assert_refused(self.backup("store"), "store: is the store itself")
+
+    def test_absolute_patterns(self):
+        self.assert_done(self.backup("data", "--exclude", f"{self.folder}/data/sub", "--exclude", f"{self.folder}/data/*.o"))
+        self.assertEqual(self.stored(), ["data", "data/a.c", "data/cache", "data/cache/x"])
+
+    def test_patterns_that_match_nothing_are_named(self):
+        for command in ("backup", "chunk"):
+            words = ("--store", "store") if command == "backup" else ("-o", "listing")
+            run = self.run_command(command, "data", "--exclude", "*.o", "--exclude", "/dta/sub", *words)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(run.stderr, "cutpoint: warning: /dta/sub: this pattern matched nothing\n")
+        self.assert_done(self.backup("data", "--exclude", "/dta/sub", "--quiet"))
+
+    def test_by_files_of_patterns_and_in_any_case(self):
+        self.write("patterns", b"# what is derived\r\n\r\n*.o\r\n!b.o\n")
+        self.assert_done(self.backup("data", "--exclude-file", "patterns", "--iexclude", "d.o"))
+        self.assertEqual(self.stored(), ["data", "data/a.c", "data/b.o", "data/cache", "data/cache/x", "data/sub"])
+        self.write("patterns", b"*.o\na//b\n")
+        self.assert_refused(self.backup("data", "--exclude-file", "patterns"), "--exclude-file patterns: a//b: ")
+        self.assert_failed(self.backup("data", "--exclude-file", "none"), "--exclude-file none: No such file")
+
+    def test_by_tags_and_size(self):
+        self.write("data/cache/.nobackup", b"temporary")
+        self.write("data/sub/.nobackup", b"not this one")
+        self.write("data/large", bytes(2000))
+        self.assert_done(self.backup("data", "--exclude-if-present", ".nobackup:temp", "--exclude-larger-than", "1K"))
+        left = ["data", "data/a.c", "data/b.o", "data/cache", "data/cache/.nobackup"]
+        self.assertEqual(self.stored(), [*left, "data/sub", "data/sub/.nobackup", "data/sub/D.O", "data/sub/c.o"])
+        self.assert_refused(self.backup("data", "--exclude-if-present", "a/b"), "--exclude-if-present a/b: ")
+        self.assert_refused(self.backup("data", "--exclude-larger-than", "big"), "--exclude-larger-than: 'big' is not a size")
+
+    @unittest.skipUnless(shutil.which("setpriv") and os.geteuid() == 0, "needs root and setpriv")
+    def test_a_folder_whose_metadata_cannot_be_read(self):
+        """As a mount point of a server that has gone: the folder's names can be read, and nothing more."""
+        (self.folder / "data/sub").chmod(0o444)
+        (self.folder / "data/sub/mp").mkdir()
+        for path in (self.folder, *self.folder.glob("store/**/*"), self.folder / "store"):
+            path.chmod(0o777 if path.is_dir() else 0o666)
+        words = ("--exclude", "sub/mp/", "--exclude", "[cD].[oO]")
+        command = self.start("backup", "--store", "store", "data", *words, user=65534, group=65534, extra_groups=[])
+        self.assert_done(self.wait(command))
+
+    def test_what_is_named_is_stored_all_the_same(self):
+        self.assert_done(self.backup("data", "data/sub/c.o", "--exclude", "/sub"))
+        self.assertEqual(self.stored(), ["data", "data/a.c", "data/b.o", "data/cache", "data/cache/x", "data/sub", "data/sub/c.o"])
+        (self.folder / "alias").symlink_to("data")
+        self.assert_refused(self.backup("alias", "alias/sub"), "alias/sub: lies below", "name", "alias/")
+        self.assert_done(self.backup("alias/", "--exclude", "?*"))
+        self.assertEqual(self.stored(), ["alias"])
+
+
+class StandardInput(BackupTest):
+    def test_empty_input_is_a_warning(self):
+        run = self.backup("-", content=b"")
+        self.assertEqual(run.code, 0)
+        self.assertEqual(run.stderr, "cutpoint: warning: /stdin: standard input is empty\n")
+
+    def test_closed_input_commits_nothing(self):
+        run = self.run_shell('"$CUTPOINT" backup --store store - <&-')
+        self.assert_failed(run, "standard input: cannot be read")
+        self.assertEqual((run.stdout, self.snapshot_count()), ("", 0))
+
+    def test_a_name_that_is_none_is_refused(self):
+        for name in ("", "a/b", ".."):
+            self.assert_refused(self.backup("-", f"--stdin-name={name}", content=b"x"), "the name of standard input")
+
+    def test_the_output_of_a_command(self):
+        words = ("--stdin-from-command", "--stdin-name", "dump", "--")
+        self.assert_done(self.backup(*words, "printf", "%s-", "a", "--b"))
+        self.assertEqual(self.run_command("dump", "latest:/dump", "--store", "store").stdout, "a---b-")
+        run = self.backup(*words, "true")
+        self.assertEqual((run.code, run.stderr), (0, "cutpoint: warning: /dump: standard input is empty\n"))
+
+    def test_a_command_that_fails_commits_nothing(self):
+        for command, told in (
+            (("sh", "-c", "echo begin; exit 3"), "sh: the command failed with exit code 3"),
+            (("sh", "-c", "echo begin; kill -9 $$"), "sh: the command was ended by signal 9"),
+            (("/nowhere/command",), "/nowhere/command: cannot be started: No such file"),
+        ):
+            run = self.backup("--stdin-from-command", "--", *command)
+            self.assert_failed(run, told)
+            self.assertEqual((run.stdout, self.snapshot_count()), ("", 0), run)
+        self.assert_refused(self.backup("--stdin-from-command"), "give the command after '--'")
+
+
+class Said(BackupTest):
+    def test_commas_separate_tags(self):
+        self.write("file")
+        snapshot = json.loads(self.backup("file", "--tag", "a,b", "--tag", "c", "--json").stdout.splitlines()[-1])
+        self.assertEqual(snapshot["tags"], ["a", "b", "c"])
+        for tags in ("a,,b", "", "a,"):
+            self.assert_refused(self.backup("file", f"--tag={tags}"), f"--tag {tags}: a tag is empty")
+
+    @unittest.skipIf(os.geteuid() != 0, "needs another user")
+    def test_many_problems_with_one_reason_are_summed_up(self):
+        for i in range(30):
+            self.write(f"data/{i:02}").chmod(0)
+        for path in (self.folder, *self.folder.glob("store/**/*"), self.folder / "store"):
+            path.chmod(0o777 if path.is_dir() else 0o666)
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        run = self.wait(self.start("backup", "--store", "store", "data", **nobody))
+        self.assertEqual(run.code, 1, run)
+        lines = run.stderr.splitlines()
+        self.assertEqual(len(lines), 11, run)
+        self.assertEqual(lines[-1], "cutpoint: error: 20 more: cannot be opened: Permission denied (--verbose names all)")
+        run = self.wait(self.start("backup", "--store", "store", "data", "--verbose", **nobody))
+        self.assertEqual(run.stderr.count("cannot be opened: Permission denied\n"), 30, run)
+
+    def test_a_store_that_cannot_be_opened_is_wrong_usage(self):
+        self.write("file")
+        for command in (("backup", "file"), ("snapshots",), ("check",), ("restore", "latest", "--target", "out")):
+            self.assert_refused(self.run_command(*command, "--store", "missing"), "missing")
+
+
+class Passwords(CommandTest):
+    def run_store(self, *words, **how) -> Outcome:
+        return self.run_command(*words, "--store", "store", **how)
+
+    def test_the_end_of_a_line_does_not_count(self):
+        for name, end in (("none", b""), ("unix", b"\n"), ("windows", b"\r\n")):
+            self.write(name, b"a password" + end)
+        self.assert_done(self.run_store("init", "--encryption", "password", "--password-file", "windows"))
+        for name in ("none", "unix", "windows"):
+            self.assert_done(self.run_store("snapshots", "--password-file", name))
+
+    def test_commands_print_them(self):
+        self.write("file")
+        command = ("--password-command", "printf '%s\\n' \"a $WORD\"")
+        environment = {**os.environ, "WORD": "password"}
+        self.assert_done(self.run_store("init", "--encryption", "password", *command, env=environment))
+        self.write("password", b"a password")
+        self.assertEqual(self.run_store("backup", "file", "--password-file", "password").code, 0)
+        self.assertEqual(self.run_store("snapshots", *command, env=environment).code, 0)
+        added = self.run_store("key", "add", "--password-file", "password", "--new-password-command", "echo another")
+        self.assertEqual(added.code, 0, added)
+        self.assertEqual(self.run_store("snapshots", env={**os.environ, "CUTPOINT_PASSWORD_COMMAND": "echo another"}).code, 0)
+        self.assert_refused(self.run_store("snapshots", "--password-command", "exit 7"), "exit 7: the command for the password ended with 7")
+        self.assert_refused(self.run_store("snapshots", "--password-command", "true"), "true: the password is empty")
+        self.assert_refused(self.run_store("snapshots", *command, "--password-file", "password"), "give one of")
+
+
+if __name__ == "__main__":
+    unittest.main()
