@@ -112,6 +112,7 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
 result<double> look_up_old(const store::shard& table, const synthetic_entries& entries, std::uint64_t lookups) {
   constexpr std::size_t lookups_at_once = 32;
   std::vector<store::shard_entry> matches;
+  store::shard_blocks blocks;
   std::uint64_t prefixes[lookups_at_once] = {};
   std::uint64_t hits = 0;
   const stopwatch watch;
@@ -121,11 +122,9 @@ result<double> look_up_old(const store::shard& table, const synthetic_entries& e
       table.prefetch_filter(prefixes[i]);
     }
     for (const std::uint64_t each : prefixes) {
-      if (table.may_contain(each)) table.prefetch_entry(each);
-    }
-    for (const std::uint64_t each : prefixes) {
       matches.clear();
-      table.find(each, matches);
+      if (!table.may_contain(each)) continue;
+      if (status searched = table.find(each, blocks, matches); !searched.ok()) return searched;
       hits += std::uint64_t{!matches.empty()};
     }
   }
@@ -163,7 +162,7 @@ int measure(const options& settings) {
     const auto id = write_shard(*objects, written.back());
     if (!id) return fail(id.error());
     seconds += watch.seconds();
-    auto object = objects->map({object_kind::shard, *id});
+    auto object = objects->open({object_kind::shard, *id});
     if (!object) return fail(object.error());
     auto next_shard = store::shard::open(std::move(*object), *id);
     if (!next_shard) return fail(next_shard.error());

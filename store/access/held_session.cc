@@ -2,7 +2,10 @@
 
 #include <charconv>
 #include <new>
+#include <set>
 #include <utility>
+
+#include "store/index/shard_rebuild.h"
 
 namespace cutpoint::store {
 
@@ -31,8 +34,27 @@ result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_sto
   // The tables that `opened_store` has in memory may be of containers that were removed.
   session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
                                                    session->log_.unusable());
+  if (status indexed = session->index_unnamed_containers(); !indexed.ok()) return indexed;
   session->objects_ = opened_store.open_storage(session->name_, pending_containers);
   return session;
+}
+
+status held_session::index_unnamed_containers() {
+  const auto objects = open_storage();
+  const auto shards = shard_index::open(*objects, opened_store_.key().kind(), *tables_);
+  if (!shards) return shards.error();
+  auto ids = objects->list(object_kind::container);
+  if (!ids) return ids.error();
+  const std::set<container_name> named = shards->containers();
+  std::erase_if(*ids, [&](const std::string& id) {
+    const auto name = container_name_of(id);
+    return !name || named.contains(*name);
+  });
+  if (ids->empty()) return {};
+  // No shard names a container that is not durable, whoever wrote that.
+  if (status synced = objects->sync_kind(object_kind::container); !synced.ok()) return synced;
+  if (status put = put_shards_of(*objects, opened_store_.key(), *ids); !put.ok()) return put;
+  return objects->sync();
 }
 
 held_session::~held_session() {

@@ -17,7 +17,8 @@ namespace cutpoint::store {
 /// were proposed before or are condemned count as absent. Not thread-safe, except what its members say.
 class held_session {
  public:
-  /// Drops sessions whose leases have expired, takes a lease, and then reads the log. `opened_store` must outlive the session.
+  /// Drops sessions whose leases have expired, takes a lease, reads the log, and puts shards for the containers that no shard
+  /// names, so that an interrupted backup is used and an index that was removed is made again. `opened_store` must outlive the session.
   /// Errors: those of the storage; damage of the log.
   [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened_store);
   /// Gives the lease up, if the session did not; a failure is not reported, because the lease expires.
@@ -38,13 +39,14 @@ class held_session {
   [[nodiscard]] std::unique_ptr<storage> open_storage() { return opened_store_.open_storage_of(name_); }
   /// The storage for what the session writes.
   [[nodiscard]] storage& objects() noexcept { return *objects_; }
-  /// Maps the shards. The index has only what the session may refer to. Errors: those of the storage.
+  /// Opens the shards. The index has only what the session may refer to. Errors: those of the storage.
   [[nodiscard]] result<shard_index> open_shards();
 
   /// Opens what the session, which must outlive it, writes records with. Errors: those of the storage and the back ends.
   [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer();
 
  private:
+  [[nodiscard]] status index_unnamed_containers();
   explicit held_session(open_store& opened_store) noexcept : opened_store_(opened_store) {}
 
   open_store& opened_store_;

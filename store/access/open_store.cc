@@ -12,7 +12,6 @@
 
 #include "store/crypto/key_derivation.h"
 #include "store/format/failure.h"
-#include "store/index/shard_rebuild.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {
@@ -84,7 +83,6 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   opened_store->config_ = std::move(*config);
   if (status unlocked = opened_store->unlock(secret); !unlocked.ok()) return unlocked;
   if (status mapped = opened_store->reopen_shards(); !mapped.ok()) return mapped;
-  if (status indexed = opened_store->index_unknown_containers(); !indexed.ok()) return indexed;
   return opened_store;
 }
 
@@ -128,20 +126,6 @@ status open_store::reopen_shards() {
 
 store_reading open_store::reading(shard_index& shards) {
   return {*objects_, key_, shards, [recipe = fingerprint_] { return record_fingerprinter::fastest(recipe); }};
-}
-
-status open_store::index_unknown_containers() {
-  auto ids = objects_->list(object_kind::container);
-  if (!ids) return ids.error();
-  const std::set<container_name> known = shards_->containers();
-  std::erase_if(*ids, [&](const std::string& id) {
-    const auto name = container_name_of(id);
-    return !name || known.contains(*name);
-  });
-  if (ids->empty()) return {};
-  if (status put = put_shards_of(*objects_, key_, *ids); !put.ok()) return put;
-  if (status synced = objects_->sync(); !synced.ok()) return synced;
-  return reopen_shards();
 }
 
 result<bool> open_store::is_committed(const std::string& id) {

@@ -37,7 +37,7 @@ using storage_opener =
 /// Not thread-safe, except `make_fingerprinter` and what its members say.
 class open_store {
  public:
-  /// Reads the config, opens the key, and maps the index, to which it adds the containers that it lacks. Errors: unavailable, if this is not a store or a newer version
+  /// Reads the config, opens the key, and opens the index. Changes nothing. Errors: unavailable, if this is not a store or a newer version
   /// made it; invalid_argument, for a secret that is wrong, missing or not needed; damage; those of the storage.
   [[nodiscard]] static result<std::unique_ptr<open_store>> open(storage_opener opener,
                                                                 const std::optional<key_secret>& secret);
@@ -69,7 +69,7 @@ class open_store {
   /// Opens a storage whose temporary files belong to a session.
   [[nodiscard]] std::unique_ptr<storage> open_storage_of(const std::string& session) const;
 
-  /// Maps the shards anew, with those that other processes have written. Containers that are condemned or decided to be removed
+  /// Opens the shards anew, with those that other processes have written. Containers that are condemned or decided to be removed
   /// count as absent. What `tables` and `shards` have returned is not valid any more.
   [[nodiscard]] status reopen_shards();
 
@@ -91,9 +91,6 @@ class open_store {
  private:
   explicit open_store(storage_opener opener) : opener_(std::move(opener)) {}
   [[nodiscard]] status unlock(const std::optional<key_secret>& secret);
-  /// Puts shards for the containers that no shard has, so that an interrupted backup is used and an index that was
-  /// removed is made again.
-  [[nodiscard]] status index_unknown_containers();
 
   storage_opener opener_;
   std::unique_ptr<storage> objects_;

@@ -55,13 +55,15 @@ class checker {
     if (!ids) return ids.error();
     for (const std::string& each : *ids) {
       const object_name name{object_kind::shard, each};
-      auto object = store_.objects.map(name);
+      auto object = store_.objects.open(name);
       if (!object && is_absence(object.error())) continue;  // merged meanwhile
       if (!object) return object.error();
       const auto shard_file = shard::open(std::move(*object), each);
       if (!shard_file && !is_damage(shard_file.error())) return shard_file.error();
       // One that cannot be opened has been reported already.
-      if (shard_file && !shard_file->is_intact()) report(name, damage(path_of(name), "its bytes have changed"));
+      const auto is_intact = shard_file ? shard_file->is_intact() : true;
+      if (!is_intact) return is_intact.error();
+      if (!*is_intact) report(name, damage(path_of(name), "its bytes have changed"));
     }
     return {};
   }

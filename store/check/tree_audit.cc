@@ -62,13 +62,20 @@ bool tree_audit::is_lost(const found_record& record) const {
 status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_record>& elsewhere_record) {
   if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
   std::vector<found_record> all;
-  if (status located = store_.shards.locate_all(record_kind::chunk, chunk, all); !located.ok()) return located;
-  const auto whole = std::ranges::find_if(all, [&](const found_record& each) { return !is_lost(each); });
+  for (const bool indexes_unnamed : {false, true}) {
+    if (indexes_unnamed) {
+      if (status indexed = store_.shards.index_unnamed(); !indexed.ok()) return indexed;
+    }
+    all.clear();
+    if (status located = store_.shards.locate_all(record_kind::chunk, chunk, all); !located.ok()) return located;
+    const auto whole = std::ranges::find_if(all, [&](const found_record& each) { return !is_lost(each); });
+    if (whole == all.end()) continue;
+    elsewhere_record = *whole;
+    return {};
+  }
   const std::string name = "the record " + to_hex(chunk);
-  if (all.empty()) return damage(name, "no container has it");
-  if (whole == all.end()) return damage(name, "its container " + all.front().container->id + " is damaged");
-  elsewhere_record = *whole;
-  return {};
+  return damage(name,
+                all.empty() ? "no container has it" : "its container " + all.front().container->id + " is damaged");
 }
 
 status tree_audit::audit_file(const folder_entry& file) {

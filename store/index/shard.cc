@@ -1,6 +1,10 @@
 #include "store/index/shard.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <utility>
 
 #include "store/crypto/checksum_sealer.h"
 #include "store/format/failure.h"
@@ -32,102 +36,87 @@ std::int64_t expected_entries(std::int64_t difference, std::size_t count, unsign
                                    (prefix_bits - partition_bits));
 }
 
-std::size_t clamped_index(std::int64_t index, std::size_t count) {
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(count) - 1));
-}
-
-/// Returns the index that an entry has on average in a partition, by its prefix. Prefixes of digests are uniform.
-std::size_t expected_index(std::uint64_t prefix, std::size_t count, unsigned partition_bits) {
-  const std::uint64_t rest = prefix & ((std::uint64_t{1} << (prefix_bits - partition_bits)) - 1);
-  return clamped_index(expected_entries(static_cast<std::int64_t>(rest), count, partition_bits), count);
+std::size_t clamped_index(std::int64_t index, std::size_t low, std::size_t high) {
+  return static_cast<std::size_t>(
+      std::clamp<std::int64_t>(index, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high) - 1));
 }
 
 std::uint64_t prefix_in(const std::uint8_t* entries, std::size_t index) noexcept {
   return prefix_at(entries + index * shard_entry_bytes);
 }
 
-/// Returns a better guess, by the prefix at the first one.
-std::size_t better_index(const std::uint8_t* entries, std::size_t guess, std::size_t count, std::uint64_t prefix,
-                         unsigned partition_bits) {
-  const auto distance = static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(prefix_in(entries, guess));
-  return clamped_index(static_cast<std::int64_t>(guess) + expected_entries(distance, count, partition_bits), count);
-}
-
-/// Returns the index of the first entry whose prefix is not below `prefix`. The first guess is within about the root of
-/// the number of entries, and the second within a few entries. For prefixes that are not uniform the search takes longer.
-std::size_t lower_bound(const std::uint8_t* entries, std::size_t count, std::uint64_t prefix, unsigned partition_bits) {
-  const auto value_at = [&](std::size_t index) { return prefix_in(entries, index); };
-  const std::size_t guess =
-      better_index(entries, expected_index(prefix, count, partition_bits), count, prefix, partition_bits);
-
-  // Entries before `low` are below the prefix; the entry at `high`, if there is one, is not.
-  std::size_t low = 0;
-  std::size_t high = count;
-  if (value_at(guess) < prefix) {
-    low = guess + 1;
-    for (std::size_t step = 4; low + step < count; step *= 2) {
-      if (value_at(low + step) >= prefix) {
-        high = low + step;
-        break;
-      }
-      low += step + 1;
-    }
-  } else {
-    high = guess;
-    for (std::size_t step = 4; step < high; step *= 2) {
-      if (value_at(high - step) < prefix) {
-        low = high - step + 1;
-        break;
-      }
-      high -= step;
-    }
-  }
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (value_at(middle) < prefix) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+std::uint64_t new_shard_number() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 }  // namespace
 
-result<shard> shard::open(mapped_object object, std::string id) {
+/// The filters of a shard's partitions. Each is read when it is asked for first.
+class shard::filter_table {
+ public:
+  explicit filter_table(std::size_t partition_count) : filters_(partition_count) {}
+
+  /// Returns the fingerprints of a partition's filter, or null if they cannot be read.
+  [[nodiscard]] const std::uint8_t* find(const object_reader& object, std::size_t index, const partition& entries) {
+    std::atomic<const std::uint8_t*>& filter = filters_[index].fingerprints;
+    if (const std::uint8_t* known = filter.load(std::memory_order_acquire)) return known;
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint8_t>& bytes = filters_[index].bytes;
+    if (!bytes.empty()) return bytes.data();
+    std::vector<std::uint8_t> read(entries.shape.fingerprint_count());
+    const std::uint64_t position = entries.position + std::uint64_t{entries.count} * shard_entry_bytes;
+    if (!object.read(position, read).ok()) return nullptr;
+    bytes = std::move(read);
+    filter.store(bytes.data(), std::memory_order_release);
+    return bytes.data();
+  }
+
+ private:
+  struct loaded_filter {
+    std::atomic<const std::uint8_t*> fingerprints = nullptr;
+    std::vector<std::uint8_t> bytes;
+  };
+  std::mutex mutex_;  ///< for all that is written
+  std::vector<loaded_filter> filters_;
+};
+
+result<shard> shard::open(std::shared_ptr<const object_reader> object, std::string id) {
   const std::string path = path_of({object_kind::shard, id});
-  const byte_span bytes = object.bytes;
-  if (const auto header = decode_header(bytes, object_kind::shard, path); !header) return header.error();
   const auto broken = [&] { return damage(path, "its directory is wrong"); };
-  if (bytes.size() < object_header_bytes + shard_footer_bytes) return broken();
-  const byte_span footer = bytes.last(shard_footer_bytes);
+  const std::uint64_t size = object->size();
+  if (size < object_header_bytes + shard_footer_bytes) return broken();
+  std::array<std::uint8_t, object_header_bytes> header;
+  if (status read = object->read(0, header); !read.ok()) return read;
+  if (const auto decoded = decode_header(header, object_kind::shard, path); !decoded) return decoded.error();
+  const std::uint64_t directory_end = size - shard_footer_bytes;
+  std::array<std::uint8_t, shard_footer_bytes> footer;
+  if (status read = object->read(directory_end, footer); !read.ok()) return read;
   field_reader fields(footer);
   const auto magic = fields.number<std::uint32_t>();
   const auto partition_bits = fields.number<std::uint32_t>();
   shard opened_shard;
   opened_shard.entry_count_ = fields.number<std::uint64_t>();
-  opened_shard.container_count_ = fields.number<std::uint32_t>();
+  const auto container_count = fields.number<std::uint32_t>();
   static_cast<void>(fields.number<std::uint32_t>());
   const auto directory_position = fields.number<std::uint64_t>();
-  static_cast<void>(fields.take(tag_bytes));
+  opened_shard.body_tag_ = fields.bytes<tag_bytes>();
   const auto footer_tag = fields.bytes<tag_bytes>();
-  if (magic != shard_footer_magic || partition_bits > most_partition_bits ||
-      opened_shard.container_count_ > most_shard_containers) {
+  if (magic != shard_footer_magic || partition_bits > most_partition_bits || container_count > most_shard_containers) {
     return broken();
   }
-  const std::uint64_t directory_end = bytes.size() - shard_footer_bytes;
   const std::uint64_t directory_bytes = std::uint64_t{directory_entry_bytes} << partition_bits;
-  const std::uint64_t body_begin =
-      object_header_bytes + std::uint64_t{opened_shard.container_count_} * shard_container_bytes;
+  const std::uint64_t body_begin = object_header_bytes + std::uint64_t{container_count} * shard_container_bytes;
   if (directory_position < body_begin || directory_position > directory_end ||
-      directory_end - directory_position != directory_bytes ||
-      checksum(bytes.subspan(directory_position, directory_bytes + shard_footer_bytes - tag_bytes),
-               shard_footer_seed) != footer_tag) {
+      directory_end - directory_position != directory_bytes) {
     return broken();
   }
+  std::vector<std::uint8_t> directory_and_footer(directory_bytes + shard_footer_bytes);
+  if (status read = object->read(directory_position, directory_and_footer); !read.ok()) return read;
+  const byte_span checked = byte_span(directory_and_footer).first(directory_and_footer.size() - tag_bytes);
+  if (checksum(checked, shard_footer_seed) != footer_tag) return broken();
   opened_shard.partitions_.reserve(std::size_t{1} << partition_bits);
-  field_reader directory(bytes.subspan(directory_position, directory_bytes));
+  field_reader directory(byte_span(directory_and_footer).first(directory_bytes));
   std::uint64_t counted = 0;
   std::uint64_t previous_end = body_begin;  // partitions that overlap would have more entries than the shard has bytes
   for (std::size_t i = 0; i < std::size_t{1} << partition_bits; ++i) {
@@ -145,80 +134,144 @@ result<shard> shard::open(mapped_object object, std::string id) {
     const std::uint64_t entries_bytes = std::uint64_t{count} * shard_entry_bytes;
     const std::uint64_t filter_bytes = count == 0 ? 0 : shape.fingerprint_count();
     if (entries_bytes + filter_bytes > directory_position - position) return broken();
-    const std::uint8_t* entries = bytes.data() + position;
-    opened_shard.partitions_.push_back({entries, count, fuse_filter(shape, entries + entries_bytes)});
+    opened_shard.partitions_.push_back({position, count, shape});
     counted += count;
     previous_end = position + entries_bytes + filter_bytes;
   }
   if (counted != opened_shard.entry_count_) return broken();
+  std::vector<std::uint8_t> containers(body_begin - object_header_bytes);
+  if (status read = object->read(object_header_bytes, containers); !read.ok()) return read;
+  field_reader container_fields(containers);
+  opened_shard.containers_.reserve(container_count);
+  for (std::uint32_t i = 0; i < container_count; ++i) {
+    shard_container container;
+    container.name = container_fields.bytes<container_name_bytes>();
+    container.hint = container_fields.number<std::uint64_t>();
+    opened_shard.containers_.push_back(container);
+  }
+  opened_shard.number_ = new_shard_number();
   opened_shard.partition_bits_ = partition_bits;
+  opened_shard.body_bytes_ = directory_position;
   opened_shard.object_ = std::move(object);
   opened_shard.id_ = std::move(id);
+  opened_shard.filters_ = std::make_shared<filter_table>(opened_shard.partitions_.size());
   return opened_shard;
 }
 
-shard_container shard::container_at(std::uint32_t container) const noexcept {
-  field_reader fields(object_.bytes.subspan(object_header_bytes + std::size_t{container} * shard_container_bytes,
-                                            shard_container_bytes));
-  shard_container container_facts;
-  container_facts.name = fields.bytes<container_name_bytes>();
-  container_facts.hint = fields.number<std::uint64_t>();
-  return container_facts;
+std::optional<fuse_filter> shard::filter_of(std::size_t index) const {
+  const std::uint8_t* const fingerprints = filters_->find(*object_, index, partitions_[index]);
+  return fingerprints == nullptr ? std::nullopt : std::optional(fuse_filter(partitions_[index].shape, fingerprints));
 }
 
-bool shard::may_contain(std::uint64_t prefix) const noexcept {
-  const partition& entries_of_prefix = partition_of(prefix);
-  return entries_of_prefix.count != 0 && entries_of_prefix.filter.may_contain(prefix);
+bool shard::may_contain(std::uint64_t prefix) const {
+  const std::size_t index = partition_of(prefix);
+  if (partitions_[index].count == 0) return false;
+  const auto filter = filter_of(index);
+  return !filter || filter->may_contain(prefix);
 }
 
-void shard::prefetch_filter(std::uint64_t prefix) const noexcept {
-  const partition& entries_of_prefix = partition_of(prefix);
-  if (entries_of_prefix.count != 0) entries_of_prefix.filter.prefetch(prefix);
+void shard::prefetch_filter(std::uint64_t prefix) const {
+  const std::size_t index = partition_of(prefix);
+  if (partitions_[index].count == 0) return;
+  if (const auto filter = filter_of(index)) filter->prefetch(prefix);
 }
 
-void shard::prefetch_entry(std::uint64_t prefix) const noexcept {
-  const partition& entries_of_prefix = partition_of(prefix);
-  if (entries_of_prefix.count == 0) return;
-  const std::size_t guess = expected_index(prefix, entries_of_prefix.count, partition_bits_);
-  __builtin_prefetch(entries_of_prefix.entries + guess * shard_entry_bytes);
-}
-
-void shard::prefetch_next(std::uint64_t prefix) const noexcept {
-  const partition& entries_of_prefix = partition_of(prefix);
-  if (entries_of_prefix.count == 0) return;
-  const std::size_t first = expected_index(prefix, entries_of_prefix.count, partition_bits_);
-  const std::uint8_t* const next =
-      entries_of_prefix.entries +
-      better_index(entries_of_prefix.entries, first, entries_of_prefix.count, prefix, partition_bits_) *
-          shard_entry_bytes;
-  __builtin_prefetch(next - shard_entry_bytes * 4);  // the search goes either way
-  __builtin_prefetch(next + shard_entry_bytes * 4);
-}
-
-void shard::find(std::uint64_t prefix, std::vector<shard_entry>& entries) const {
-  const partition& entries_of_prefix = partition_of(prefix);
-  if (entries_of_prefix.count == 0) return;
-  for (std::size_t i = lower_bound(entries_of_prefix.entries, entries_of_prefix.count, prefix, partition_bits_);
-       i < entries_of_prefix.count; ++i) {
-    const shard_entry entry = entry_at(entries_of_prefix.entries + i * shard_entry_bytes);
-    if (entry.prefix != prefix) return;
-    if (entry.container < container_count_) entries.push_back(entry);
+/// Prefixes of digests are uniform, so that the first guess is within about the root of the number of entries, and the block
+/// around it mostly has the prefix. For prefixes that are not uniform the search takes longer.
+status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard_entry>& entries) const {
+  constexpr int most_guesses = 4;  // after which the range is halved
+  const partition& searched = partitions_[partition_of(prefix)];
+  const auto read = [&](std::size_t block) {
+    const std::size_t begin = block * shard_blocks::block_entries;
+    return blocks.read(number_, *object_, searched.position + std::uint64_t{begin} * shard_entry_bytes,
+                       std::min<std::size_t>(shard_blocks::block_entries, searched.count - begin));
+  };
+  const auto entries_in = [&](std::size_t block) {
+    return std::min<std::size_t>(shard_blocks::block_entries, searched.count - block * shard_blocks::block_entries);
+  };
+  if (searched.count == 0) return {};
+  std::size_t low = 0;  // the first entry that is not below the prefix is in the blocks [low, high), or none is
+  std::size_t high = (searched.count - 1) / shard_blocks::block_entries + 1;
+  const std::uint64_t rest = prefix & ((std::uint64_t{1} << (prefix_bits - partition_bits_)) - 1);
+  std::int64_t guess = expected_entries(static_cast<std::int64_t>(rest), searched.count, partition_bits_);
+  for (int guesses = 0; low + 1 < high; ++guesses) {
+    const std::size_t block =
+        guesses < most_guesses
+            ? clamped_index(guess / static_cast<std::int64_t>(shard_blocks::block_entries), low, high)
+            : low + (high - low) / 2;
+    const auto bytes = read(block);
+    if (!bytes) return bytes.error();
+    const std::uint64_t first = prefix_in(*bytes, 0);
+    if (first >= prefix) {
+      if (block == low) {
+        high = low + 1;
+        break;
+      }
+      // An entry before may have the same prefix.
+      high = first > prefix ? block : block + 1;
+      if (first == prefix && block > low) {
+        const auto before = read(block - 1);
+        if (!before) return before.error();
+        if (prefix_in(*before, entries_in(block - 1) - 1) < prefix) {
+          low = block;
+        } else {
+          high = block;
+        }
+      }
+    } else if (prefix_in(*bytes, entries_in(block) - 1) < prefix) {
+      low = block + 1;
+    } else {
+      low = block;
+      high = block + 1;
+    }
+    const auto begin = static_cast<std::int64_t>(block * shard_blocks::block_entries);
+    guess = begin + expected_entries(static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(first),
+                                     searched.count, partition_bits_);
   }
-}
-
-void shard::read_partition(std::size_t partition_index, std::vector<shard_entry>& entries) const {
-  const partition& entries_of_prefix = partitions_[partition_index];
-  for (std::size_t i = 0; i < entries_of_prefix.count; ++i) {
-    const shard_entry entry = entry_at(entries_of_prefix.entries + i * shard_entry_bytes);
-    if (entry.container < container_count_) entries.push_back(entry);
+  for (std::size_t block = low; block * shard_blocks::block_entries < searched.count; ++block) {
+    const auto bytes = read(block);
+    if (!bytes) return bytes.error();
+    std::size_t begin = 0;  // of the entries that are not below the prefix
+    for (std::size_t end = entries_in(block); begin < end;) {
+      const std::size_t middle = begin + (end - begin) / 2;
+      if (prefix_in(*bytes, middle) < prefix) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    for (std::size_t i = begin; i < entries_in(block); ++i) {
+      if (prefix_in(*bytes, i) != prefix) return {};
+      const shard_entry entry = entry_at(*bytes + i * shard_entry_bytes);
+      if (entry.container < containers_.size()) entries.push_back(entry);
+    }
   }
+  return {};
 }
 
-bool shard::is_intact() const {
-  const std::size_t directory_bytes = partitions_.size() * directory_entry_bytes;
-  const byte_span body = object_.bytes.first(object_.bytes.size() - shard_footer_bytes - directory_bytes);
-  const byte_span tag = object_.bytes.last(2 * tag_bytes).first(tag_bytes);
-  return std::ranges::equal(checksum(body, shard_body_seed), tag);
+status shard::read_partition(std::size_t partition_index, std::vector<shard_entry>& entries) const {
+  const partition& wanted = partitions_[partition_index];
+  std::vector<std::uint8_t> bytes(std::size_t{wanted.count} * shard_entry_bytes);
+  if (status read = object_->read(wanted.position, bytes); !read.ok()) return read;
+  for (std::size_t i = 0; i < wanted.count; ++i) {
+    const shard_entry entry = entry_at(bytes.data() + i * shard_entry_bytes);
+    if (entry.container < containers_.size()) entries.push_back(entry);
+  }
+  return {};
+}
+
+result<bool> shard::is_intact() const {
+  running_checksum sum(shard_body_seed);
+  std::vector<std::uint8_t> bytes(MiB);
+  for (std::uint64_t position = 0; position < body_bytes_;) {
+    const auto block = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), body_bytes_ - position));
+    const status read = object_->read(position, block);
+    if (is_damage(read)) return false;
+    if (!read.ok()) return read;
+    sum.update(block);
+    position += block.size();
+  }
+  return sum.tag() == body_tag_;
 }
 
 }  // namespace cutpoint::store

@@ -1,4 +1,4 @@
-// A shard: an immutable sorted table from digest prefixes to places in containers, mapped into memory.
+// A shard: an immutable sorted table from digest prefixes to places in containers.
 //
 //   header 64 | containers, 40 each | partitions | directory, 32 for each partition | footer 64
 //
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 
 #include "store/container/record.h"
 #include "store/index/fuse_filter.h"
+#include "store/index/shard_blocks.h"
 #include "store/storage/storage.h"
 
 namespace cutpoint::store {
@@ -70,56 +72,66 @@ inline void append_entries(std::span<const placed_record> records, std::uint32_t
   }
 }
 
-/// Immutable and thread-safe.
+/// Its containers and its directory are in memory, and so are the filters of the partitions that were asked for, about 9 bits
+/// for each entry. Entries are read when they are needed, in blocks. Immutable and thread-safe.
 class shard {
  public:
-  /// Reads the directory and checks it. `id` names the shard in messages. Errors: damage; unavailable, if a newer
-  /// version wrote it.
-  [[nodiscard]] static result<shard> open(mapped_object object, std::string id);
+  /// Reads the containers and the directory, and checks the latter. `id` names the shard in messages. Errors: those of the
+  /// object; damage; unavailable, if another version wrote it.
+  [[nodiscard]] static result<shard> open(std::shared_ptr<const object_reader> object, std::string id);
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] std::uint64_t entry_count() const noexcept { return entry_count_; }
-  [[nodiscard]] std::uint32_t container_count() const noexcept { return container_count_; }
+  [[nodiscard]] std::uint32_t container_count() const noexcept {
+    return static_cast<std::uint32_t>(containers_.size());
+  }
   /// `container` must be below `container_count()`.
-  [[nodiscard]] shard_container container_at(std::uint32_t container) const noexcept;
+  [[nodiscard]] const shard_container& container_at(std::uint32_t container) const noexcept {
+    return containers_[container];
+  }
 
-  /// Returns false if no entry has a prefix; and true for one other prefix in 256.
-  [[nodiscard]] bool may_contain(std::uint64_t prefix) const noexcept;
+  /// Returns false if no entry has a prefix; and true for one other prefix in 256, and where the filter cannot be read, so that
+  /// `find` reports it.
+  [[nodiscard]] bool may_contain(std::uint64_t prefix) const;
   /// Begins to load what `may_contain` will read.
-  void prefetch_filter(std::uint64_t prefix) const noexcept;
-  /// Begins to load what `find` will probably read first.
-  void prefetch_entry(std::uint64_t prefix) const noexcept;
-  /// Reads that, and begins to load what `find` will read next. Pays for lookups that mostly find something.
-  void prefetch_next(std::uint64_t prefix) const noexcept;
-  /// Appends the entries with a prefix. Entries of a damaged shard that no container has are left out.
-  void find(std::uint64_t prefix, std::vector<shard_entry>& entries) const;
+  void prefetch_filter(std::uint64_t prefix) const;
+  /// Appends the entries with a prefix. Entries of a damaged shard that no container has are left out. Errors: those of the
+  /// object.
+  [[nodiscard]] status find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard_entry>& entries) const;
 
   /// Returns the number of partitions.
   [[nodiscard]] std::size_t partition_count() const noexcept { return partitions_.size(); }
-  /// Appends all entries of a partition, in order.
-  void read_partition(std::size_t partition, std::vector<shard_entry>& entries) const;
+  /// Appends all entries of a partition, in order. Errors: those of the object.
+  [[nodiscard]] status read_partition(std::size_t partition, std::vector<shard_entry>& entries) const;
 
-  /// Reads the whole shard, and returns whether its bytes are those that were written.
-  [[nodiscard]] bool is_intact() const;
+  /// Reads the whole shard, and returns whether its bytes are those that were written. Errors: those of the object; a shard that
+  /// ends too early is not intact.
+  [[nodiscard]] result<bool> is_intact() const;
 
  private:
   struct partition {
-    const std::uint8_t* entries;
+    std::uint64_t position;  ///< of its entries; the filter's fingerprints follow
     std::uint32_t count;
-    fuse_filter filter;
+    fuse_filter_shape shape;
   };
+  class filter_table;
   shard() = default;
 
-  [[nodiscard]] const partition& partition_of(std::uint64_t prefix) const noexcept {
-    return partitions_[prefix >> (prefix_bits - partition_bits_)];
+  [[nodiscard]] std::size_t partition_of(std::uint64_t prefix) const noexcept {
+    return static_cast<std::size_t>(prefix >> (prefix_bits - partition_bits_));
   }
+  [[nodiscard]] std::optional<fuse_filter> filter_of(std::size_t partition) const;
 
-  mapped_object object_;
+  std::shared_ptr<const object_reader> object_;
   std::string id_;
+  std::uint64_t number_ = 0;  ///< names the shard among all that are open in this process
   std::uint64_t entry_count_ = 0;
-  std::uint32_t container_count_ = 0;
   unsigned partition_bits_ = 0;
+  std::uint64_t body_bytes_ = 0;  ///< before the directory
+  seal_tag body_tag_ = {};
+  std::vector<shard_container> containers_;
   std::vector<partition> partitions_;
+  std::shared_ptr<filter_table> filters_;
 };
 
 }  // namespace cutpoint::store

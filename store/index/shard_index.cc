@@ -1,10 +1,12 @@
 #include "store/index/shard_index.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "store/format/failure.h"
 #include "store/index/shard_merge.h"
 #include "store/index/shard_rebuild.h"
+#include "store/index/shard_writer.h"
 
 namespace cutpoint::store {
 
@@ -21,8 +23,8 @@ bool is_wanted(const placed_record& record, record_kind kind, const digest& cont
 
 result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
   shard_index index(objects, seal, tables);
-  const status mapped = index.refresh();
-  return mapped.ok() ? result<shard_index>(std::move(index)) : mapped;
+  const status refreshed = index.refresh();
+  return refreshed.ok() ? result<shard_index>(std::move(index)) : refreshed;
 }
 
 status shard_index::refresh() {
@@ -32,7 +34,7 @@ status shard_index::refresh() {
     is_complete = true;
     for (const std::string& id : *ids) {
       if (known_ids_.contains(id)) continue;
-      const status added = map(id);
+      const status added = open_shard(id);
       if (added.ok()) continue;
       if (is_absence(added)) {
         is_complete = false;  // it was merged meanwhile, and a new shard has its entries
@@ -53,20 +55,43 @@ void shard_index::forget_container(const std::string& id) {
 }
 
 status shard_index::add(const std::string& id) {
-  const status added = map(id);
+  const status added = open_shard(id);
   return is_absence(added) ? refresh() : added;  // it was merged meanwhile, and a new shard has its entries
 }
 
-status shard_index::map(const std::string& id) {
-  auto object = objects_->map({object_kind::shard, id});
+status shard_index::open_shard(const std::string& id) {
+  auto object = objects_->open({object_kind::shard, id});
   if (!object) return object.error();
-  auto mapped_shard = shard::open(std::move(*object), id);
-  if (!mapped_shard) return mapped_shard.error();
-  shards_.push_back(std::move(*mapped_shard));
+  auto opened_shard = shard::open(std::move(*object), id);
+  if (!opened_shard) return opened_shard.error();
+  shards_.push_back(std::move(*opened_shard));
   known_ids_.insert(id);
   // Most records are in the largest shard.
   std::sort(shards_.begin(), shards_.end(),
             [](const shard& a, const shard& b) { return a.entry_count() > b.entry_count(); });
+  return {};
+}
+
+status shard_index::index_unnamed() {
+  if (std::exchange(has_indexed_unnamed_, true)) return {};
+  auto ids = objects_->list(object_kind::container);
+  if (!ids) return ids.error();
+  const std::set<container_name> named = containers();
+  std::vector<shard_container> unnamed;
+  std::vector<shard_entry> entries;
+  for (const std::string& id : *ids) {
+    const auto name = container_name_of(id);
+    if (!name || named.contains(*name)) continue;
+    const auto table = tables_->find(*name);
+    if (!table) return table.error();
+    if (*table == nullptr) continue;
+    unnamed.push_back({*name, hint_of((*table)->salt)});
+    append_entries((*table)->records, static_cast<std::uint32_t>(unnamed.size() - 1), entries);
+  }
+  if (entries.empty()) return {};
+  auto in_memory = make_shard(seal_, unnamed, std::move(entries));
+  if (!in_memory) return in_memory.error();
+  shards_.push_back(std::move(*in_memory));
   return {};
 }
 
@@ -80,19 +105,20 @@ bool shard_index::follows_last(record_kind kind, const digest& content, std::uin
 }
 
 /// Fills `candidates_`, those of the hint's container first. The filters were asked for the digest as number `asked`.
-void shard_index::find_candidates(const digest& content, std::uint64_t hint, std::size_t asked) {
+status shard_index::find_candidates(const digest& content, std::uint64_t hint, std::size_t asked) {
   candidates_.clear();
   for (std::size_t s = 0; s < shards_.size(); ++s) {
     if (possible_[asked * shards_.size() + s] == 0) continue;
     entries_.clear();
-    shards_[s].find(prefix_of(content), entries_);
+    if (status searched = shards_[s].find(prefix_of(content), blocks_, entries_); !searched.ok()) return searched;
     for (const shard_entry& each : entries_) {
       candidates_.push_back({shards_[s].container_at(each.container), each.ordinal});
     }
   }
-  if (hint == 0 || candidates_.size() < 2) return;
+  if (hint == 0 || candidates_.size() < 2) return {};
   std::stable_partition(candidates_.begin(), candidates_.end(),
                         [&](const candidate& each) { return each.container.hint == hint; });
+  return {};
 }
 
 result<std::optional<found_record>> shard_index::confirm(const candidate& possible, record_kind kind,
@@ -105,7 +131,7 @@ result<std::optional<found_record>> shard_index::confirm(const candidate& possib
 }
 
 /// Fills `possible_`: for each digest, a byte for each shard, not 0 if the shard may have it. The loads of all filters
-/// are begun before the first is waited for, and so are those of the entries that will be compared.
+/// are begun before the first is waited for.
 void shard_index::ask_filters(std::span<const digest> digests) {
   possible_.clear();
   for (const digest& each : digests) {
@@ -114,7 +140,6 @@ void shard_index::ask_filters(std::span<const digest> digests) {
   for (const digest& each : digests) {
     for (const shard& asked : shards_) {
       possible_.push_back(asked.may_contain(prefix_of(each)));
-      if (possible_.back() != 0) asked.prefetch_entry(prefix_of(each));
     }
   }
 }
@@ -135,7 +160,7 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
       ask_filters(digests.subspan(asked_begin, asked_end - asked_begin));
     }
     records[i].reset();
-    find_candidates(digests[i], hint, i - asked_begin);
+    if (status searched = find_candidates(digests[i], hint, i - asked_begin); !searched.ok()) return searched;
     for (std::size_t c = 0; c < candidates_.size() && !records[i]; ++c) {
       auto confirmed = confirm(candidates_[c], kind, digests[i]);
       if (!confirmed) return confirmed.error();
@@ -148,7 +173,7 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
 
 status shard_index::locate_all(record_kind kind, const digest& content, std::vector<found_record>& records) {
   ask_filters({&content, 1});
-  find_candidates(content, 0, 0);
+  if (status searched = find_candidates(content, 0, 0); !searched.ok()) return searched;
   const std::size_t begin = records.size();
   for (const candidate& each : candidates_) {
     auto confirmed = confirm(each, kind, content);
@@ -165,12 +190,18 @@ status shard_index::locate_all(record_kind kind, const digest& content, std::vec
 
 result<bool> shard_index::merge(const std::function<bool(const container_name&)>& keeps) {
   std::vector<std::uint64_t> entry_counts;
+  std::erase_if(shards_, [](const shard& each) { return each.id().empty(); });  // those in memory alone
   for (const shard& each : shards_) entry_counts.push_back(each.entry_count());
   const std::vector<std::size_t> chosen = shards_to_merge(entry_counts);
   if (chosen.empty()) return false;
   std::vector<const shard*> inputs;
   for (const std::size_t each : chosen) inputs.push_back(&shards_[each]);
-  const bool are_intact = std::ranges::all_of(inputs, [](const shard* each) { return each->is_intact(); });
+  bool are_intact = true;
+  for (const shard* const each : inputs) {
+    const auto is_intact = each->is_intact();
+    if (!is_intact) return is_intact.error();
+    are_intact = are_intact && *is_intact;
+  }
   const status replaced = are_intact ? replace(inputs, keeps) : rebuild_damaged();
   return replaced.ok() ? result<bool>(true) : replaced;
 }
@@ -179,7 +210,9 @@ status shard_index::rebuild_damaged() {
   std::vector<std::string> damaged;
   std::vector<std::string> containers;
   for (const shard& each : shards_) {
-    if (each.is_intact()) continue;
+    const auto is_intact = each.is_intact();
+    if (!is_intact) return is_intact.error();
+    if (*is_intact) continue;
     damaged.push_back(each.id());
     for (std::uint32_t i = 0; i < each.container_count(); ++i) containers.push_back(id_of(each.container_at(i).name));
   }
@@ -197,6 +230,7 @@ status shard_index::rebuild_damaged() {
 status shard_index::drop_containers(const std::function<bool(const container_name&)>& keeps) {
   std::vector<const shard*> inputs;
   for (const shard& each : shards_) {
+    if (each.id().empty()) continue;  // it is in memory alone
     bool keeps_all = true;
     for (std::uint32_t i = 0; i < each.container_count() && keeps_all; ++i)
       keeps_all = keeps(each.container_at(i).name);

@@ -31,7 +31,7 @@ struct found_record {
 /// shared.
 class shard_index {
  public:
-  /// Maps all shards. Those that are damaged are left out and named in `damaged_shards`. The arguments must outlive the
+  /// Opens all shards. Those that are damaged are left out and named in `damaged_shards`. The arguments must outlive the
   /// index. Errors: those of the storage.
   [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
 
@@ -44,11 +44,14 @@ class shard_index {
   /// Appends the record of a kind and digest of each container that has it. Errors: those of the storage.
   [[nodiscard]] status locate_all(record_kind kind, const digest& content, std::vector<found_record>& records);
 
-  /// Maps the shards that other processes have put since. Errors: those of the storage.
+  /// Opens the shards that other processes have put since. Errors: those of the storage.
   [[nodiscard]] status refresh();
+  /// Indexes the containers that no shard names, in memory alone. An interrupted backup leaves some, and so does the loss of
+  /// shards. Only the first call does anything. Errors: those of the storage.
+  [[nodiscard]] status index_unnamed();
   /// Forgets what is in memory of a container, because it was found to be removed.
   void forget_container(const std::string& id);
-  /// Maps one more shard, which must be durable. If another process has merged it since, all new shards are mapped.
+  /// Opens one more shard, which must be durable. If another process has merged it since, all new shards are opened.
   [[nodiscard]] status add(const std::string& id);
   /// Merges shards as `shards_to_merge` says: puts the merged shard, syncs, and removes its inputs. `keeps` as in
   /// `merge_shards`. A shard among them whose bytes have changed is replaced by others that are made from its containers,
@@ -67,7 +70,6 @@ class shard_index {
   /// Returns the containers that the shards have records of.
   [[nodiscard]] std::set<container_name> containers() const;
   [[nodiscard]] std::uint64_t entry_count() const noexcept;
-  [[nodiscard]] std::size_t shard_count() const noexcept { return shards_.size(); }
   [[nodiscard]] const std::vector<std::string>& damaged_shards() const noexcept { return damaged_; }
   /// Returns the number of lookups that were answered by the next record of a container.
   [[nodiscard]] std::uint64_t sequential_hits() const noexcept { return sequential_hits_; }
@@ -82,12 +84,12 @@ class shard_index {
     std::uint32_t ordinal;
   };
 
-  [[nodiscard]] status map(const std::string& id);
+  [[nodiscard]] status open_shard(const std::string& id);
   [[nodiscard]] status replace(const std::vector<const shard*>& inputs,
                                const std::function<bool(const container_name&)>& keeps);
   [[nodiscard]] bool follows_last(record_kind kind, const digest& content, std::uint64_t hint);
   void ask_filters(std::span<const digest> digests);
-  void find_candidates(const digest& content, std::uint64_t hint, std::size_t asked);
+  [[nodiscard]] status find_candidates(const digest& content, std::uint64_t hint, std::size_t asked);
   [[nodiscard]] result<std::optional<found_record>> confirm(const candidate& possible, record_kind kind,
                                                             const digest& content);
 
@@ -95,7 +97,9 @@ class shard_index {
   seal_kind seal_;
   table_cache* tables_;
   std::vector<shard> shards_;
-  std::set<std::string> known_ids_;  ///< of shards that are mapped, or were found to be damaged or merged
+  shard_blocks blocks_;
+  bool has_indexed_unnamed_ = false;
+  std::set<std::string> known_ids_;  ///< of shards that are open, or were found to be damaged or merged
   std::vector<std::string> damaged_;
   std::optional<found_record> last_;    ///< the record found last
   std::vector<shard_entry> entries_;    ///< workspace of `find_candidates`

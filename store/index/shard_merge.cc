@@ -21,14 +21,14 @@ class merge_input {
   merge_input(const shard& input, std::vector<std::uint32_t> containers)
       : input_(&input), containers_(std::move(containers)) {}
 
-  /// Reads the next entry whose container is kept. Returns false at the end.
-  [[nodiscard]] bool next(shard_entry& entry) {
+  /// Reads the next entry whose container is kept. Returns false at the end. Errors: those of the shard.
+  [[nodiscard]] result<bool> next(shard_entry& entry) {
     for (;;) {
       while (at_ == entries_.size()) {
         if (next_partition_ == input_->partition_count()) return false;
         entries_.clear();
         at_ = 0;
-        input_->read_partition(next_partition_++, entries_);
+        if (status read = input_->read_partition(next_partition_++, entries_); !read.ok()) return read;
       }
       entry = entries_[at_++];
       entry.container = containers_[entry.container];
@@ -97,16 +97,21 @@ result<std::string> merge_shards(storage& objects, seal_kind seal, std::span<con
   shard_writer writer(**object, salt, seal, containers, most_entries);
 
   std::priority_queue<next_entry, std::vector<next_entry>, std::greater<>> queue;
-  const auto advance = [&](std::size_t input) {
+  const auto advance = [&](std::size_t input) -> status {
     next_entry next{{}, input};
-    if (sources[input].next(next.entry)) queue.push(next);
+    const auto has_next = sources[input].next(next.entry);
+    if (!has_next) return has_next.error();
+    if (*has_next) queue.push(next);
+    return {};
   };
-  for (std::size_t i = 0; i < sources.size(); ++i) advance(i);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (status advanced = advance(i); !advanced.ok()) return advanced;
+  }
   std::optional<shard_entry> last;
   while (!queue.empty()) {
     const next_entry next = queue.top();
     queue.pop();
-    advance(next.input);
+    if (status advanced = advance(next.input); !advanced.ok()) return advanced;
     if (last && next.entry <= *last) continue;
     if (status appended = writer.append(next.entry); !appended.ok()) return appended;
     last = next.entry;

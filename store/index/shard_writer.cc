@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <new>
 
-#include <xxhash.h>
-
+#include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/format/object_header.h"
 
@@ -22,31 +20,9 @@ void append_24_bits(std::uint32_t value, std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-/// XXH3-128 of everything before the directory.
-class shard_writer::body_checksum {
- public:
-  body_checksum() {
-    if (!state_) throw std::bad_alloc();
-    XXH3_128bits_reset_withSeed(state_.get(), shard_body_seed);
-  }
-  void update(byte_span bytes) { XXH3_128bits_update(state_.get(), bytes.data(), bytes.size()); }
-  [[nodiscard]] seal_tag tag() const {
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_.get()));
-    seal_tag tag;
-    std::copy_n(canonical.digest, tag.size(), tag.begin());
-    return tag;
-  }
-
- private:
-  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_{XXH3_createState(), XXH3_freeState};
-};
-
 shard_writer::shard_writer(object_writer& object, const object_salt& salt, seal_kind seal,
                            std::span<const shard_container> containers, std::uint64_t most_entries)
-    : object_(object),
-      checksum_(std::make_unique<body_checksum>()),
-      container_count_(static_cast<std::uint32_t>(containers.size())) {
+    : object_(object), checksum_(shard_body_seed), container_count_(static_cast<std::uint32_t>(containers.size())) {
   assert(containers.size() <= most_shard_containers);
   const std::uint64_t partitions = std::max<std::uint64_t>(most_entries / usual_partition_entries, 1);
   partition_bits_ = std::min(static_cast<unsigned>(std::bit_width(partitions - 1)), most_partition_bits);
@@ -56,11 +32,9 @@ shard_writer::shard_writer(object_writer& object, const object_salt& salt, seal_
   write(bytes);
 }
 
-shard_writer::~shard_writer() = default;
-
 void shard_writer::write(byte_span bytes) {
   if (outcome_.ok()) outcome_ = object_.append(bytes);
-  checksum_->update(bytes);
+  checksum_.update(bytes);
   position_ += bytes.size();
 }
 
@@ -117,7 +91,7 @@ status shard_writer::finish() {
       .number(container_count_)
       .zeros(4)
       .number(position_)
-      .bytes(checksum_->tag());
+      .bytes(checksum_.tag());
   const seal_tag tag = checksum(end, shard_footer_seed);
   end.insert(end.end(), tag.begin(), tag.end());
   write(end);
@@ -131,8 +105,11 @@ std::string new_shard_id() {
   return to_hex(random);
 }
 
-result<std::string> put_shard(storage& objects, seal_kind seal, std::span<const shard_container> containers,
-                              std::vector<shard_entry> entries) {
+namespace {
+
+/// Writes a shard, and finishes the object.
+status write_shard(object_writer& object, seal_kind seal, std::span<const shard_container> containers,
+                   std::vector<shard_entry> entries) {
   std::vector<shard_container> sorted(containers.begin(), containers.end());
   std::sort(sorted.begin(), sorted.end());
   for (shard_entry& each : entries) {
@@ -140,17 +117,52 @@ result<std::string> put_shard(storage& objects, seal_kind seal, std::span<const 
     each.container = static_cast<std::uint32_t>(position - sorted.begin());
   }
   std::sort(entries.begin(), entries.end());
-  std::string id = new_shard_id();
-  auto object = objects.create({object_kind::shard, id});
-  if (!object) return object.error();
   object_salt salt;
   fill_random(salt);
-  shard_writer writer(**object, salt, seal, sorted, entries.size());
+  shard_writer writer(object, salt, seal, sorted, entries.size());
   for (const shard_entry& each : entries) {
     if (status appended = writer.append(each); !appended.ok()) return appended;
   }
-  if (status finished = writer.finish(); !finished.ok()) return finished;
-  return id;
+  return writer.finish();
+}
+
+/// An object in memory.
+class memory_object final : public object_writer, public object_reader {
+ public:
+  status append(byte_span bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+  status finish() override { return {}; }
+  std::uint64_t size() const noexcept override { return bytes_.size(); }
+  status read(std::uint64_t offset, std::span<std::uint8_t> destination) const override {
+    if (offset > bytes_.size() || destination.size() > bytes_.size() - offset) {
+      return damage("an object in memory", "it ends too early");
+    }
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), destination.size(), destination.begin());
+    return {};
+  }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace
+
+result<std::string> put_shard(storage& objects, seal_kind seal, std::span<const shard_container> containers,
+                              std::vector<shard_entry> entries) {
+  std::string id = new_shard_id();
+  auto object = objects.create({object_kind::shard, id});
+  if (!object) return object.error();
+  const status written = write_shard(**object, seal, containers, std::move(entries));
+  return written.ok() ? result<std::string>(std::move(id)) : written;
+}
+
+result<shard> make_shard(seal_kind seal, std::span<const shard_container> containers,
+                         std::vector<shard_entry> entries) {
+  auto object = std::make_shared<memory_object>();
+  if (status written = write_shard(*object, seal, containers, std::move(entries)); !written.ok()) return written;
+  return shard::open(std::move(object), "");
 }
 
 }  // namespace cutpoint::store

@@ -1,7 +1,6 @@
 // Writes a shard from sorted entries, one partition after the other, in bounded memory.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,21 +17,17 @@ class shard_writer {
   /// number of entries that will be appended; the number of partitions depends on it. `object` must outlive the writer.
   shard_writer(object_writer& object, const object_salt& salt, seal_kind seal,
                std::span<const shard_container> containers, std::uint64_t most_entries);
-  ~shard_writer();
-
   /// Appends an entry that is not less than the one before. Errors: those of the object.
   [[nodiscard]] status append(const shard_entry& entry);
   /// Writes the end of the shard and finishes the object. Errors: those of the object.
   [[nodiscard]] status finish();
 
  private:
-  class body_checksum;
-
   void write(byte_span bytes);
   void write_partition();
 
   object_writer& object_;
-  std::unique_ptr<body_checksum> checksum_;
+  running_checksum checksum_;  ///< of everything before the directory
   unsigned partition_bits_ = 0;
   std::uint32_t container_count_;
   std::uint64_t position_ = 0;
@@ -46,6 +41,10 @@ class shard_writer {
 [[nodiscard]] result<std::string> put_shard(storage& objects, seal_kind seal,
                                             std::span<const shard_container> containers,
                                             std::vector<shard_entry> entries);
+
+/// Makes a shard in memory, whose id is empty. Containers and entries may be in any order. Errors: backend_failure.
+[[nodiscard]] result<shard> make_shard(seal_kind seal, std::span<const shard_container> containers,
+                                       std::vector<shard_entry> entries);
 
 /// Returns a random id for a new shard. Shards are not named by their bytes, so that they can be written as they are made.
 [[nodiscard]] std::string new_shard_id();

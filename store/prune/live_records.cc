@@ -12,7 +12,7 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::uint32_t unusable_container = ~std::uint32_t{0};
-/// References whose entries are loaded together.
+/// References whose filters are asked together.
 constexpr std::size_t looked_up_at_once = 32;
 /// How far behind the last record the next one is looked for. Nodes lie between chunks.
 constexpr std::uint32_t most_records_ahead = 3;
@@ -45,6 +45,7 @@ struct live_records::worker {
   shard_index index;  ///< a copy, because an index is used by one thread
   record_reader nodes;
   std::uint8_t digest_bytes;
+  shard_blocks blocks;
   std::vector<shard_entry> entries;
   std::vector<place> places;
   std::vector<record_reference> chunks;
@@ -60,12 +61,12 @@ struct live_records::worker {
 result<live_records> live_records::mark(const store_reading& store, const std::vector<record_reference>& roots,
                                         const marking_options& options) {
   live_records records;
-  records.count_records(store.shards.shards(), options);
+  if (status counted = records.count_records(store.shards.shards(), options); !counted.ok()) return counted;
   if (status marked = records.mark_from(store, roots, options); !marked.ok()) return marked;
   return records;
 }
 
-void live_records::count_records(std::span<const shard> shards, const marking_options& options) {
+status live_records::count_records(std::span<const shard> shards, const marking_options& options) {
   for (const shard& each : shards) {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) {
       const shard_container container = each.container_at(i);
@@ -85,7 +86,7 @@ void live_records::count_records(std::span<const shard> shards, const marking_op
     }
     for (std::size_t partition = 0; partition < each.partition_count(); ++partition) {
       entries.clear();
-      each.read_partition(partition, entries);
+      if (status read = each.read_partition(partition, entries); !read.ok()) return read;
       for (const shard_entry& entry : entries) {
         const std::uint32_t index = indices[entry.container];
         if (index == unusable_container || entry.ordinal >= most_records) continue;
@@ -101,6 +102,7 @@ void live_records::count_records(std::span<const shard> shards, const marking_op
   }
   live_.assign(bits / 64 + 1, 0);
   visited_.assign(bits / 64 + 1, 0);
+  return {};
 }
 
 status live_records::mark_from(const store_reading& store, const std::vector<record_reference>& roots,
@@ -179,14 +181,7 @@ status live_records::mark_all(worker& own, record_kind kind, std::span<const rec
     for (const record_reference& each : own.unfollowed) {
       const std::uint64_t prefix = prefix_of(each.content);
       for (const shard& asked : shards) {
-        asked.prefetch_entry(prefix);
         if (shards.size() > 1) asked.prefetch_filter(prefix);
-      }
-    }
-    for (const record_reference& each : own.unfollowed) {
-      const std::uint64_t prefix = prefix_of(each.content);
-      for (const shard& asked : shards) {
-        if (shards.size() == 1 || asked.may_contain(prefix)) asked.prefetch_next(prefix);
       }
     }
     for (const record_reference& each : own.unfollowed) {
@@ -236,14 +231,14 @@ status live_records::follow_from(worker& own, const record_reference& reference,
 }
 
 /// Fills `own.places` with the places that may have a record.
-void live_records::find_places(worker& own, const digest& content) {
+status live_records::find_places(worker& own, const digest& content) {
   const std::uint64_t prefix = prefix_of(content);
   const std::span<const shard> shards = own.shards;
   own.places.clear();
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (shards.size() > 1 && !shards[i].may_contain(prefix)) continue;
     own.entries.clear();
-    shards[i].find(prefix, own.entries);
+    if (status searched = shards[i].find(prefix, own.blocks, own.entries); !searched.ok()) return searched;
     for (const shard_entry& each : own.entries) {
       const place position{in_shards_[i][each.container], each.ordinal};
       if (position.container == unusable_container || position.ordinal >= containers_[position.container].records)
@@ -251,12 +246,13 @@ void live_records::find_places(worker& own, const digest& content) {
       if (std::ranges::find(own.places, position) == own.places.end()) own.places.push_back(position);
     }
   }
+  return {};
 }
 
 /// Chooses one of the places that have a record. A node is always compared with the table of its container, because
 /// another record in its place would hide what the node refers to.
 result<live_records::place> live_records::choose(worker& own, record_kind kind, const record_reference& reference) {
-  find_places(own, reference.content);
+  if (status searched = find_places(own, reference.content); !searched.ok()) return searched;
   if (own.places.size() == 1 && kind == record_kind::chunk) return own.places.front();
   std::optional<place> best;
   int best_rank = 0;

@@ -65,7 +65,7 @@ class live_records {
 
   live_records() = default;
 
-  void count_records(std::span<const shard> shards, const marking_options& options);
+  [[nodiscard]] status count_records(std::span<const shard> shards, const marking_options& options);
   [[nodiscard]] status mark_from(const store_reading& store, const std::vector<record_reference>& roots,
                                  const marking_options& options);
   [[nodiscard]] status visit(worker& own, const record_reference& node);
@@ -73,7 +73,7 @@ class live_records {
   [[nodiscard]] std::optional<place> follow(worker& own, record_kind kind, const record_reference& reference) const;
   [[nodiscard]] status follow_from(worker& own, const record_reference& reference, const place& position) const;
   [[nodiscard]] result<place> choose(worker& own, record_kind kind, const record_reference& reference);
-  void find_places(worker& own, const digest& content);
+  [[nodiscard]] status find_places(worker& own, const digest& content);
   [[nodiscard]] std::uint64_t bit_of(const place& record) const noexcept {
     return containers_[record.container].first_bit + record.ordinal;
   }

@@ -93,7 +93,9 @@ status repairer::complete_index() {
   std::vector<std::string> damaged = opened_store_.shards().damaged_shards();
   std::set<container_name> indexed;
   for (const shard& each : opened_store_.shards().shards()) {
-    if (!each.is_intact()) {
+    const auto is_intact = each.is_intact();
+    if (!is_intact) return is_intact.error();
+    if (!*is_intact) {
       damaged.push_back(each.id());
       continue;
     }

@@ -37,12 +37,17 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
   // What was read of the index may be older than a removal of containers, whose records were moved before.
   const status first_failure = failure;
   if (status refreshed = shards_.refresh(); !refreshed.ok()) return refreshed;
-  std::vector<found_record> all;
-  if (status refound = shards_.locate_all(kind, record.content, all); !refound.ok()) return refound;
-  for (const found_record& each : all) {
-    if (first && each.container->id == first->container->id) continue;
-    auto content = try_container(each);
-    if (content || !is_damage(failure)) return content;
+  for (const bool indexes_unnamed : {false, true}) {
+    if (indexes_unnamed) {
+      if (status indexed = shards_.index_unnamed(); !indexed.ok()) return indexed;
+    }
+    std::vector<found_record> all;
+    if (status refound = shards_.locate_all(kind, record.content, all); !refound.ok()) return refound;
+    for (const found_record& each : all) {
+      if (first && each.container->id == first->container->id) continue;
+      auto content = try_container(each);
+      if (content || !is_damage(failure)) return content;
+    }
   }
   return first_failure;
 }

@@ -62,6 +62,19 @@ struct pending_object {
   std::optional<temporary_file> file;
 };
 
+class directory_object_reader final : public object_reader {
+ public:
+  directory_object_reader(std::unique_ptr<open_file> file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  std::uint64_t size() const noexcept override { return size_; }
+  status read(std::uint64_t offset, std::span<std::uint8_t> destination) const override {
+    return file_->read(offset, destination);
+  }
+
+ private:
+  std::unique_ptr<open_file> file_;
+  std::uint64_t size_;
+};
+
 class directory_storage final : public storage {
  public:
   directory_storage(std::shared_ptr<file_system> files, directory_storage_options options)
@@ -123,10 +136,12 @@ class directory_storage final : public storage {
     auto file = files_->open(path_of(name));
     return file ? (*file)->read(offset, destination) : file.error();
   }
-  result<mapped_object> map(const object_name& name) override {
+  result<std::unique_ptr<object_reader>> open(const object_name& name) override {
     auto file = files_->open(path_of(name));
     if (!file) return file.error();
-    return (*file)->map();
+    const auto size = (*file)->size();
+    if (!size) return size.error();
+    return std::unique_ptr<object_reader>(std::make_unique<directory_object_reader>(std::move(*file), *size));
   }
   result<std::vector<std::string>> list(object_kind kind) override {
     auto names = files_->list(std::string(folder_of(kind)));

@@ -22,7 +22,6 @@ class open_file {
   [[nodiscard]] virtual result<std::uint64_t> size() = 0;
   /// Fills `destination`. Errors: as `storage::read`.
   [[nodiscard]] virtual status read(std::uint64_t offset, std::span<std::uint8_t> destination) = 0;
-  [[nodiscard]] virtual result<mapped_object> map() = 0;
 };
 
 /// Files below one root folder. Paths are relative to it, and the root itself is "". Thread-safe. Errors: io_error with

@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,16 +76,6 @@ class posix_file final : public open_file {
       offset += static_cast<std::uint64_t>(count);
     }
     return {};
-  }
-  result<mapped_object> map() override {
-    const auto length = size();
-    if (!length) return length.error();
-    if (*length == 0) return mapped_object{};
-    void* start = ::mmap(nullptr, *length, PROT_READ, MAP_SHARED, descriptor_.number(), 0);
-    if (start == MAP_FAILED) return system_failure(name_, "mapped", errno);
-    const std::size_t bytes = *length;
-    std::shared_ptr<const void> owner(start, [bytes](void* mapped) { ::munmap(mapped, bytes); });
-    return mapped_object{{static_cast<const std::uint8_t*>(start), bytes}, std::move(owner)};
   }
 
  private:

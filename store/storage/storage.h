@@ -14,11 +14,15 @@
 
 namespace cutpoint::store {
 
-/// The bytes of a whole object, mapped or copied. They stay valid as long as `owner` does, even if the object is
-/// removed.
-struct mapped_object {
-  byte_span bytes;
-  std::shared_ptr<const void> owner;
+/// An object that is open for reading. It can be read as long as it is open, even if it is removed, where the storage can do
+/// that. Thread-safe.
+class object_reader {
+ public:
+  virtual ~object_reader() = default;
+  /// Returns the length in bytes that the object had when it was opened.
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  /// Fills `destination`, as `storage::read` does.
+  [[nodiscard]] virtual status read(std::uint64_t offset, std::span<std::uint8_t> destination) const = 0;
 };
 
 /// Writes one object of any length from front to back. Destroying it before `finish` was called discards the bytes. Not
@@ -63,9 +67,8 @@ class storage {
   /// `is_damage` recognizes.
   [[nodiscard]] virtual status read(const object_name& name, std::uint64_t offset,
                                     std::span<std::uint8_t> destination) = 0;
-  /// Returns the bytes of a whole object. They may be mapped: reading them may then fail by a signal if another program
-  /// truncates the file or the disk fails.
-  [[nodiscard]] virtual result<mapped_object> map(const object_name& name) = 0;
+  /// Opens an object that is read in many places. Nothing is mapped: a file that others truncate, or a bad sector, is a failure.
+  [[nodiscard]] virtual result<std::unique_ptr<object_reader>> open(const object_name& name) = 0;
   /// Returns the ids of all objects of a kind, in no particular order. Ids that are not valid are left out.
   [[nodiscard]] virtual result<std::vector<std::string>> list(object_kind kind) = 0;
 };

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "store/access/commit.h"
+#include "store/check/check.h"
+#include "store/report/store_report.h"
 #include "store/session/record_reader.h"
 #include "store/session/record_writer.h"
 #include "tests/host/support/choices.h"
-#include "tests/store/support/made_store.h"
+#include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -116,16 +118,48 @@ TEST(make_store, refuses_what_a_store_does_not_take) {
   EXPECT_THAT(refusal({.cuts = keyed}, {}), HasSubstr("a store is there already"));
 }
 
-TEST(open_store, makes_the_index_again) {
+TEST(open_store, is_read_without_an_index_and_a_session_makes_it_again) {
   const made_store disk_store;
   const auto record = store_record(*disk_store.open(), *disk_store.open_storage("w"), some_content());
-  const auto ids = disk_store.open_storage("x")->list(object_kind::shard);
-  for (const std::string& id : *ids) ASSERT_TRUE(disk_store.files->remove("shards/" + id).ok());
-  EXPECT_TRUE(has_record(*disk_store.open(), record));
-  EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::shard), SizeIs(1));
-  EXPECT_TRUE(has_record(*disk_store.open(), record));
-  EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::shard), SizeIs(1))
-      << "a known container is indexed again";
+  const auto shards = [&] { return *disk_store.open_storage("x")->list(object_kind::shard); };
+  for (const std::string& id : shards()) ASSERT_TRUE(disk_store.files->remove("shards/" + id).ok());
+  const auto opened_store = disk_store.open();
+  EXPECT_FALSE(has_record(*opened_store, record));
+  store::record_reader records(opened_store->objects(), opened_store->key(), opened_store->shards(),
+                               *store::record_fingerprinter::make(opened_store->fingerprint()));
+  EXPECT_FALSE(records.read_node(record).ok()) << "it is not a node";
+  EXPECT_TRUE(has_record(*opened_store, record)) << "it is in memory";
+  EXPECT_THAT(shards(), testing::IsEmpty()) << "a reader writes nothing";
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(store::held_session::begin(*opened_store).ok());
+    EXPECT_THAT(shards(), SizeIs(1));
+    EXPECT_TRUE(has_record(*disk_store.open(), record));
+  }
+}
+
+TEST(open_store, and_all_that_reads_changes_nothing) {
+  for (const auto& secret : {std::optional<key_secret>(), std::optional(key_file)}) {
+    const made_store disk_store(secret);
+    const file_map files = drawn_files(1, 3, 30'000);
+    snapshot_map expected;
+    expected[*back_up(*disk_store.open(), files)] = files;
+    const auto shards = *disk_store.open_storage("x")->list(object_kind::shard);
+    for (const std::string& id : shards) {
+      ASSERT_TRUE(disk_store.files->remove("shards/" + id).ok());
+    }
+    disk_store.files->stop_at(disk_store.files->calls());  // as a read-only or a full file system
+    const std::uint64_t calls = disk_store.files->calls();
+    const auto opened_store = disk_store.open();
+    ASSERT_NE(opened_store, nullptr);
+    EXPECT_EQ(opened_store->snapshots({})->size(), 1u);
+    const auto checked = store::check_store(opened_store->reading(), {.reads_data = true, .threads = 1});
+    ASSERT_TRUE(checked.ok()) << checked.error().message();
+    EXPECT_TRUE(checked->is_clean());
+    EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
+    static_cast<void>(store::report_store(*disk_store.open(), {}));
+    static_cast<void>(store::prune_store(*disk_store.open(), {.is_dry_run = true, .threads = 1}));
+    EXPECT_EQ(disk_store.files->calls(), calls) << "something was tried to be changed";
+  }
 }
 
 TEST(open_store, is_whole_wherever_a_commit_stops) {

@@ -7,6 +7,7 @@
 
 #include "store/index/shard.h"
 #include "tests/store/support/containers.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -72,17 +73,21 @@ TEST_P(golden, containers_are_read_and_made_again) {
 }
 
 TEST(golden_shard, is_read) {
-  const auto bytes = std::make_shared<const std::vector<std::uint8_t>>(golden_file("shard.bin"));
-  const auto opened_shard = store::shard::open({*bytes, bytes}, "golden");
+  const made_store disk_store;
+  const auto objects = disk_store.open_storage("w");
+  const store::object_name name{store::object_kind::shard, "golden"};
+  ASSERT_TRUE(objects->put(name, golden_file("shard.bin")).ok());
+  const auto opened_shard = store::shard::open(*objects->open(name), "golden");
   ASSERT_TRUE(opened_shard.ok()) << opened_shard.error().message();
-  EXPECT_TRUE(opened_shard->is_intact());
+  EXPECT_TRUE(*opened_shard->is_intact());
   EXPECT_EQ(opened_shard->partition_count(), 4u);
   EXPECT_EQ(opened_shard->entry_count(), 12u);
   const nlohmann::json facts = expected();
   std::vector<store::shard_entry> entries;
   for (std::uint32_t i = 0; i < 6; ++i) {
     entries.clear();
-    opened_shard->find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), entries);
+    store::shard_blocks blocks;
+    ASSERT_TRUE(opened_shard->find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), blocks, entries).ok());
     ASSERT_EQ(entries.size(), 2u);  // in both containers
     for (const store::shard_entry& each : entries) {
       EXPECT_EQ(each.ordinal, i);

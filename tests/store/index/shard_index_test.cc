@@ -78,7 +78,7 @@ TEST_F(shard_index, finds_records_in_any_order) {
     for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index index = open();
-  EXPECT_EQ(index.shard_count(), 10u);
+  EXPECT_EQ(index.shards().size(), 10u);
   EXPECT_EQ(count_found(index, records), records.size());
   EXPECT_GE(index.sequential_hits(), records.size() * 9 / 10) << "records that follow each other need no shard";
   EXPECT_EQ(tables_.reads(), 10u) << "each table is read once";
@@ -111,8 +111,8 @@ TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
   store::shard_index index = open();
   const auto merged = index.merge([](const container_name&) { return true; });
   ASSERT_TRUE(merged.ok() && *merged);
-  EXPECT_LE(index.shard_count(), 3u);
-  EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shard_count());
+  EXPECT_LE(index.shards().size(), 3u);
+  EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shards().size());
   EXPECT_EQ(count_found(index, records), records.size());
   EXPECT_FALSE(*index.merge([](const container_name&) { return true; })) << "nothing is left to merge";
   store::shard_index again = open();
@@ -147,7 +147,7 @@ TEST_F(shard_index, replaces_a_shard_whose_bytes_have_changed_before_it_merges) 
   EXPECT_EQ(count_found(index, records), records.size());
   store::shard_index again = open();
   EXPECT_EQ(count_found(again, records), records.size());
-  EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), again.shard_count());
+  EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), again.shards().size());
 }
 
 TEST_F(shard_index, treats_records_of_lost_and_damaged_containers_as_absent) {

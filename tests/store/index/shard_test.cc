@@ -37,14 +37,14 @@ class shards : public testing::Test {
     return *id;
   }
   shard open(const std::string& id) {
-    auto opened_shard = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+    auto opened_shard = shard::open(*objects_->open({store::object_kind::shard, id}), id);
     EXPECT_TRUE(opened_shard.ok()) << opened_shard.error().message();
     return std::move(*opened_shard);
   }
   /// Whether the shard has the entry of a container with this name.
-  static bool has(const shard& where, std::uint64_t prefix, const container_name& name, std::uint32_t ordinal) {
+  bool has(const shard& where, std::uint64_t prefix, const container_name& name, std::uint32_t ordinal) {
     std::vector<shard_entry> entries_found;
-    where.find(prefix, entries_found);
+    EXPECT_TRUE(where.find(prefix, blocks_, entries_found).ok());
     return std::ranges::any_of(entries_found, [&](const shard_entry& each) {
       return each.ordinal == ordinal && where.container_at(each.container).name == name;
     });
@@ -53,6 +53,7 @@ class shards : public testing::Test {
   std::shared_ptr<volatile_file_system> files_ = std::make_shared<volatile_file_system>();
   std::unique_ptr<store::storage> objects_ =
       store::open_directory_storage(files_, {.writer_id = "w", .pending_objects = 0});
+  store::shard_blocks blocks_;
 };
 
 std::vector<shard_entry> drawn_entries(std::size_t count, std::uint32_t container_count, std::uint64_t seed) {
@@ -71,12 +72,14 @@ TEST_F(shards, find_every_entry) {
     const shard opened_shard = open(put(5, entries));
     EXPECT_EQ(opened_shard.entry_count(), count);
     EXPECT_EQ(opened_shard.partition_count(), count == 400'000 ? 4u : 1u);
-    EXPECT_TRUE(opened_shard.is_intact());
+    EXPECT_TRUE(*opened_shard.is_intact());
     for (const shard_entry& each : entries) {
       ASSERT_TRUE(has(opened_shard, each.prefix, numbered_container(each.container), each.ordinal));
     }
     std::vector<shard_entry> entries_found;
-    for (const shard_entry& each : drawn_entries(1000, 5, count + 1)) opened_shard.find(each.prefix, entries_found);
+    for (const shard_entry& each : drawn_entries(1000, 5, count + 1)) {
+      ASSERT_TRUE(opened_shard.find(each.prefix, blocks_, entries_found).ok());
+    }
     EXPECT_TRUE(entries_found.empty());
   }
 }
@@ -94,7 +97,7 @@ TEST_F(shards, find_entries_whose_prefixes_are_not_uniform) {
   for (const shard_entry& each : entries)
     ASSERT_TRUE(has(opened_shard, each.prefix, numbered_container(0), each.ordinal));
   std::vector<shard_entry> entries_found;
-  opened_shard.find(12345, entries_found);
+  ASSERT_TRUE(opened_shard.find(12345, blocks_, entries_found).ok());
   EXPECT_EQ(entries_found.size(), 500u);
 }
 
@@ -140,15 +143,16 @@ TEST_F(shards, detect_each_damaged_byte_or_give_possible_entries) {
       std::vector<std::uint8_t>& stored = *files_->bytes_of("shards/" + id);
       stored = bytes;
       stored[at] ^= change;
-      const auto opened_shard = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+      const auto opened_shard = shard::open(*objects_->open({store::object_kind::shard, id}), id);
       if (!opened_shard) {
         ASSERT_TRUE(store::is_damage(opened_shard.error())) << at;
         continue;
       }
-      ASSERT_FALSE(opened_shard->is_intact()) << at;
+      ASSERT_FALSE(*opened_shard->is_intact()) << at;
       std::vector<shard_entry> entries_found;
-      for (const shard_entry& each : entries) opened_shard->find(each.prefix, entries_found);
-      opened_shard->read_partition(0, entries_found);
+      store::shard_blocks blocks;
+      for (const shard_entry& each : entries) ASSERT_TRUE(opened_shard->find(each.prefix, blocks, entries_found).ok());
+      ASSERT_TRUE(opened_shard->read_partition(0, entries_found).ok());
       for (const shard_entry& each : entries_found) ASSERT_LT(each.container, 3u);
     }
   }
@@ -159,10 +163,67 @@ TEST_F(shards, that_are_truncated_are_damaged) {
   const std::vector<std::uint8_t> bytes = *files_->bytes_of("shards/" + id);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     files_->bytes_of("shards/" + id)->assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    const auto opened_shard = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+    const auto opened_shard = shard::open(*objects_->open({store::object_kind::shard, id}), id);
     ASSERT_FALSE(opened_shard.ok());
     ASSERT_TRUE(store::is_damage(opened_shard.error()));
   }
+}
+
+/// Entries whose prefixes are not uniform at all: in runs, at the ends, and many of one prefix.
+std::vector<shard_entry> crowded_entries(std::size_t count, seeded_choices& random) {
+  std::vector<shard_entry> entries(count);
+  std::uint64_t prefix = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (random.once_in(5)) prefix = random.between(0, (std::uint64_t{1} << store::prefix_bits) - 1);
+    if (random.once_in(3)) prefix = (prefix + 1) & ((std::uint64_t{1} << store::prefix_bits) - 1);
+    if (random.once_in(50)) prefix = random.once_in(2) ? 0 : (std::uint64_t{1} << store::prefix_bits) - 1;
+    entries[i] = {prefix, static_cast<std::uint32_t>(random.between(0, 2)), i};
+  }
+  return entries;
+}
+
+TEST_F(shards, find_all_entries_of_a_prefix_wherever_blocks_end) {
+  seeded_choices random(4);
+  for (const std::size_t count : {1u, 340u, 341u, 342u, 682u, 5000u}) {
+    for (int round = 0; round < 8; ++round) {
+      auto entries = round == 0 ? std::vector<shard_entry>(count) : crowded_entries(count, random);
+      for (std::uint32_t i = 0; round == 0 && i < count; ++i) entries[i] = {77, 0, i};  // one prefix in all blocks
+      const shard opened_shard = open(put(3, entries));
+      store::shard_blocks blocks(64 * KiB);  // fewer than the shard has
+      std::map<std::uint64_t, std::size_t> counts;
+      for (const shard_entry& each : entries) ++counts[each.prefix];
+      for (const auto& [prefix, number] : counts) {
+        for (const std::uint64_t asked : {prefix, prefix + 1}) {
+          std::vector<shard_entry> entries_found;
+          if (asked >> store::prefix_bits != 0) continue;
+          ASSERT_TRUE(opened_shard.find(asked, blocks, entries_found).ok());
+          const auto expected = counts.find(asked);
+          ASSERT_EQ(entries_found.size(), expected == counts.end() ? 0 : expected->second) << asked << " of " << count;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(shards, that_others_truncate_or_remove_while_they_are_open_give_an_error_or_the_entries) {
+  const auto entries = drawn_entries(20'000, 3, 1);
+  const std::string id = put(3, entries);
+  const shard opened_shard = open(id);
+  store::shard_blocks blocks;
+  std::vector<shard_entry> entries_found;
+  ASSERT_TRUE(files_->remove("shards/" + id).ok());
+  ASSERT_TRUE(opened_shard.find(entries[0].prefix, blocks, entries_found).ok()) << "an open file stays";
+  EXPECT_FALSE(entries_found.empty());
+  const std::string other = put(3, entries);
+  const shard truncated = open(other);
+  files_->bytes_of("shards/" + other)->resize(200);
+  for (const shard_entry& each : entries) {
+    if (!truncated.may_contain(each.prefix)) continue;
+    const status searched = truncated.find(each.prefix, blocks, entries_found);
+    ASSERT_TRUE(store::is_damage(searched)) << searched.message();
+    ASSERT_NE(searched.message().find("shards/" + other), std::string::npos) << searched.message();
+  }
+  EXPECT_FALSE(*truncated.is_intact());
 }
 
 TEST(merge_policy, keeps_the_number_of_shards_logarithmic) {

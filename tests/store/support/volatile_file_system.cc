@@ -47,10 +47,6 @@ class volatile_file_system::file final : public store::open_file {
     std::copy_n(node_->bytes.begin() + static_cast<std::ptrdiff_t>(offset), destination.size(), destination.begin());
     return {};
   }
-  result<store::mapped_object> map() override {
-    const auto copy = std::make_shared<const std::vector<std::uint8_t>>(node_->bytes);
-    return store::mapped_object{*copy, copy};
-  }
 
  private:
   volatile_file_system& owner_;
