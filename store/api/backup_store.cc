@@ -1,15 +1,13 @@
 // The public class of a store: how it is made and opened, its settings and keys.
 #include "store/api/backup_store.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "store/access/commit.h"
-#include "store/format/clock.h"
+#include "store/access/store_keys.h"
 #include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
 #include "store/storage/file_system.h"
@@ -117,30 +115,15 @@ result<std::vector<store_key>> backup_store::keys() {
                   implementation_->folder + ": the store is not encrypted: it has no keys");
   const auto log = implementation_->opened_store->read_log();
   if (!log) return implementation_->named(log.error());
-  auto listed_keys = implementation_->list_keys(*log);
-  return listed_keys ? std::move(listed_keys) : implementation_->named(listed_keys.error());
-}
-
-/// Returns the keys that open the store: those that have its key, and are not removed.
-result<std::vector<store_key>> backup_store::implementation::list_keys(const store::store_log& log) {
-  const store::opened_key& used = *opened_store->opened_by();
-  const auto ids = opened_store->objects().list(store::object_kind::key);
-  if (!ids) return ids.error();
-  std::vector<store_key> listed_keys;
-  for (const std::string& id : *ids) {
-    if (log.removed_keys.contains(id)) continue;
-    const auto opens = store::is_key_of(opened_store->objects(), id, used.store_key, used.facts.config);
-    if (!opens) return opens.error();
-    if (!*opens) continue;
-    const auto kind = store::kind_of_key(opened_store->objects(), id);
-    if (!kind && store::is_absence(kind.error())) continue;
-    if (!kind) return kind.error();
-    const bool is_password = *kind == store::secret_kind::password;
-    listed_keys.push_back(
-        {id, is_password ? store_secret::kind::password : store_secret::kind::key_file, id == used.id});
+  const auto listed = store::list_keys(*implementation_->opened_store, *log);
+  if (!listed) return implementation_->named(listed.error());
+  std::vector<store_key> keys;
+  for (const store::listed_key& each : *listed) {
+    const bool is_password = each.kind == store::secret_kind::password;
+    keys.push_back(
+        {each.id, is_password ? store_secret::kind::password : store_secret::kind::key_file, each.id == used->id});
   }
-  std::ranges::sort(listed_keys, {}, &store_key::id);
-  return listed_keys;
+  return keys;
 }
 
 result<std::string> backup_store::add_key(const store_secret& secret) {
@@ -151,36 +134,14 @@ result<std::string> backup_store::add_key(const store_secret& secret) {
                   implementation_->folder + (used ? ": a key needs a password or a key file"
                                                   : ": the store is not encrypted: it has no keys"));
   }
-  const auto session = store::held_session::begin(*implementation_->opened_store);
-  if (!session) return implementation_->named(session.error());
-  const auto id =
-      store::put_key(*(*session)->open_storage(), used->store_key,
-                     {.config = used->facts.config, .time = store::nanoseconds_now(), .label = {}}, *new_secret);
+  const auto id = store::add_key(*implementation_->opened_store, *new_secret);
   return id ? id : implementation_->named(id.error());
 }
 
 status backup_store::remove_key(const std::string& id) {
-  const auto all = keys();
-  if (!all) return all.error();
-  const auto session = store::held_session::begin(*implementation_->opened_store);
-  if (!session) return implementation_->named(session.error());
-  store::log_entry removal;
-  removal.removed_keys = {id};
-  // The log orders the removals of all processes, so that each knows which keys are left.
-  const status removed = store::append_change(**session, removal, [&](const store::store_log& log) -> status {
-    const auto left = implementation_->list_keys(log);
-    if (!left) return left.error();
-    if (std::ranges::count(*left, id, &store_key::id) == 0) {
-      return {status_code::invalid_argument, fmt::format("no key has the id {}", id)};
-    }
-    if (left->size() > 1) return {};
-    return {status_code::invalid_argument, "this is the last key: without it nobody can open the store"};
-  });
-  if (!removed.ok()) return implementation_->named(removed);
-  const auto objects = (*session)->open_storage();
-  status outcome = objects->remove({store::object_kind::key, id});
-  if (outcome.ok()) outcome = objects->sync();
-  return outcome.ok() ? outcome : implementation_->named(outcome);
+  if (const auto all = keys(); !all) return all.error();
+  const status removed = store::remove_key(*implementation_->opened_store, id);
+  return removed.ok() ? removed : implementation_->named(removed);
 }
 
 }  // namespace cutpoint

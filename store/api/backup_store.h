@@ -33,7 +33,6 @@ struct backup_store::implementation {
                                                                  const store_backup_options& options,
                                                                  store::snapshot facts, store::held_session& session);
   void merge_shards();
-  [[nodiscard]] result<std::vector<store_key>> list_keys(const store::store_log& log);
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(
       const store_backup_options& options, const std::vector<std::string>& paths);
