@@ -43,6 +43,7 @@ constexpr command_row command_rows[] = {
     {"forget", "Remove snapshots that are named, or that no rule keeps", make_forget_command},
     {"prune", "Remove from a store what no snapshot refers to", make_prune_command},
     {"stats", "Show what a store contains", make_stats_command},
+    {"sessions", "Show who writes to a store, and end a session that is dead", make_sessions_command},
     {"key", "List, add and remove keys of an encrypted store", make_key_command},
 };
 

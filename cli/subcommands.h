@@ -19,6 +19,7 @@ namespace cutpoint::cli {
 [[nodiscard]] std::unique_ptr<subcommand> make_info_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_init_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_key_command();
+[[nodiscard]] std::unique_ptr<subcommand> make_sessions_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_list_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_ls_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_mount_command();

@@ -1,4 +1,5 @@
 // The public class of a store: removal of snapshots and of what nothing refers to, checks, repairs and reports.
+#include <algorithm>
 #include <tuple>
 
 #include <cutpoint/store_report.h>
@@ -6,6 +7,7 @@
 
 #include "store/api/backup_store.h"
 #include "store/check/check.h"
+#include "store/objects/lease.h"
 #include "store/prune/prune.h"
 #include "store/repair/repair.h"
 #include "store/report/store_report.h"
@@ -78,6 +80,29 @@ result<store_repair_summary> backup_store::repair(const store_repair_options& op
 result<store_report> backup_store::report(const store_report_options& options) {
   auto report = store::report_store(*implementation_->opened_store, options);
   return report ? std::move(report) : implementation_->named(report.error());
+}
+
+result<std::vector<store_session>> backup_store::sessions() {
+  const auto leases =
+      store::list_leases(implementation_->opened_store->objects(), implementation_->opened_store->key());
+  if (!leases) return implementation_->named(leases.error());
+  std::vector<store_session> sessions;
+  for (const store::listed_lease& each : *leases) {
+    sessions.push_back({std::string(store::session_of(each.id)), each.facts.owner, each.facts.time_left().count()});
+  }
+  std::ranges::sort(sessions, {}, &store_session::id);
+  return sessions;
+}
+
+status backup_store::end_session(const std::string& id) {
+  const auto all = sessions();
+  if (!all) return all.error();
+  if (std::ranges::count(*all, id, &store_session::id) == 0) {
+    return {status_code::invalid_argument, fmt::format("{}: no session has the id {}", implementation_->folder, id)};
+  }
+  const auto objects = implementation_->opened_store->open_storage_of(store::new_session_id());
+  const status ended = store::end_sessions(*objects, {id});
+  return ended.ok() ? ended : implementation_->named(ended);
 }
 
 result<store_statistics> backup_store::statistics() {

@@ -235,32 +235,46 @@ result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& 
   return leases;
 }
 
+status end_sessions(storage& objects, const std::set<std::string>& sessions) {
+  const auto belongs = [&](const std::string& id) { return sessions.contains(std::string(session_of(id))); };
+  for (const object_kind kind : {object_kind::temporary, object_kind::lease}) {
+    const auto ids = objects.list(kind);
+    if (!ids) return ids.error();
+    for (const std::string& id : *ids) {
+      if (!belongs(id)) continue;
+      if (status removed = objects.remove({kind, id}); !removed.ok()) return removed;
+    }
+    if (status synced = objects.sync(); !synced.ok()) return synced;
+  }
+  return {};
+}
+
 status drop_expired_sessions(storage& objects, const seal_key& key) {
   const auto leases = objects.list(object_kind::lease);
   if (!leases) return leases.error();
-  std::vector<std::string> expired;
-  std::vector<std::string_view> alive;
+  std::set<std::string> expired;
+  std::set<std::string> alive;
   for (const std::string& id : *leases) {
     const auto facts = read_lease(objects, id, key);
     if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
     const bool has_expired = facts ? facts->time_left().count() < 0 : is_damage(facts.error());
-    if (has_expired) expired.push_back(id);
-    if (!has_expired && facts) alive.push_back(session_of(id));
+    if (has_expired) expired.insert(std::string(session_of(id)));
+    if (!has_expired && facts) alive.insert(std::string(session_of(id)));
   }
   // A session has two leases for a moment, of which the older one may have expired.
-  std::erase_if(expired, [&](const std::string& id) { return std::ranges::count(alive, session_of(id)) != 0; });
-  if (expired.empty()) return {};
-  const auto files = objects.list(object_kind::temporary);
-  if (!files) return files.error();
-  for (const std::string& file : *files) {
-    const bool is_abandoned =
-        std::ranges::any_of(expired, [&](const std::string& id) { return session_of(id) == session_of(file); });
-    if (!is_abandoned) continue;
+  for (const std::string& each : alive) expired.erase(each);
+  return expired.empty() ? status() : end_sessions(objects, expired);
+}
+
+status remove_abandoned_files(storage& objects, const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  const auto leases = objects.list(object_kind::lease);
+  if (!leases) return leases.error();
+  for (const std::string& file : files) {
+    const bool has_session =
+        std::ranges::any_of(*leases, [&](const std::string& id) { return session_of(id) == session_of(file); });
+    if (has_session) continue;
     if (status removed = objects.remove({object_kind::temporary, file}); !removed.ok()) return removed;
-  }
-  if (status synced = objects.sync(); !synced.ok()) return synced;
-  for (const std::string& id : expired) {
-    if (status removed = objects.remove({object_kind::lease, id}); !removed.ok()) return removed;
   }
   return objects.sync();
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,6 +106,13 @@ struct listed_lease {
 /// Returns a lease of each session, whether it has expired or not. Leases that cannot be read are like those that have just
 /// been initialised. Errors: those of the storage.
 [[nodiscard]] result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key);
+
+/// Removes the temporary files of sessions, durably, and then their leases. Errors: those of the storage.
+[[nodiscard]] status end_sessions(storage& objects, const std::set<std::string>& sessions);
+
+/// Removes temporary files of no session that has a lease: those of a process that was killed before it took one, or after it
+/// gave it up. A process that still writes one writes it again, or does without. Errors: those of the storage.
+[[nodiscard]] status remove_abandoned_files(storage& objects, const std::vector<std::string>& files);
 
 /// Removes the temporary files of sessions whose leases have expired, and then these leases. Objects that other
 /// processes remove meanwhile are no failure. Errors: those of the storage.

@@ -76,6 +76,7 @@ class pruner {
   const store_prune_options& options_;
   store_prune_summary summary_;
   std::unique_ptr<held_session> session_;  ///< none in a dry run
+  std::vector<std::string> files_before_;  ///< temporary files that were there when the prune began
   kept_copies copies_;
   std::optional<remover> remover_;
   store_log log_;                       ///< as it was before the containers were chosen
@@ -107,6 +108,7 @@ result<store_prune_summary> pruner::prune() {
   if (summary_.awaited.empty()) {
     if (status rewritten = rewrite(); !rewritten.ok()) return rewritten;
   }
+  if (status removed = remove_abandoned_files(*session_->open_storage(), files_before_); !removed.ok()) return removed;
   return summary_;
 }
 
@@ -126,6 +128,9 @@ status pruner::begin_session() {
   auto session = held_session::begin(opened_store_);
   if (!session) return session.error();
   session_ = std::move(*session);
+  auto files = opened_store_.objects().list(object_kind::temporary);
+  if (!files) return files.error();
+  files_before_ = std::move(*files);
   remover_.emplace(*session_, copies_);
   return {};
 }

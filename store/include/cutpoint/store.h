@@ -233,6 +233,14 @@ struct store_key {
   bool is_used = false;  ///< whether it opened the store
 };
 
+/// A process that writes to a store, or one that has died and left its lease.
+struct store_session {
+  std::string id;
+  std::string owner;  ///< host, process and user
+  /// How long its lease lasts if it is not renewed, in nanoseconds. Less than 0: the next session that begins ends it.
+  std::int64_t time_left = 0;
+};
+
 struct store_statistics {
   std::uint64_t snapshots = 0;
   std::uint64_t containers = 0;
@@ -319,6 +327,13 @@ class backup_store {
   /// has removed what was saved, because it took the repair for dead; as for `check`.
   [[nodiscard]] result<store_repair_summary> repair(const store_repair_options& options);
   [[nodiscard]] result<store_statistics> statistics();
+
+  /// Returns the sessions that use the store. Errors: io_error.
+  [[nodiscard]] result<std::vector<store_session>> sessions();
+  /// Ends a session that you declare dead, durably: its lease and temporary files are removed, and prunes do not wait for it any
+  /// more. If it lives after all, nothing is lost: it commits if nothing that it refers to was removed meanwhile, and otherwise
+  /// fails. Errors: io_error; invalid_argument, if no session has the id.
+  [[nodiscard]] status end_session(const std::string& id);
   /// Reads the tables of all containers and all nodes of trees, and no chunk. Memory: as `prune`. Errors: io_error, also if
   /// a node of a tree cannot be read; cancelled.
   [[nodiscard]] result<store_report> report(const store_report_options& options);

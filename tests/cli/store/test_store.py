@@ -230,6 +230,31 @@ class Store(StoreTest):
         self.assertEqual(backup.returncode, 0)
         self.assertEqual(self.store("dump", f"{snapshot.decode().strip()}:/stdin"), "content")
 
+    def test_sessions_are_shown_and_ended(self):
+        self.assertEqual(self.store("sessions"), "")
+        backup = self.start("backup", "-", "--store", "store", stdin=subprocess.PIPE)
+        end = time.monotonic() + PATIENCE
+        while not list((self.folder / "store/leases").iterdir()):
+            self.assertLess(time.monotonic(), end)
+        self.assertRegex(self.store("sessions"), rf"^[0-9a-f]{{16}}  lease for .*, process {backup.pid}, user \d+\n$")
+        self.assert_failed(self.run_store("sessions", "--end", "x"), "x: no session begins with it")
+        session = json.loads(self.store("sessions", "--json"))
+        self.store("sessions", "--end", session["id"][:8])
+        self.assertEqual(self.store("sessions"), "")
+        snapshot, _ = backup.communicate(b"content", timeout=PATIENCE)  # it lives after all, and nothing was removed
+        self.assertEqual(self.store("dump", f"{snapshot.decode().strip()}:/stdin"), "content")
+
+    def test_a_process_of_this_machine_that_was_killed_blocks_nothing(self):
+        backup = self.start("backup", "-", "--store", "store", stdin=subprocess.PIPE)
+        end = time.monotonic() + PATIENCE
+        while not list((self.folder / "store/leases").iterdir()):
+            self.assertLess(time.monotonic(), end)
+        backup.kill()
+        backup.communicate(timeout=PATIENCE)
+        self.assertIn("has ended", self.store("sessions"))
+        self.assertNotIn("waiting", self.store("prune"))
+        self.assertEqual(self.store("sessions"), "")
+
     def test_snapshots_are_forgotten(self):
         first = self.backup()
         self.backup()

@@ -19,7 +19,7 @@ class history {
   std::string play() {
     back_up_something();
     for (std::uint64_t left = random_.between(2, 4); left != 0; --left) {
-      run_beside_others(random_.between(0, 2));
+      run_with_others(random_.between(0, 2));
       if (std::string loss = loss_now(); !loss.empty()) return loss;
     }
     end_all_sessions();
@@ -39,7 +39,7 @@ class history {
   enum class command { back_up, prune, repair, forget, merge };
 
   /// Runs a command. At random calls of it others run, and it may be killed at another call.
-  void run_beside_others(std::uint64_t depth) {
+  void run_with_others(std::uint64_t depth) {
     constexpr std::uint64_t most_calls = 90;
     const std::uint64_t other_call = random_.between(0, most_calls);
     const bool dies = random_.once_in(4);
@@ -51,7 +51,7 @@ class history {
       if (is_dead) return;
       if (calls == other_call && depth > 0) {
         if (random_.once_in(3)) end_all_sessions();  // others take it for dead
-        run_beside_others(depth - 1);
+        run_with_others(depth - 1);
       }
       if (calls++ == last_call) {
         is_dead = true;

@@ -232,6 +232,19 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   EXPECT_EQ(store::prune_store(*opened_store, everything)->unused_bytes, 0u);
 }
 
+TEST(prune, removes_the_temporary_files_of_no_session) {
+  const made_store disk_store;
+  const auto running = disk_store.open();
+  const auto session = store::held_session::begin(*running);
+  ASSERT_TRUE(session.ok());
+  const std::string own = (*session)->name() + "-0";
+  for (const std::string& each : {own, std::string("abandoned-0")}) {
+    ASSERT_TRUE(disk_store.files->create("temporary/" + each).ok());
+  }
+  ASSERT_TRUE(store::prune_store(*disk_store.open(), everything).ok());
+  EXPECT_THAT(names(disk_store, object_kind::temporary), testing::ElementsAre(own));
+}
+
 TEST(prune, refuses_to_guess_what_an_unreadable_snapshot_needs) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();

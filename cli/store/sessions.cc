@@ -1,0 +1,77 @@
+// `cutpoint sessions`: lists who writes to a store, and ends a session that is dead.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/common/json.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class sessions_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  [[nodiscard]] exit_code end(backup_store& store, const std::vector<store_session>& all, const console& say) const;
+
+  store_options store_;
+  std::string ended_id_;
+  bool is_json_ = false;
+};
+
+/// Returns what becomes of the lease of a session.
+std::string lease_text(const store_session& session) {
+  constexpr double nanoseconds_in_a_second = 1e9;
+  if (session.time_left < 0) return "has ended";
+  return fmt::format("lease for {}", human_seconds(static_cast<double>(session.time_left) / nanoseconds_in_a_second));
+}
+
+}  // namespace
+
+void sessions_command::add_options(CLI::App& app) {
+  add_value_option(app, "--end", ended_id_, "ID", "End the session whose id begins so, because its process is dead");
+  store_.add_to(app);
+  app.add_flag("--json", is_json_, "Print a line of JSON for each session");
+}
+
+exit_code sessions_command::run() {
+  const console say(verbosity::normal);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto all = store->sessions();
+  if (!all) return fail(say, all.error());
+  if (!ended_id_.empty()) return end(*store, *all, say);
+  std::string text;
+  for (const store_session& each : *all) {
+    text += is_json_ ? json_line({{"id", each.id}, {"owner", each.owner}, {"lease_nanoseconds", each.time_left}})
+                     : fmt::format("{}  {}  {}\n", each.id.substr(0, 16), lease_text(each), printable(each.owner));
+  }
+  return write_all(output_option(), text, say);
+}
+
+exit_code sessions_command::end(backup_store& store, const std::vector<store_session>& all, const console& say) const {
+  std::vector<std::string> matches;
+  for (const store_session& each : all) {
+    if (each.id.starts_with(ended_id_)) matches.push_back(each.id);
+  }
+  if (matches.size() != 1) {
+    const std::string which = matches.empty() ? "no session" : fmt::format("{} sessions", matches.size());
+    return fail(say, usage_error(fmt::format("{}: {} begins with it", ended_id_, which)));
+  }
+  const status ended = store.end_session(matches.front());
+  return ended.ok() ? exit_code::done : fail(say, ended);
+}
+
+std::unique_ptr<subcommand> make_sessions_command() { return std::make_unique<sessions_command>(); }
+
+}  // namespace cutpoint::cli
