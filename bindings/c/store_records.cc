@@ -130,7 +130,8 @@ cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept 
           summary.left_unused_bytes,
           summary.kept_containers,
           summary.waiting_containers,
-          summary.damaged_copies};
+          summary.damaged_copies,
+          summary.missing_bytes};
 }
 
 cutpoint_store_counts shown(const store_statistics& counts) noexcept {

@@ -116,6 +116,7 @@ nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most
   record["kept_containers"] = pruned.kept_containers;
   record["waiting_containers"] = pruned.waiting_containers;
   record["damaged_copies"] = pruned.damaged_copies;
+  record["missing_bytes"] = pruned.missing_bytes;
   record["awaited"] = system_texts(pruned.awaited);
   return record;
 }

@@ -85,6 +85,10 @@ std::string prune_text(const store_prune_summary& done, const store_prune_option
     text += line("kept",
                  fmt::format("{} containers, which backups have used meanwhile", human_count(done.kept_containers)));
   }
+  if (done.missing_bytes != 0) {
+    text += line("no room", fmt::format("to rewrite more: free {} or forget snapshots, and prune again",
+                                        bytes(done.missing_bytes)));
+  }
   if (done.damaged_copies != 0) {
     text += line("damaged", fmt::format("{} copies that were to stay; run cutpoint repair, and prune again",
                                         human_count(done.damaged_copies)));
@@ -106,6 +110,7 @@ ordered_json prune_json(const store_prune_summary& done) {
           {"rewritten_bytes", done.rewritten_bytes},
           {"left_unused_bytes", done.left_unused_bytes},
           {"kept_containers", done.kept_containers},
+          {"missing_bytes", done.missing_bytes},
           {"damaged_copies", done.damaged_copies},
           {"waiting_containers", done.waiting_containers},
           {"awaited", done.awaited}};

@@ -1,5 +1,6 @@
 #include "store/access/held_session.h"
 
+#include <cerrno>
 #include <charconv>
 #include <new>
 #include <set>
@@ -53,8 +54,10 @@ status held_session::index_unnamed_containers() {
   if (ids->empty()) return {};
   // No shard names a container that is not durable, whoever wrote that.
   if (status synced = objects->sync_kind(object_kind::container); !synced.ok()) return synced;
-  if (status put = put_shards_of(*objects, opened_store_.key(), *ids); !put.ok()) return put;
-  return objects->sync();
+  status put = put_shards_of(*objects, opened_store_.key(), *ids);
+  if (put.ok()) put = objects->sync();
+  // Without room they stay unnamed: what they have is stored again, and a prune frees room.
+  return put.system_error() == ENOSPC || put.system_error() == EDQUOT ? status() : put;
 }
 
 held_session::~held_session() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -67,6 +68,7 @@ class pruner {
   status remove(const std::vector<removable_container>& containers);
   status complete(const removal& proposed);
   status rewrite();
+  status rewrite_batch(std::span<const removable_container> batch);
   status copy_records(const removable_container& source, record_writer& records);
   [[nodiscard]] const container_name& name(const removable_container& container) const {
     return marks_->name(container.index);
@@ -295,14 +297,13 @@ status pruner::complete(const removal& proposed) {
   return {};
 }
 
-/// Copies the live records of the chosen containers, except those that are damaged. The copies and shards that have them are durable before the
+/// Copies the live records of containers, except those that are damaged. The copies and shards that have them are durable before the
 /// containers are proposed.
-status pruner::rewrite() {
-  if (rewritten_.empty()) return {};
+status pruner::rewrite_batch(std::span<const removable_container> batch) {
   std::vector<removable_container> copied;
   auto records = record_writer::make(session_->objects(), opened_store_.key(), opened_store_.config().container_bytes);
   if (!records) return records.error();
-  for (const removable_container& each : rewritten_) {
+  for (const removable_container& each : batch) {
     if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
     const status outcome = copy_records(each, *records);
     if (is_damage(outcome)) continue;  // a repair saves what is whole
@@ -312,6 +313,27 @@ status pruner::rewrite() {
   }
   if (const auto finished = records->finish(); !finished) return finished.error();
   return remove(copied);
+}
+
+/// Rewrites the chosen containers in batches that fit into the room that is left, so that a disk which is nearly full is freed in
+/// steps.
+status pruner::rewrite() {
+  // What a copy may take beyond the records: the end of its container, its padding, and a shard.
+  const auto room_of = [](const removable_container& each) { return each.live_bytes + each.live_bytes / 4 + MiB; };
+  for (std::span<const removable_container> left = rewritten_; !left.empty() && summary_.awaited.empty();) {
+    const auto free = opened_store_.objects().free_bytes();
+    if (!free) return free.error();
+    std::size_t count = 0;
+    std::uint64_t room = 0;
+    while (count < left.size() && room_of(left[count]) <= *free - room) room += room_of(left[count++]);
+    if (count == 0) {
+      summary_.missing_bytes = room_of(left.front()) - *free;
+      return {};
+    }
+    if (status done = rewrite_batch(left.first(count)); !done.ok()) return done;
+    left = left.subspan(count);
+  }
+  return {};
 }
 
 status pruner::copy_records(const removable_container& source, record_writer& records) {

@@ -128,6 +128,7 @@ class directory_storage final : public storage {
 
   status sync_kind(object_kind kind) override { return files_->sync_folder(std::string(folder_of(kind))); }
 
+  result<std::uint64_t> free_bytes() override { return files_->free_bytes(); }
   result<std::uint64_t> size(const object_name& name) override {
     auto file = files_->open(path_of(name));
     return file ? (*file)->size() : file.error();

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "host/core/interruptible.h"
@@ -114,6 +115,11 @@ class posix_file_system final : public file_system {
     const file_descriptor folder(open_folder(path));
     if (folder.number() < 0) return failure(path, "opened", errno);
     return ::fsync(folder.number()) == 0 ? status() : failure(path, "made durable", errno);
+  }
+  result<std::uint64_t> free_bytes() override {
+    struct ::statvfs facts = {};
+    if (::fstatvfs(root_.number(), &facts) != 0) return failure("", "examined", errno);
+    return std::uint64_t{facts.f_bavail} * facts.f_frsize;
   }
   result<std::vector<std::string>> list(const std::string& path) override {
     file_descriptor folder(open_folder(path));

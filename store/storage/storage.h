@@ -61,6 +61,8 @@ class storage {
   /// Makes the objects of a kind durable that are visible now, whoever has put them.
   [[nodiscard]] virtual status sync_kind(object_kind kind) = 0;
 
+  /// Returns how many bytes can still be put, about; the largest number if nobody knows.
+  [[nodiscard]] virtual result<std::uint64_t> free_bytes() = 0;
   /// Returns the length of an object in bytes.
   [[nodiscard]] virtual result<std::uint64_t> size(const object_name& name) = 0;
   /// Fills `destination` with the bytes of an object from `offset` on. An object that ends before is a failure that

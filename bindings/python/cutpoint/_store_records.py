@@ -169,7 +169,10 @@ class Pruned:
     kept_containers: int
     #: that a later prune removes, when the sessions that may refer to them have ended
     waiting_containers: int
+    #: copies of records that were to stay in the place of others and are damaged: repair the store, and prune again
     damaged_copies: int
+    #: that must be free before the next container can be rewritten; 0 if there was room
+    missing_bytes: int
     #: hosts, processes and users of these sessions
     awaited: tuple[str, ...]
 

@@ -198,6 +198,8 @@ struct store_prune_summary {
   std::uint64_t left_unused_bytes = 0;
   /// Containers that were to be removed and stay, because a snapshot that was committed meanwhile refers to them.
   std::uint64_t kept_containers = 0;
+  /// How many bytes more must be free before the next container can be rewritten; 0 if nothing was left for lack of room.
+  std::uint64_t missing_bytes = 0;
   /// Copies of records that were to stay in the place of others and are damaged. Repair the store, and prune again.
   std::uint64_t damaged_copies = 0;
   /// Containers that are not removed yet, because sessions that began before them may refer to them. When these have ended,

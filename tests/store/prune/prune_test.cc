@@ -232,6 +232,40 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   EXPECT_EQ(store::prune_store(*opened_store, everything)->unused_bytes, 0u);
 }
 
+TEST(prune, frees_a_full_disk_in_steps) {
+  const made_store disk_store;
+  snapshot_map kept_snapshots;
+  for (std::uint64_t i = 1; i <= 8; ++i) {
+    const file_map files = overlapping_files(i, 60'000);
+    const auto id = back_up(*disk_store.open(), files);
+    ASSERT_TRUE(id.ok());
+    if (i % 2 == 0) {
+      kept_snapshots[*id] = files;
+    } else {
+      ASSERT_TRUE(forget(*disk_store.open(), *id).ok());
+    }
+  }
+  disk_store.files->room = 0;
+  const auto dead = store::prune_store(*disk_store.open(), everything);
+  ASSERT_TRUE(dead.ok()) << dead.error().message();
+  EXPECT_EQ(dead->rewritten_containers, 0u);
+  EXPECT_GT(dead->missing_bytes, 0u);
+  EXPECT_EQ(loss_in(*disk_store.open(), kept_snapshots), "");
+  disk_store.files->room = MiB + MiB / 2;  // for one container at a time
+  std::size_t largest = 0;
+  disk_store.files->meanwhile = [&](const std::string&) {
+    largest = std::max(largest, names(disk_store, object_kind::container).size());
+  };
+  const std::size_t before = names(disk_store, object_kind::container).size();
+  const auto pruned = store::prune_store(*disk_store.open(), everything);
+  disk_store.files->meanwhile = nullptr;
+  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+  EXPECT_GT(pruned->rewritten_containers, 1u);
+  EXPECT_EQ(pruned->left_unused_bytes, 0u);
+  EXPECT_LE(largest, before + 1) << "one container is copied, and the old one removed, before the next";
+  EXPECT_EQ(loss_in(*disk_store.open(), kept_snapshots), "");
+}
+
 TEST(prune, removes_the_temporary_files_of_no_session) {
   const made_store disk_store;
   const auto running = disk_store.open();

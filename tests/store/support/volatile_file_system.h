@@ -49,7 +49,11 @@ class volatile_file_system final : public store::file_system {
   status remove(const std::string& path) override;
   status make_folder(const std::string& path) override;
   status sync_folder(const std::string& path) override;
+  result<std::uint64_t> free_bytes() override { return room; }
   result<std::vector<std::string>> list(const std::string& path) override;
+
+  /// What `free_bytes` returns.
+  std::uint64_t room = never;
 
  private:
   struct inode;

@@ -371,6 +371,7 @@ typedef struct cutpoint_store_prune_summary {
   uint64_t waiting_containers;  ///< that a later prune removes, when the sessions that may refer to them have ended
   /// Copies of records that were to stay in the place of others and are damaged, so that the others stay too. Repair the store.
   uint64_t damaged_copies;
+  uint64_t missing_bytes;  ///< that must be free before the next container can be rewritten; 0 if there was room
 } cutpoint_store_prune_summary;
 
 /// Removes what no snapshot refers to. Backups may run meanwhile. `options` and `summary` may be null. Errors:
