@@ -99,7 +99,7 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
     if (!named) return named.error();
     const auto unlocked_key = open_any_key(*objects_, *secret, named->bytes);
     if (!unlocked_key) return unlocked_key.error();
-    key_ = seal_key(unlocked_key->store_key);
+    key_ = seal_key(unlocked_key->store_key, config_.identity);
     opened_by_ = *unlocked_key;
     fingerprint_.key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store digest");
     chunker_key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store chunker");

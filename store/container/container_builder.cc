@@ -96,7 +96,7 @@ result<built_container> container_builder::build(const seal_key& key, const obje
   std::uint64_t position = object_header_bytes;
   built.records.reserve(footer.record_count);
   std::vector<std::uint8_t> trailer;
-  const auto seals = key.sealer_of(salt);
+  const auto seals = key.sealer_of(salt, folder_of(object_kind::container));
   for (const auto* section : {&chunks_, &nodes_}) {
     for (const record_description& each : *section) {
       built.records.push_back({each, position});

@@ -97,7 +97,7 @@ result<container_table> read_container_table(storage& objects, const std::string
   const byte_span tail = byte_span(end).last(tail_bytes);
   const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
   if (!header) return header.error();
-  const auto seals = key.sealer_of(header->salt);
+  const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
   const auto footer = open_footer(*seals, tail, *total_bytes, id);
   if (!footer) return footer.error();
   std::vector<std::uint8_t> trailer(trailer_bytes(footer->record_count));
@@ -117,7 +117,7 @@ result<container_table> decode_container_table(byte_span container, const std::s
   const byte_span tail = container.last(tail_bytes);
   const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
   if (!header) return header.error();
-  const auto seals = key.sealer_of(header->salt);
+  const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
   const auto footer = open_footer(*seals, tail, container.size(), id);
   if (!footer) return footer.error();
   const byte_span trailer = container.subspan(footer->trailer_position, trailer_bytes(footer->record_count));
@@ -180,7 +180,7 @@ container_table recover_records(byte_span container, const std::string& id, cons
   auto header = decode_container_header(container, id, key);
   if (!header) header = decode_container_header(container.last(object_header_bytes), id, key);
   if (!header) return {};
-  const auto seals = key.sealer_of(header->salt);
+  const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
   container_table recovered{id, header->salt, {}};
   if (const auto table = decode_container_table(container, id, key)) {
     for (const placed_record& each : table->records) {

@@ -35,7 +35,8 @@ struct container_table {
 /// Opens records of one container. Reuse it: the key of the container is derived when it is made. Not thread-safe.
 class record_opener {
  public:
-  record_opener(const object_salt& salt, const seal_key& key) : seals_(key.sealer_of(salt)) {}
+  record_opener(const object_salt& salt, const seal_key& key)
+      : seals_(key.sealer_of(salt, folder_of(object_kind::container))) {}
 
   /// Returns the payload of a record, which is in `record`, as its description says. Else as `append_content`.
   [[nodiscard]] result<byte_span> open_payload(const placed_record& place, std::span<std::uint8_t> record) const;

@@ -112,9 +112,12 @@ fingerprint_key derive_key(byte_span secret, byte_span salt, std::string_view pu
   return derived;
 }
 
-std::unique_ptr<sealer> seal_key::sealer_of(const object_salt& salt) const {
+std::unique_ptr<sealer> seal_key::sealer_of(const object_salt& salt, std::string_view place) const {
   if (!secret_) return std::make_unique<checksum_sealer>();
-  fingerprint_key key = derive_key(*secret_, salt, "cutpoint store object");
+  std::string purpose = "cutpoint store object";
+  purpose.append(identity_.begin(), identity_.end());
+  purpose += place;
+  fingerprint_key key = derive_key(*secret_, salt, purpose);
   auto sealer_of_key = std::make_unique<gcm_sealer>(key);
   OPENSSL_cleanse(key.data(), key.size());
   return sealer_of_key;

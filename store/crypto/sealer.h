@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/fingerprint.h>
@@ -22,6 +23,8 @@ inline constexpr std::size_t tag_bytes = 16;
 using seal_tag = std::array<std::uint8_t, tag_bytes>;
 /// Random bytes that are in the header of each object and never used for two objects.
 using object_salt = std::array<std::uint8_t, 32>;
+/// Random bytes that are drawn when a store is made.
+using store_identity = std::array<std::uint8_t, 32>;
 
 /// Returns the first 8 bytes of a salt as a number. Nodes of trees name containers by it, because the name of a container
 /// is not known before all its nodes are.
@@ -51,15 +54,19 @@ class seal_key {
  public:
   /// Objects are sealed by checksums.
   seal_key() = default;
-  /// Objects are encrypted, each by a key that HKDF derives from this key and the object's salt.
-  explicit seal_key(const fingerprint_key& secret) : secret_(secret) {}
+  /// Objects are encrypted, each by a key that HKDF derives from this key, the object's salt, the identity of the store and the
+  /// object's place. So no object can stand in for another, though whoever has the storage may move it.
+  explicit seal_key(const fingerprint_key& secret, const store_identity& identity = {})
+      : secret_(secret), identity_(identity) {}
 
   [[nodiscard]] seal_kind kind() const noexcept { return secret_ ? seal_kind::aes_256_gcm : seal_kind::checksum; }
   /// Throws std::bad_alloc if the library fails, which it does for no other reason.
-  [[nodiscard]] std::unique_ptr<sealer> sealer_of(const object_salt& salt) const;
+  /// `place` is that of the object, as `place_of` returns it.
+  [[nodiscard]] std::unique_ptr<sealer> sealer_of(const object_salt& salt, std::string_view place) const;
 
  private:
   std::optional<fingerprint_key> secret_;
+  store_identity identity_ = {};
 };
 
 /// Fills `bytes` from the system's random generator. Throws std::bad_alloc if the generator fails.

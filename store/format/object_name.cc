@@ -17,6 +17,11 @@ std::string_view folder_of(object_kind kind) noexcept {
   return folders[static_cast<std::size_t>(kind)];
 }
 
+std::string place_of(const object_name& name) {
+  const bool is_named_by_hash = name.kind == object_kind::container || name.kind == object_kind::snapshot;
+  return is_named_by_hash ? std::string(folder_of(name.kind)) : path_of(name);
+}
+
 std::string path_of(const object_name& name) {
   const std::string_view folder = folder_of(name.kind);
   return folder.empty() ? name.id : std::string(folder) + "/" + name.id;

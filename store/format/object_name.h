@@ -24,6 +24,8 @@ struct object_name {
 [[nodiscard]] bool is_valid_id(std::string_view id) noexcept;
 /// Returns the folder of a kind, such as "containers"; empty for the config, which is in the root folder.
 [[nodiscard]] std::string_view folder_of(object_kind kind) noexcept;
+/// Returns what an object is sealed for: its path, or its folder alone if its id is the hash of its bytes.
+[[nodiscard]] std::string place_of(const object_name& name);
 /// Returns the path of an object below the root, which names it in messages too: "containers/00ff...".
 [[nodiscard]] std::string path_of(const object_name& name);
 

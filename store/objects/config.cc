@@ -27,7 +27,7 @@ std::vector<std::uint8_t> encode_config(const store_config& config) {
   object_salt salt;
   fill_random(salt);
   // The config is read before the key is known.
-  return encode_small_object(object_kind::config, std::move(body), seal_key(), salt);
+  return encode_small_object(config_name(), std::move(body), seal_key(), salt);
 }
 
 status put_config(storage& objects, std::vector<std::uint8_t> bytes) {
@@ -38,7 +38,7 @@ status put_config(storage& objects, std::vector<std::uint8_t> bytes) {
 result<store_config> read_config(storage& objects) {
   const auto bytes = read_object(objects, config_name(), largest_config_bytes);
   if (!bytes) return bytes.error();
-  const auto body = decode_small_object(*bytes, object_kind::config, seal_key(), path_of(config_name()));
+  const auto body = decode_small_object(*bytes, config_name(), seal_key());
   if (!body) return body.error();
   field_reader fields(*body);
   store_config config;

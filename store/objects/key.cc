@@ -73,7 +73,10 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
       .bytes(facts.config)
       .number(static_cast<std::uint64_t>(facts.time))
       .text(facts.label);
-  const seal_tag tag = key->sealer_of(salt)->seal(sealed_content::body, sealed_position, body);
+  digest id{{}, 16};
+  fill_random(std::span(id.bytes).first(id.size));
+  const object_name name{object_kind::key, to_hex(id)};
+  const seal_tag tag = key->sealer_of(salt, place_of(name))->seal(sealed_content::body, sealed_position, body);
   std::vector<std::uint8_t> bytes;
   field_writer(bytes)
       .bytes(encode(object_header{object_kind::key, seal_kind::aes_256_gcm, salt}))
@@ -87,11 +90,9 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
   const auto proof = proof_of(bytes, store_key, facts.config);
   if (!proof) return proof.error();
   field_writer(bytes).bytes(proof->view());
-  digest id{{}, 16};
-  fill_random(std::span(id.bytes).first(id.size));
-  if (status put = objects.put({object_kind::key, to_hex(id)}, std::move(bytes)); !put.ok()) return put;
+  if (status put = objects.put(name, std::move(bytes)); !put.ok()) return put;
   if (status synced = objects.sync(); !synced.ok()) return synced;
-  return to_hex(id);
+  return name.id;
 }
 
 result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret) {
@@ -115,7 +116,8 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   std::vector<std::uint8_t> body(bytes->begin() + sealed_position, sealed_end);
   seal_tag tag;
   std::copy_n(sealed_end, tag_bytes, tag.begin());
-  if (!key->sealer_of(header->salt)->open(sealed_content::body, sealed_position, body, tag)) return refused;
+  if (!key->sealer_of(header->salt, place_of(name))->open(sealed_content::body, sealed_position, body, tag))
+    return refused;
   field_reader fields(body);
   opened_key unlocked_key;
   unlocked_key.id = id;

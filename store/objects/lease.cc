@@ -115,14 +115,15 @@ status put_lease(storage& objects, const std::string& id, const lease& facts, co
       .text(facts.owner);
   object_salt salt;
   fill_random(salt);
-  return objects.put({object_kind::lease, id}, encode_small_object(object_kind::lease, std::move(body), key, salt));
+  const object_name name{object_kind::lease, id};
+  return objects.put(name, encode_small_object(name, std::move(body), key, salt));
 }
 
 result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key) {
   const object_name name{object_kind::lease, id};
   const auto bytes = read_object(objects, name, largest_lease_bytes);
   if (!bytes) return bytes.error();
-  const auto body = decode_small_object(*bytes, object_kind::lease, key, path_of(name));
+  const auto body = decode_small_object(*bytes, name, key);
   if (!body) return body.error();
   field_reader fields(*body);
   lease facts;

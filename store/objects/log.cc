@@ -56,7 +56,7 @@ result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_
   const object_name name = entry_name(number);
   const auto bytes = read_object(objects, name, largest_entry_bytes);
   if (!bytes) return bytes.error();
-  const auto body = decode_small_object(*bytes, object_kind::log_entry, key, path_of(name));
+  const auto body = decode_small_object(*bytes, name, key);
   if (!body) return body.error();
   field_reader fields(*body);
   log_entry entry;
@@ -71,7 +71,7 @@ result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_
   return entry;
 }
 
-std::vector<std::uint8_t> encode(const log_entry& entry, const seal_key& key) {
+std::vector<std::uint8_t> encode(const log_entry& entry, std::uint64_t number, const seal_key& key) {
   std::vector<std::uint8_t> body;
   field_writer fields(body);
   fields.number(static_cast<std::uint8_t>(entry.kind));
@@ -82,7 +82,7 @@ std::vector<std::uint8_t> encode(const log_entry& entry, const seal_key& key) {
   append(entry.removed_keys, fields);
   object_salt salt;
   fill_random(salt);
-  return encode_small_object(object_kind::log_entry, std::move(body), key, salt);
+  return encode_small_object(entry_name(number), std::move(body), key, salt);
 }
 
 void apply(const log_entry& entry, std::uint64_t number, store_log& log) {
@@ -199,7 +199,7 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
   const std::uint64_t number = known.newest + 1;
   // No entry may survive a crash that an entry before it does not survive, whoever has put that.
   if (status synced = objects.sync_kind(object_kind::log_entry); !synced.ok()) return synced;
-  status put = objects.put(entry_name(number), encode(entry, key));
+  status put = objects.put(entry_name(number), encode(entry, number, key));
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) return std::optional<std::uint64_t>();
   if (!put.ok()) return put;

@@ -7,28 +7,28 @@
 
 namespace cutpoint::store {
 
-std::vector<std::uint8_t> encode_small_object(object_kind kind, std::vector<std::uint8_t> body, const seal_key& key,
-                                              const object_salt& salt) {
-  const seal_tag tag = key.sealer_of(salt)->seal(sealed_content::body, object_header_bytes, body);
+std::vector<std::uint8_t> encode_small_object(const object_name& name, std::vector<std::uint8_t> body,
+                                              const seal_key& key, const object_salt& salt) {
+  const seal_tag tag = key.sealer_of(salt, place_of(name))->seal(sealed_content::body, object_header_bytes, body);
   std::vector<std::uint8_t> bytes;
-  field_writer(bytes).bytes(encode(object_header{kind, key.kind(), salt})).bytes(body).bytes(tag);
+  field_writer(bytes).bytes(encode(object_header{name.kind, key.kind(), salt})).bytes(body).bytes(tag);
   return bytes;
 }
 
-result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, object_kind kind, const seal_key& key,
-                                                      std::string_view object) {
-  const auto header = decode_header(bytes, kind, object);
+result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, const object_name& name, const seal_key& key) {
+  const std::string object = path_of(name);
+  const auto header = decode_header(bytes, name.kind, object);
   if (!header) return header.error();
   if (header->seal != key.kind()) {
     return status(status_code::invalid_argument,
-                  std::string(object) + (key.kind() == seal_kind::checksum ? " is encrypted" : " is not encrypted"));
+                  object + (key.kind() == seal_kind::checksum ? " is encrypted" : " is not encrypted"));
   }
   if (bytes.size() < object_header_bytes + tag_bytes) return damage(object, "it is too short");
   const byte_span sealed = bytes.subspan(object_header_bytes, bytes.size() - object_header_bytes - tag_bytes);
   std::vector<std::uint8_t> body(sealed.begin(), sealed.end());
   seal_tag tag;
   std::copy(bytes.end() - tag_bytes, bytes.end(), tag.begin());
-  if (!key.sealer_of(header->salt)->open(sealed_content::body, object_header_bytes, body, tag)) {
+  if (!key.sealer_of(header->salt, place_of(name))->open(sealed_content::body, object_header_bytes, body, tag)) {
     return damage(object, "its bytes have changed");
   }
   return body;

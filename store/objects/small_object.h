@@ -9,14 +9,14 @@
 
 namespace cutpoint::store {
 
-/// Returns the bytes of a small object.
-[[nodiscard]] std::vector<std::uint8_t> encode_small_object(object_kind kind, std::vector<std::uint8_t> body,
+/// Returns the bytes of a small object. The id of one that is named by its bytes may be empty.
+[[nodiscard]] std::vector<std::uint8_t> encode_small_object(const object_name& name, std::vector<std::uint8_t> body,
                                                             const seal_key& key, const object_salt& salt);
 
-/// Returns the body of a small object. `object` names it in messages. Errors: those of `decode_header`; damage;
+/// Returns the body of a small object. Errors: those of `decode_header`; damage;
 /// invalid_argument, if the object is sealed otherwise than `key` seals.
-[[nodiscard]] result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, object_kind kind,
-                                                                    const seal_key& key, std::string_view object);
+[[nodiscard]] result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, const object_name& name,
+                                                                    const seal_key& key);
 
 /// Reads a whole object. Errors: those of the storage; damage, if it is longer than `largest_bytes`.
 [[nodiscard]] result<std::vector<std::uint8_t>> read_object(storage& objects, const object_name& name,

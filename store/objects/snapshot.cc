@@ -70,7 +70,7 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
   }
   object_salt salt;
   fill_random(salt);
-  std::vector<std::uint8_t> bytes = encode_small_object(object_kind::snapshot, std::move(body), key, salt);
+  std::vector<std::uint8_t> bytes = encode_small_object({object_kind::snapshot, ""}, std::move(body), key, salt);
   const auto name = blake3_digest(bytes);
   if (!name) return name.error();
   std::string id = to_hex(*name);
@@ -86,7 +86,7 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   const auto named = blake3_digest(*bytes);
   if (!named) return named.error();
   if (to_hex(*named) != id) return damage(path_of(name), "its bytes do not have its name");
-  const auto body = decode_small_object(*bytes, object_kind::snapshot, key, path_of(name));
+  const auto body = decode_small_object(*bytes, name, key);
   if (!body) return body.error();
   field_reader fields(*body);
   snapshot facts;

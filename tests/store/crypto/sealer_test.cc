@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(with, sealing, testing::Bool(),
 
 TEST_P(sealing, detects_other_bytes_parts_positions_salts_and_keys) {
   const seal_key key = GetParam() ? seal_key(numbered_key(1)) : seal_key();
-  const auto seals = key.sealer_of({1});
+  const auto seals = key.sealer_of({1}, "log/1");
   for (const std::size_t size : {0u, 1u, 15u, 16u, 48u, 1000u}) {
     const std::vector<std::uint8_t> plain(size, 7);
     std::vector<std::uint8_t> sealed = plain;
@@ -56,7 +56,13 @@ TEST_P(sealing, detects_other_bytes_parts_positions_salts_and_keys) {
       EXPECT_FALSE(opens(sealed_content::record_payload, 16 * size, wrong, tag));
     }
     if (GetParam()) {
-      for (const auto& other : {seal_key(numbered_key(2)).sealer_of({1}), key.sealer_of({2})}) {
+      store::store_identity other_store = {1};
+      const auto others = {seal_key(numbered_key(2)), seal_key(numbered_key(1), other_store)};
+      std::vector<std::unique_ptr<store::sealer>> sealers;
+      for (const seal_key& each : others) sealers.push_back(each.sealer_of({1}, "log/1"));
+      sealers.push_back(key.sealer_of({2}, "log/1"));
+      sealers.push_back(key.sealer_of({1}, "log/2"));
+      for (const auto& other : sealers) {
         std::vector<std::uint8_t> bytes = sealed;
         EXPECT_FALSE(other->open(sealed_content::record_payload, 16 * size, bytes, tag));
       }
@@ -78,10 +84,13 @@ TEST(encryption, is_aes_256_gcm_with_the_documented_key_and_nonce) {
     nines.fill(9);
     return nines;
   }();
+  store::store_identity identity;
+  identity.fill(5);
   std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5};
-  const auto tag = seal_key(numbered_key(0)).sealer_of(salt)->seal(sealed_content::record_payload, 0x1020, bytes);
-  EXPECT_EQ(hex(bytes), "ee0fb28b73");
-  EXPECT_EQ(hex(tag), "ae9a560848a24e26c7b4566f61a36c22");
+  const auto tag =
+      seal_key(numbered_key(0), identity).sealer_of(salt, "log/1")->seal(sealed_content::record_payload, 0x1020, bytes);
+  EXPECT_EQ(hex(bytes), "85d44308ad");
+  EXPECT_EQ(hex(tag), "e4c0d572803d3a5ddbf8c3bc5b9411d2");
 }
 
 }  // namespace

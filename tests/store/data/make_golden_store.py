@@ -28,8 +28,8 @@ def text(value: str) -> bytes:
     return struct.pack("<H", len(value.encode())) + value.encode()
 
 
-def small(kind: int, seal: int, salt: bytes, body: bytes) -> bytes:
-    return header(kind, seal, salt) + sealed(seal, salt, 5, 64, body)
+def small(kind: int, seal: int, salt: bytes, body: bytes, place: str) -> bytes:
+    return header(kind, seal, salt) + sealed(seal, salt, 5, 64, body, place, IDENTITY)
 
 
 def digest_of(seal: int, content: bytes) -> bytes:
@@ -92,11 +92,11 @@ def store(folder: pathlib.Path, seal: int) -> None:
 
     cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)" if seal else "fastcdc(avg_bytes=65536)"
     config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts)
-    config = small(0, CHECKSUMS, bytes([12] * 32), config_body)
-    container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes])
+    config = small(0, CHECKSUMS, bytes([12] * 32), config_body, "config")
+    container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes], IDENTITY)
     facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + bytes(range(16))
     facts += struct.pack("<QQQQQ", 6, 3, 216_205, 1, 2) + text("golden") + struct.pack("<H", 1) + text("/data")
-    snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second"))
+    snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second"), "snapshots")
 
     def write(kind: str, name: str, content: bytes) -> None:
         (folder / kind).mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
 
     snapshot_id = blake3.blake3(snapshot).hexdigest()
     # a change that commits the snapshot
-    log_entry = small(6, seal, bytes([15] * 32), b"\1" + struct.pack("<II", 0, 0) + ids([snapshot_id]) + ids([]) + ids([]))
+    log_entry = small(6, seal, bytes([15] * 32), b"\1" + struct.pack("<II", 0, 0) + ids([snapshot_id]) + ids([]) + ids([]), f"log/{1:016x}")
 
     write("", "config", config)
     write("containers", blake3.blake3(container_bytes).hexdigest(), container_bytes)
@@ -118,7 +118,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
         key_of_file = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store key file").derive(SECRET)
         body = KEY + blake3.blake3(config).digest() + struct.pack("<q", TIME * 10**9) + text("golden")
         make_goldens.KEY = key_of_file  # seals the body in the place of the store's key
-        key = header(1, ENCRYPTION, salt) + bytes([2, 0, 0, 0, 0, 0, 0, 0]) + sealed(ENCRYPTION, salt, 5, 72, body)
+        key = header(1, ENCRYPTION, salt) + bytes([2, 0, 0, 0, 0, 0, 0, 0]) + sealed(ENCRYPTION, salt, 5, 72, body, "keys/" + "0" * 31 + "1")
         make_goldens.KEY = KEY
         proof_key = HKDF(hashes.SHA256(), 32, blake3.blake3(config).digest(), b"cutpoint store key proof").derive(KEY)
         write("keys", "0" * 31 + "1", key + blake3.blake3(key, key=proof_key).digest())

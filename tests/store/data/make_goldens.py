@@ -29,11 +29,11 @@ def header(kind: int, seal: int, salt: bytes) -> bytes:
     return fields + xxhash.xxh3_128_digest(fields, 0)
 
 
-def sealed(seal: int, salt: bytes, content: int, position: int, data: bytes) -> bytes:
+def sealed(seal: int, salt: bytes, content: int, position: int, data: bytes, place: str = "containers", identity: bytes = bytes(32)) -> bytes:
     """The sealed bytes and their tag."""
     if seal == CHECKSUMS:
         return data + xxhash.xxh3_128_digest(data, (position * 256 + content) & MASK)
-    key = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store object").derive(KEY)
+    key = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store object" + identity + place.encode()).derive(KEY)
     return AESGCM(key).encrypt(struct.pack("<IQ", content, position), data, None)
 
 
@@ -52,7 +52,7 @@ def round16(length: int) -> int:
     return -(-length // 16) * 16
 
 
-def container(seal: int, salt: bytes, records: list[tuple[int, int, int, bytes, bytes]]) -> bytes:
+def container(seal: int, salt: bytes, records: list[tuple[int, int, int, bytes, bytes]], identity: bytes = bytes(32)) -> bytes:
     """`records` have kind, codec, raw length, payload and digest; chunks first."""
     if seal == ENCRYPTION:
         least = 64 + sum(80 + round16(len(payload)) for *_, payload, _ in records) + 80 + 48 * (len(records) + 1) + 16 + 64 + 64
@@ -65,14 +65,14 @@ def container(seal: int, salt: bytes, records: list[tuple[int, int, int, bytes, 
         if kind != CHUNK and metadata is None:
             metadata = len(out)
         at = len(out)
-        out += sealed(seal, salt, 1, at, description(0x44524350, kind, codec, raw, payload, digest))
-        out += sealed(seal, salt, 2, at, payload.ljust(round16(len(payload)), b"\0"))
+        out += sealed(seal, salt, 1, at, description(0x44524350, kind, codec, raw, payload, digest), identity=identity)
+        out += sealed(seal, salt, 2, at, payload.ljust(round16(len(payload)), b"\0"), identity=identity)
         trailer += description(at // 16, kind, codec, raw, payload, digest)
     trailer_at = len(out)
     metadata = trailer_at if metadata is None else metadata
-    out += sealed(seal, salt, 3, trailer_at, trailer)
+    out += sealed(seal, salt, 3, trailer_at, trailer, identity=identity)
     total = len(out) + 128
-    out += sealed(seal, salt, 4, len(out), struct.pack("<IIQQQ", 0x4C544350, len(records), metadata, trailer_at, total) + bytes(16))
+    out += sealed(seal, salt, 4, len(out), struct.pack("<IIQQQ", 0x4C544350, len(records), metadata, trailer_at, total) + bytes(16), identity=identity)
     return out + header(CONTAINER, seal, salt)
 
 

@@ -1,0 +1,104 @@
+// The log counts what its entries say in their order, and shows what is missing, damaged or not its own.
+#include "store/objects/log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/format/failure.h"
+#include "tests/store/support/made_store.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::log_entry;
+using store::log_entry_kind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class logs : public testing::TestWithParam<bool> {
+ protected:
+  std::optional<std::uint64_t> append(const log_entry& entry) { return append(read(), entry); }
+  std::optional<std::uint64_t> append(const store::store_log& known, const log_entry& entry) {
+    return *store::append_to_log(*disk_store_.open_storage(store::new_session_id()), key_, known, entry);
+  }
+  store::store_log read() { return *store::read_log(*disk_store_.open_storage("r"), key_); }
+  status failure() { return store::read_log(*disk_store_.open_storage("r"), key_).error(); }
+  void remove(const std::string& path) { ASSERT_TRUE(disk_store_.files->remove(path).ok()); }
+
+  made_store disk_store_;
+  store::seal_key key_ = GetParam() ? store::seal_key(numbered_key(1)) : store::seal_key();
+};
+INSTANTIATE_TEST_SUITE_P(with, logs, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
+
+log_entry commit_of(const std::string& snapshot, const std::set<std::string>& replaced = {}) {
+  log_entry entry;
+  entry.snapshots = {snapshot};
+  entry.removed_snapshots = replaced;
+  return entry;
+}
+
+store::container_name container(std::uint8_t number) { return {number}; }
+
+TEST_P(logs, count_changes_and_are_summed_up_by_decisions) {
+  EXPECT_EQ(append(commit_of("a")), 1u);
+  EXPECT_EQ(append(commit_of("b")), 2u);
+  EXPECT_EQ(append(commit_of("c", {"a"})), 3u);
+  log_entry proposal;
+  proposal.kind = log_entry_kind::proposal;
+  proposal.removed_containers = {container(1), container(2)};
+  log_entry condemnation;
+  condemnation.condemned_containers = {container(3)};
+  condemnation.removed_keys = {"k"};
+  EXPECT_TRUE(append(proposal) && append(condemnation));
+  auto log = read();
+  EXPECT_THAT(log.snapshots, ElementsAre("b", "c"));
+  EXPECT_EQ(log.proposal, 4u);
+  EXPECT_THAT(log.unusable(), ElementsAre(container(1), container(2), container(3)));
+  EXPECT_THAT(log.lost(), ElementsAre(container(3)));
+  EXPECT_THAT(log.removed_keys, ElementsAre("k"));
+  log_entry decision;
+  decision.kind = log_entry_kind::decision;
+  decision.removed_containers = {container(1)};
+  decision.snapshots = {"c"};
+  EXPECT_TRUE(append(decision));
+  ASSERT_TRUE(store::remove_entries_before(*disk_store_.open_storage("x"), 6).ok());
+  log = read();
+  EXPECT_EQ(log.decision, 6u);
+  EXPECT_EQ(log.proposal, 0u);
+  EXPECT_THAT(log.snapshots, ElementsAre("c"));
+  EXPECT_THAT(log.lost(), ElementsAre(container(1)));
+}
+
+TEST_P(logs, take_one_of_two_entries_with_the_same_number) {
+  const auto known = read();
+  EXPECT_TRUE(append(known, commit_of("a")));
+  EXPECT_FALSE(append(known, commit_of("b")));
+  EXPECT_THAT(read().snapshots, ElementsAre("a"));
+}
+
+TEST_P(logs, show_a_missing_and_a_damaged_entry) {
+  for (const char* const each : {"a", "b", "c"}) ASSERT_TRUE(append(commit_of(each)));
+  std::vector<std::uint8_t>& bytes = *disk_store_.files->bytes_of("log/0000000000000003");
+  bytes[70] ^= 1;
+  EXPECT_TRUE(store::is_damage(failure()));
+  EXPECT_THAT(failure().message(), HasSubstr("log/0000000000000003"));
+  bytes[70] ^= 1;
+  EXPECT_TRUE(store::read_log(*disk_store_.open_storage("r"), key_).ok());
+  remove("log/0000000000000002");
+  EXPECT_THAT(failure().message(), HasSubstr("log/0000000000000002 is damaged: it is missing"));
+  remove("log/0000000000000001");
+  EXPECT_THAT(failure().message(), HasSubstr("log/0000000000000002 is damaged: it is missing"));
+}
+
+TEST_P(logs, do_not_take_an_entry_that_was_moved) {
+  ASSERT_TRUE(append(commit_of("a")) && append(commit_of("b", {"a"})));
+  const std::vector<std::uint8_t> first = *disk_store_.files->bytes_of("log/0000000000000001");
+  ASSERT_TRUE(disk_store_.files->create("log/0000000000000003").ok());
+  *disk_store_.files->bytes_of("log/0000000000000003") = first;  // would bring the first snapshot back
+  EXPECT_EQ(store::read_log(*disk_store_.open_storage("r"), key_).ok(), !GetParam())
+      << "only encryption detects changes that were made on purpose";
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
