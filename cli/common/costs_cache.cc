@@ -2,7 +2,6 @@
 #include "cli/common/costs_cache.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -11,9 +10,9 @@
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "cli/common/costs_json.h"
+#include "cli/common/user_files.h"
 
 namespace cutpoint::cli {
 
@@ -23,11 +22,6 @@ namespace {
 constexpr int format_version = 2;
 /// Much more than the costs of many devices take.
 constexpr std::size_t most_bytes = 16 * MiB;
-
-std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? std::string_view(value) : std::string_view();
-}
 
 result<std::string> read_whole(const std::string& path) {
   std::error_code failed;
@@ -58,16 +52,9 @@ std::string build_key() {
 }
 
 result<std::string> costs_file(const std::string& machine, const feed_options& job) {
-  std::string folder(environment("CUTPOINT_CACHE_DIR"));
-  if (folder.empty() && environment("XDG_CACHE_HOME").starts_with('/')) {
-    folder = fmt::format("{}/cutpoint", environment("XDG_CACHE_HOME"));
-  }
-  if (folder.empty() && !environment("HOME").empty()) folder = fmt::format("{}/.cache/cutpoint", environment("HOME"));
-  if (folder.empty()) {
-    return status(status_code::unavailable,
-                  "no folder to store costs in: CUTPOINT_CACHE_DIR, XDG_CACHE_HOME and HOME are not set");
-  }
-  return fmt::format("{}/costs-{:016x}.json", folder,
+  const auto folder = user_folder("CUTPOINT_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+  if (!folder) return status(folder.error().code(), "no folder to store costs in: " + folder.error().message());
+  return fmt::format("{}/costs-{:016x}.json", *folder,
                      hash_of(fmt::format("{}\n{}\n{}", machine, job.cuts.canonical(), name_of(job.fingerprint.kind))));
 }
 
@@ -90,20 +77,7 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
 }
 
 status save_costs(const std::string& path, const cost_model& costs, const std::string& build) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return system_failure(folder.string(), "made", failed.value());
-  const std::string temporary = fmt::format("{}.{}", path, ::getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file << json_text({{"format", format_version}, {"build", build}, {"costs", costs_json(costs)}});
-  file.close();
-  if (!file) failed.assign(errno, std::generic_category());
-  if (!failed) std::filesystem::rename(temporary, path, failed);
-  if (!failed) return {};
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  return system_failure(path, "written", failed.value());
+  return replace_file(path, json_text({{"format", format_version}, {"build", build}, {"costs", costs_json(costs)}}));
 }
 
 }  // namespace cutpoint::cli

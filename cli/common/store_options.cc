@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 
 #include <cutpoint/text.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "cli/common/option_values.h"
+#include "cli/common/user_files.h"
 
 namespace cutpoint::cli {
 
@@ -26,8 +28,26 @@ result<backup_store> store_options::open() const {
   const auto secret = secret_.read();
   if (!secret) return status(status_code::unavailable, secret.error().message());
   auto store = backup_store::open(location_, *secret);
+  if (store) remember_log(location_, *store);
   if (store || store.error().code() == status_code::cancelled) return store;
   return status(status_code::unavailable, store.error().message());
+}
+
+void remember_log(const std::string& location, backup_store& store) {
+  const auto folder = user_folder("CUTPOINT_STATE_DIR", "XDG_STATE_HOME", ".local/state");
+  const auto number = store.log_number();
+  if (!folder || !number) return;
+  const std::string path = fmt::format("{}/stores/{}", *folder, store.identity());
+  std::uint64_t seen = 0;
+  std::ifstream(path) >> seen;
+  if (*number < seen) {
+    console(verbosity::normal)
+        .warning(fmt::format(
+            "{}: the store has gone back: the newest entry of its log was number {}, and is {} now. If you have not "
+            "restored an older copy yourself, somebody else has. Remove {} to have this forgotten",
+            printable(location), seen, *number, printable(path)));
+  }
+  if (*number > seen) static_cast<void>(replace_file(path, fmt::format("{}\n", *number)));
 }
 
 result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists) {

@@ -33,6 +33,11 @@ class store_options {
   secret_options secret_;
 };
 
+/// Remembers the number of the newest entry of a store's log in the user's state folder, and warns if the store has gone back:
+/// whoever has the storage can put an older copy in its place, and nothing in that copy tells. Called when a store is opened and
+/// after it was changed. Without a folder to remember it in nothing is said.
+void remember_log(const std::string& location, backup_store& store);
+
 /// Returns the tags of a list, in which commas separate them. Errors: invalid_argument, for an empty tag.
 [[nodiscard]] result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists);
 

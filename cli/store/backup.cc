@@ -122,6 +122,7 @@ exit_code backup_command::run() {
                  .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
                  .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
                  .cancel = &interruption()});
+  remember_log(store_.location(), *store);
   problems.finish();
   if (!snapshot && snapshot.error().message() == problems.first()) return exit_code::input_failed;  // it was printed
   if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return say.refuse(snapshot.error());

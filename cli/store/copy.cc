@@ -88,6 +88,7 @@ exit_code copy_command::run() {
        .skipped = print_skipped,
        .problem = [&](const std::string& snapshot, const status& why) { say.error(problem_text(snapshot, why)); },
        .cancel = &interruption()});
+  remember_log(target_.location(), *target);
   if (written.ok()) written = out->finish();
   if (!copied) return fail(say, copied.error());
   if (!written.ok()) return fail(say, written);

@@ -66,6 +66,7 @@ exit_code prune_command::run() {
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   const auto done = store->prune(options);
+  remember_log(store_.location(), *store);
   if (!done) return fail(say, done.error());
   const exit_code written =
       write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);

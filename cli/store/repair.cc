@@ -50,6 +50,7 @@ exit_code repair_command::run() {
           },
       .cancel = &interruption()};
   const auto done = store->repair(options);
+  remember_log(store_.location(), *store);
   if (!done) return fail(say, done.error());
   if (is_json_) {
     return write_all(output_option(),

@@ -108,6 +108,15 @@ bool backup_store::is_encrypted() const noexcept {
   return implementation_->opened_store->config().encryption == store::seal_kind::aes_256_gcm;
 }
 
+std::string backup_store::identity() const {
+  return to_hex(digest{implementation_->opened_store->config().identity, 32});
+}
+
+result<std::uint64_t> backup_store::log_number() {
+  const auto log = implementation_->opened_store->read_log([](const store::object_name&, const status&) {});
+  return log ? result<std::uint64_t>(log->newest) : implementation_->named(log.error());
+}
+
 result<std::vector<store_key>> backup_store::keys() {
   const auto& used = implementation_->opened_store->opened_by();
   if (!used)

@@ -271,6 +271,11 @@ class backup_store {
   /// Returns what was fixed when the store was made.
   [[nodiscard]] const store_settings& settings() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
+  /// Returns the random identity that the store was made with, as 64 hexadecimal digits.
+  [[nodiscard]] std::string identity() const;
+  /// Returns the number of the newest entry of the store's log, which only grows: a store that has a smaller number than before
+  /// was replaced by an older copy. Errors: io_error.
+  [[nodiscard]] result<std::uint64_t> log_number();
 
   /// Backs up files, and returns the snapshot, which is durable. Errors: nothing was found; invalid_argument,
   /// for a path below a link that is stored as a link, for the store itself as a path, or for a tag; io_error; that of

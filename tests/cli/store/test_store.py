@@ -230,6 +230,17 @@ class Store(StoreTest):
         self.assertEqual(backup.returncode, 0)
         self.assertEqual(self.store("dump", f"{snapshot.decode().strip()}:/stdin"), "content")
 
+    def test_an_older_copy_in_the_place_of_a_store_is_seen(self):
+        self.backup()
+        shutil.copytree(self.folder / "store", self.folder / "older")
+        self.write("data/new", b"new")
+        self.backup()
+        shutil.rmtree(self.folder / "store")
+        (self.folder / "older").rename(self.folder / "store")
+        run = self.run_store("snapshots")
+        self.assertEqual((run.code, len(run.stdout.splitlines())), (0, 1))
+        self.assertIn("the store has gone back", run.stderr)
+
     def test_sessions_are_shown_and_ended(self):
         self.assertEqual(self.store("sessions"), "")
         backup = self.start("backup", "-", "--store", "store", stdin=subprocess.PIPE)

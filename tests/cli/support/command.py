@@ -10,6 +10,7 @@ import tempfile
 import termios
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 # As the build names it; else the release build.
@@ -66,6 +67,11 @@ class CommandTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="cutpoint-")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
+        state = tempfile.TemporaryDirectory(prefix="cutpoint-state-")
+        self.addCleanup(state.cleanup)
+        environment = unittest.mock.patch.dict(os.environ, CUTPOINT_STATE_DIR=state.name)
+        environment.start()
+        self.addCleanup(environment.stop)
 
     def write(self, name, content=b"content\n") -> Path:
         """A file in the folder; folders above it are made."""
