@@ -59,7 +59,7 @@ class Server:
             until = time.monotonic() + PATIENCE
             while not answers():
                 if self.process.poll() is not None or time.monotonic() > until:
-                    raise Failed(f"{name} did not start: {self._said()}")
+                    raise Failed(f"{name} did not start: {self._last_line()}")
                 time.sleep(0.05)
         except BaseException:
             self.stop()

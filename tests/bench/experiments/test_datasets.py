@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments import datasets  # noqa: E402
-from experiments.datasets import catalog, pypi, store, tars  # noqa: E402
+from experiments.datasets import catalog, pypi, servers, store, tars  # noqa: E402
 from experiments.datasets.base import Generator, Planned  # noqa: E402
 
 MIB = 1 << 20
@@ -356,6 +356,16 @@ class RealRedis(OfStore):
             except OSError:
                 continue
         return names
+
+
+class Starting(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("setpriv"), "no setpriv here")
+    def test_a_server_that_does_not_start_says_why(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = servers.Place("nobody", Path(folder))
+            self.addCleanup(place.remove)
+            with self.assertRaisesRegex(datasets.Failed, "^echo did not start: no port is free$"):
+                servers.Server("echo", place, ["sh", "-c", "echo begun; echo no port is free; exit 1"], lambda: False)
 
 
 if __name__ == "__main__":
