@@ -81,16 +81,6 @@ experiments_python() {
   printf '%s\n' "$venv/bin/python"
 }
 
-# experiments_ray: adds Ray to this environment if it is missing.
-experiments_ray() {
-  local python
-  python=$(experiments_python)
-  if "$python" -c 'import ray' 2>/dev/null; then return; fi
-  say "fetching Ray into .deps/experiments…"
-  "$python" -m pip install --quiet --disable-pip-version-check --requirement "$root/bench/experiments/requirements-ray.txt" >&2 ||
-    die "no Ray: see above"
-}
-
 # --- CUDA and CMake: the machine's own if they are new enough, else from PyPI ------------------------------------------------------
 
 nvcc_major() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\)\..*/\1/p'; }

@@ -7,7 +7,6 @@ from pathlib import Path
 from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger
 from experiments.sweep import plan
 from experiments.sweep.command import Command, Failed
-from experiments.sweep.machines import NoCluster
 from experiments.sweep.run import Run, check
 from experiments.sweep.store import Busy, Store
 
@@ -28,7 +27,6 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--no-report", action="store_true", help="write no report")
     parser.add_argument("--only", metavar="GROUP", help="measure only this group of cells")
     parser.add_argument("--list", action="store_true", help="print the cells without a result, and measure nothing")
-    parser.add_argument("--ray", metavar="ADDRESS", help="measure on all machines of this Ray cluster (HOST:PORT, or auto)")
     parser.add_argument("--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command to measure")
     return parser.parse_args(words)
 
@@ -50,7 +48,7 @@ def sweep(options: argparse.Namespace) -> int:
             log(f"{len(cells)} of {len(wanted.cells)} cells are missing in {results}")
             return DONE
         log(f"{len(cells)} of {len(wanted.cells)} cells are to be measured; results: {results}")
-        failed = run.measure(cells, options.ray)
+        failed = run.measure(cells)
         for outcome, problem in store.problems(wanted.name):
             log(f"{outcome}: {problem}")
     finally:
@@ -75,7 +73,7 @@ def main(words: list[str]) -> int:
     except OSError as failed:
         log(f"{failed.filename or ''}: {failed.strerror or failed}".removeprefix(": "))
         return WRONG_USAGE if failed.filename == str(options.file) else FAILED
-    except (Failed, Busy, NoCluster) as failed:
+    except (Failed, Busy) as failed:
         log(str(failed))
         return FAILED
 

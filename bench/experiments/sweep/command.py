@@ -21,9 +21,6 @@ class Command:
     def __init__(self, path: Path):
         self.path = path.resolve()
 
-    def __reduce__(self):
-        return Command, (self.path,)  # another machine asks its own binary
-
     def run(self, *words: str) -> str:
         """Returns the output. Raises Failed with the last line of standard error, or with the exit code if that is empty."""
         run = subprocess.run([self.path, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")

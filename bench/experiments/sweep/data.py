@@ -1,4 +1,4 @@
-"""The data sets of a sweep on one machine. Missing ones are made. They are identified by the checksum of their content and read into the page cache."""
+"""The data sets of a sweep. Missing ones are made. They are identified by the checksum of their content and read into the page cache."""
 
 import hashlib
 import os
@@ -9,10 +9,6 @@ from pathlib import Path
 from experiments import datasets
 from experiments.sizes import bytes_of
 from experiments.sweep.plan import Source
-
-
-class Unequal(Exception):
-    """The data on this machine differ from those that the sweep began with."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +52,6 @@ class Data:
     known: dict[str, Known] = field(default_factory=dict)
     cached: str = ""  # the set that was read last
 
-    def __reduce__(self):
-        return Data, (self.sources, self.folder)  # another machine finds or makes them again
-
     def open(self, name: str, log: Callable[[str], None]) -> Known:
         """Opens a data set, and makes it if it is missing. Raises the errors of generators."""
         if name not in self.known:
@@ -73,19 +66,17 @@ class Data:
                 self.known[name] = Known(data_set.checksum, data_set.paths, data_set.info)
         return self.known[name]
 
-    def ready(self, name: str, checksum: str) -> list[Path]:
-        """Reads the inputs into the page cache, as far as they fit, and returns them. Raises Unequal if their checksum differs."""
-        known = self.open(name, lambda _: None)
-        if known.checksum != checksum:
-            raise Unequal(f"data set {name} differs from the one that the sweep began with: share its folder between the machines")
+    def ready(self, name: str) -> list[Path]:
+        """Reads the inputs of an open data set into the page cache, as far as they fit, and returns them."""
+        paths = self.known[name].paths
         if self.cached != name:
-            for path in known.paths:
+            for path in paths:
                 for file in files_under(path):
                     with file.open("rb", buffering=0) as stream:
                         while stream.read(1 << 20):
                             pass
             self.cached = name
-        return known.paths
+        return paths
 
     def files(self, name: str, size: str) -> list[Path]:
         """The first files that together have `size` bytes."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.sweep.cell import Cell
 from experiments.sweep.command import Command, Failed
-from experiments.sweep.data import Data, Unequal
+from experiments.sweep.data import Data
 
 # Values that do not depend on threads or time, and so must be equal in all rounds.
 CONSTANT = ("cuts", "fingerprint", "result.bytes", "result.chunk_count", "result.unique_bytes", "result.unique_chunk_count")
@@ -20,9 +20,6 @@ class Measured:
     """The outcome of a cell: done, failed or unavailable. The latter two have a problem."""
 
     cell: Cell
-    key: str
-    machine: dict
-    machine_key: str
     started: str
     seconds: float
     outcome: str
@@ -62,37 +59,19 @@ def tune(command: Command, cell: Cell, paths: list[Path]) -> dict:
     return json.loads(command.run("tune", "--json", "-q", "--verify", "--sample", cell.sample, *command.cuts(cell), *map(str, paths)))
 
 
-@dataclass
-class Measurer:
-    """Measures cells on the machine on which it is called. It can be sent to other machines. `checksums` are those of the data on all machines."""
+def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | None]:
+    """Outcome, problem and result."""
+    if cell.kind == "dedup" and not command.back_ends[cell.backend]:
+        return "unavailable", f"back end '{cell.backend}' does not run here", None
+    run = {"dedup": dedup, "kernels": kernels, "tune": tune}[cell.kind]
+    try:
+        paths = data.ready(cell.dataset) if cell.kind != "kernels" else data.files(cell.dataset, cell.bytes)
+        return "done", "", run(command, cell, paths)
+    except (Failed, OSError, json.JSONDecodeError) as failed:
+        return "failed", str(failed), None
 
-    command: Command
-    data: Data
-    binary: str
-    checksums: dict[str, str]
 
-    def __call__(self, cell: Cell) -> Measured:
-        started, begin = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
-        outcome, problem, result = "failed", "", None
-        try:
-            outcome, result = self._measure(cell)
-        except (Failed, Unequal, OSError, json.JSONDecodeError) as failed:
-            problem = str(failed)
-        if outcome == "unavailable":
-            problem = f"back end '{cell.backend}' does not run here"
-        key = cell.key(self.binary, self.checksums[cell.dataset])
-        return Measured(
-            cell, key, self.command.machine, self.command.machine_key, started, time.monotonic() - begin, outcome, problem, result
-        )
-
-    def _measure(self, cell: Cell) -> tuple[str, dict | None]:
-        if self.command.key != self.binary:
-            raise Failed(f"{self.command.path} differs from the binary that the sweep began with: build the same one on every machine")
-        if cell.kind == "dedup" and not self.command.back_ends[cell.backend]:
-            return "unavailable", None
-        paths = self.data.ready(cell.dataset, self.checksums[cell.dataset])
-        if cell.kind == "dedup":
-            return "done", dedup(self.command, cell, paths)
-        if cell.kind == "kernels":
-            return "done", kernels(self.command, cell, self.data.files(cell.dataset, cell.bytes))
-        return "done", tune(self.command, cell, paths)
+def measure(command: Command, data: Data, cell: Cell) -> Measured:
+    started, begin = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
+    outcome, problem, result = _run(command, data, cell)
+    return Measured(cell, started, time.monotonic() - begin, outcome, problem, result)

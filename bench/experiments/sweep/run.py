@@ -7,8 +7,7 @@ from experiments import datasets
 from experiments.sweep.cell import Cell
 from experiments.sweep.command import Command
 from experiments.sweep.data import Data
-from experiments.sweep.machines import spread_over
-from experiments.sweep.measure import Measurer
+from experiments.sweep.measure import measure
 from experiments.sweep.plan import Plan, Wrong
 from experiments.sweep.progress import Estimate, Progress, work_of
 from experiments.sweep.store import Store
@@ -42,6 +41,7 @@ class Run:
             self._open(name)
         self.members = [(group, cell) for group, cell in plan.members if cell.dataset not in self.absent]
         store.add_binary(command.key, command.info)
+        store.add_machine(command.machine_key, command.machine)
         store.set_members(plan.name, [(group, self.key(cell)) for group, cell in self.members])
 
     def _open(self, name: str) -> None:
@@ -76,17 +76,15 @@ class Run:
                 estimate.learn(kind, algorithm, work_of(kind, rounds, sizes[checksum]), seconds)
         return estimate
 
-    def measure(self, cells: list[Cell], address: str | None = None) -> int:
+    def measure(self, cells: list[Cell]) -> int:
         """Measures the cells, keeps each result at once, and returns how many failed."""
-        checksums = {name: known.checksum for name, known in self.data.known.items()}
-        measurer = Measurer(self.command, self.data, self.command.key, checksums)
-        left = {self.key(cell): (cell, self._work(cell)) for cell in cells}
+        works = [self._work(cell) for cell in cells]
         estimate, progress, failed = self._estimate(), Progress(len(cells), self.log), 0
-        for done in spread_over(address)(measurer, cells):
-            self.store.add(done, checksums[done.cell.dataset], self.command.key)
-            _, work = left.pop(done.key)
+        for number, cell in enumerate(cells):
+            done = measure(self.command, self.data, cell)
+            self.store.add(done, self.key(cell), self.data.known[cell.dataset].checksum, self.command)
             if done.outcome == "done":
-                estimate.learn(done.cell.kind, done.cell.algorithm, work, done.seconds)
+                estimate.learn(cell.kind, cell.algorithm, works[number], done.seconds)
             failed += done.outcome == "failed"
-            progress.add(done, sum(estimate.of(cell, work) for cell, work in left.values()))
+            progress.add(done, sum(map(estimate.of, cells[number + 1 :], works[number + 1 :])))
         return failed

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from experiments.sweep.cell import OF_KIND
+from experiments.sweep.command import Command
 from experiments.sweep.measure import Measured
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -56,6 +57,9 @@ class Store:
     def add_binary(self, key: str, info: dict) -> None:
         self._file.execute("insert or replace into binaries values (?, ?)", (key, _text(info)))
 
+    def add_machine(self, key: str, info: dict) -> None:
+        self._file.execute("insert or replace into machines values (?, ?)", (key, _text(info)))
+
     def add_dataset(self, checksum: str, info: dict) -> None:
         self._file.execute("insert or replace into datasets values (?, ?)", (checksum, _text(info)))
 
@@ -66,19 +70,16 @@ class Store:
         self._file.executemany("insert or ignore into members values (?, ?, ?)", ((sweep, group, key) for group, key in members))
         self._file.execute("commit")
 
-    def add(self, done: Measured, checksum: str, binary: str) -> None:
+    def add(self, done: Measured, key: str, checksum: str, command: Command) -> None:
         """Writes the result of a cell, and replaces an earlier one."""
         cell, of_kind = done.cell, OF_KIND[done.cell.kind]
         row = {
-            "key": done.key, "kind": cell.kind, "dataset": cell.dataset, "checksum": checksum, "algorithm": cell.algorithm,
-            "size": cell.size, "parameters": _text(cell.parameters), "settings": _text(cell.settings), "binary": binary,
-            "machine": done.machine_key, "started": done.started, "seconds": done.seconds, "outcome": done.outcome,
+            "key": key, "kind": cell.kind, "dataset": cell.dataset, "checksum": checksum, "algorithm": cell.algorithm,
+            "size": cell.size, "parameters": _text(cell.parameters), "settings": _text(cell.settings), "binary": command.key,
+            "machine": command.machine_key, "started": done.started, "seconds": done.seconds, "outcome": done.outcome,
             "problem": done.problem, "result": _text(done.result) if done.result is not None else None,
         }  # fmt: skip
         row["join_name"] = cell.join if "join" in of_kind else None
         row |= {name: getattr(cell, name) if name in of_kind else None for name in ("hash", "backend", "threads", "segment", "rounds")}
-        self._file.execute("begin")
-        self._file.execute("insert or replace into machines values (?, ?)", (done.machine_key, _text(done.machine)))
         columns, places = ", ".join(row), ", ".join("?" * len(row))
         self._file.execute(f"insert or replace into cells ({columns}) values ({places})", list(row.values()))
-        self._file.execute("commit")
