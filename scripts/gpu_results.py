@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GPU_PAGE = ROOT / "docs" / "gpu.md"
 BEGIN, END = "<!-- scripts/gpu_results.py: begin -->\n", "<!-- scripts/gpu_results.py: end -->\n"
 NUMBERS = (1, 2, 3, 4)
-TABLES = ("chunking", "fingerprints", "end_to_end", "known_chunks", "engine")
+TABLES = ("chunking", "fingerprints", "end_to_end", "known_chunks")
 PROFILED = (  # columns of Nsight Compute's raw page, the first name that a version has
     ("µs", ("gpu__time_duration.sum",)),
     ("registers", ("launch__registers_per_thread",)),
@@ -58,7 +58,7 @@ def benchmark(folder):
             rows = merged.setdefault(name, {})
             for row in figures[name]:
                 key = row["name"], row.get("fingerprint")
-                if key not in rows or len(row.get("rates", "1")) >= len(rows[key].get("rates", "1")):
+                if key not in rows or len(row["rates"]) >= len(rows[key]["rates"]):
                     rows[key] = row
     return merged
 
@@ -216,7 +216,6 @@ def page(folder, figures, chart):
     for title, name in (("Fingerprints in device memory", "fingerprints"), ("Known chunks in pinned memory", "known_chunks")):
         rows = [(row["name"], row["fingerprint"], giga(best(row)), giga(row.get("target_bytes_per_second"))) for row in figures[name].values()]
         yield f"\n## {title}\n\n" + table(["name", "fingerprint", "GB/s", "goal"], rows)
-    yield "\n## The engine from memory\n\n" + table(["name", "fingerprint", "GB/s"], [(row["name"], row["fingerprint"], giga(row["bytes_per_second"])) for row in figures["engine"].values()])
     names = measured_by(engines(folder))
     rows = [(row["name"], *(giga(row["back_ends"].get(name, {}).get("bytes_per_second")) for name in names)) for row in engines(folder)]
     yield "\n## Processor against GPU: the engine with SHA-1, GB/s\n\n" + table(["name", *(BY.get(name, name) for name in names)], rows)

@@ -1,4 +1,4 @@
-// Measures data in host memory: by lanes of a device, and by the whole engine.
+// Measures data in host memory by lanes of a device.
 #pragma once
 
 #include <memory>
@@ -46,9 +46,5 @@ struct lane_sweep {
 /// Measures one kind of fingerprint of known chunks of 8 KiB likewise.
 [[nodiscard]] end_to_end_row measure_known_chunks(fingerprint_kind fingerprint, const device_data& data,
                                                   const lane_sweep& plan, deadline end);
-
-/// Measures cuts and fingerprints of `bytes` bytes by the engine with the back end cuda.
-[[nodiscard]] engine_row measure_engine(std::string_view name, const chunker& cuts, fingerprint_kind fingerprint,
-                                        const device_data& data, std::uint64_t bytes, deadline end);
 
 }  // namespace cutpoint::bench

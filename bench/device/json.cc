@@ -41,14 +41,6 @@ ordered_json json_of(const end_to_end_row& row, const device_rates& limits) {
   return out;
 }
 
-ordered_json json_of(const engine_row& row) {
-  return {{"name", row.name},
-          {"fingerprint", name_of(row.fingerprint)},
-          {"bytes_per_second", row.bytes_per_second},
-          {"device_share", row.device_share},
-          {"problem", row.problem}};
-}
-
 ordered_json json_of(const variant_row& row) {
   return {{"name", row.name},
           {"variant", row.variant},
@@ -81,14 +73,12 @@ std::string device_json(const device_facts& facts) {
                       {"fingerprints", ordered_json::array()},
                       {"end_to_end", ordered_json::array()},
                       {"known_chunks", ordered_json::array()},
-                      {"engine", ordered_json::array()},
                       {"variants", ordered_json::array()}};
   for (const named_fact& fact : facts.about) out["about"][fact.name] = fact.value;
   for (const resident_row& row : facts.chunking) out["chunking"].push_back(json_of(row, limits));
   for (const resident_row& row : facts.fingerprints) out["fingerprints"].push_back(json_of(row, limits));
   for (const end_to_end_row& row : facts.end_to_end) out["end_to_end"].push_back(json_of(row, limits));
   for (const end_to_end_row& row : facts.known_chunks) out["known_chunks"].push_back(json_of(row, limits));
-  for (const engine_row& row : facts.engine) out["engine"].push_back(json_of(row));
   for (const variant_row& row : facts.variants) out["variants"].push_back(json_of(row));
   out["host_problem"] = facts.host_problem;
   return out.dump(2) + '\n';

@@ -121,7 +121,6 @@ class measurement {
   void run(std::span<std::uint8_t> host) {
     for (const configuration& c : configurations_) resident(facts_.chunking, c, fingerprint_kind::none);
     fingerprints();
-    through_engine();
     const auto lock = memory_lock::make(host, data_.device);
     if (!lock) {
       facts_.host_problem = lock.error().message();
@@ -162,15 +161,6 @@ class measurement {
     for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
       say(fmt::format("known chunks, {}, from host memory", name_of(kind)));
       add(facts_.known_chunks, measure_known_chunks(kind, data_, plan(), end_));
-    }
-  }
-
-  void through_engine() {
-    const std::vector<std::string_view> few = {"gear", "fastcdc", "rabin", "seqcdc-inc", "xet"};
-    for (const configuration& c : configurations_) {
-      if (std::find(few.begin(), few.end(), c.name) == few.end()) continue;
-      say(fmt::format("{}, sha1, through the engine", c.name));
-      add(facts_.engine, measure_engine(c.name, c.chunker, fingerprint_kind::sha1, data_, 4 * data_.here.size(), end_));
     }
   }
 

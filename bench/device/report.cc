@@ -122,17 +122,6 @@ std::string end_to_end_table(const std::vector<end_to_end_row>& rows, const devi
   return t.text();
 }
 
-std::string engine_table(const device_facts& facts) {
-  table t({"name", "fingerprint", "GB/s", "of link", "cut by the device"});
-  for (const engine_row& row : facts.engine) {
-    const bool is_measured = row.bytes_per_second > 0;
-    t.add({row.name, std::string(name_of(row.fingerprint)), is_measured ? gigabytes(row.bytes_per_second) : "-",
-           is_measured ? share(row.bytes_per_second, facts.limits.link_in_pinned) : "-",
-           is_measured ? share(row.device_share, 1) : "-"});
-  }
-  return t.text();
-}
-
 std::string variant_table(const std::vector<variant_row>& rows) {
   table t({"scan or wait", "variant", "GB/s", "of the usual", "µs"});
   double usual = 0;
@@ -157,7 +146,6 @@ void for_each_problem(const device_facts& facts, Each each) {
   for (const auto& row : facts.fingerprints) check("in device memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.end_to_end) check("from host memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.known_chunks) check("known chunks", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.engine) check("the engine", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.variants) {
     if (!row.problem.empty()) each(fmt::format("{}, {}: {}", row.name, row.variant, row.problem), row.problem);
   }
@@ -194,7 +182,6 @@ std::string device_markdown(const device_facts& facts) {
          end_to_end_table(facts.end_to_end, facts);
   out += "\n## Known chunks of 8 KiB in pinned host memory: copied in, fingerprints, these copied out\n\n" +
          end_to_end_table(facts.known_chunks, facts);
-  out += "\n## The whole engine, fed from memory\n\n" + engine_table(facts);
   if (!facts.variants.empty()) out += "\n## Variants\n\n" + variant_table(facts.variants);
   std::string problems;
   for_each_problem(facts, [&](const std::string& sentence, const std::string&) { problems += "- " + sentence + "\n"; });

@@ -58,15 +58,6 @@ struct end_to_end_row {
   std::string problem = {};
 };
 
-/// One algorithm and fingerprint through the whole engine, fed from memory.
-struct engine_row {
-  std::string name;
-  fingerprint_kind fingerprint = fingerprint_kind::none;
-  double bytes_per_second = 0;
-  double device_share = 0;  ///< the share of bytes that the device cut
-  std::string problem = {};
-};
-
 /// A variant of the code that batches use: the speed of a scan, or the seconds of a wait.
 struct variant_row {
   std::string name;
@@ -85,7 +76,6 @@ struct device_facts {
   std::vector<resident_row> fingerprints = {};  ///< of the chunks of `fixed` and of `gear`
   std::vector<end_to_end_row> end_to_end = {};
   std::vector<end_to_end_row> known_chunks = {};
-  std::vector<engine_row> engine = {};
   std::vector<variant_row> variants = {};
   std::string host_problem = {};  ///< says why data in pinned host memory were not measured; else empty
 };

@@ -93,8 +93,6 @@ device_facts some_facts() {
                          .canonical = "fixed(avg_bytes=8192)",
                          .fingerprint = fingerprint_kind::blake3,
                          .rates = {{1, {32 * MiB, 25e9}}, {3, {32 * MiB, 45e9}}}}};
-  facts.engine = {
-      {.name = "gear", .fingerprint = fingerprint_kind::sha1, .bytes_per_second = 25e9, .device_share = 0.98}};
   return facts;
 }
 
@@ -113,7 +111,6 @@ TEST(device_markdown, has_each_figure_beside_its_limit_and_its_target) {
   EXPECT_THAT(text, HasSubstr("| fixed | sha1 | 8192 | 990.0 | - | 25 % | 1400.0 (71 %) | 64M |\n"));
   EXPECT_THAT(text, HasSubstr("| gear | 30.0, 32M | 47.5, 32M | 95 % | 47.5 (100 %) |\n"));
   EXPECT_THAT(text, HasSubstr("| blake3 | 25.0, 32M | 45.0, 32M | 90 % | 47.5 (95 %) |\n"));
-  EXPECT_THAT(text, HasSubstr("| gear | sha1 | 25.0 | 50 % | 98 % |\n"));
 }
 
 TEST(device_markdown, names_what_is_missing) {
@@ -163,7 +160,6 @@ TEST(device_json, has_the_same_figures) {
   EXPECT_EQ(json["limits"]["launch_seconds"], 9.5e-6);
   EXPECT_EQ(json["known_chunks"][0]["fingerprint"], "blake3");
   EXPECT_EQ(json["known_chunks"][0]["rates"][1]["bytes_per_second"], 45e9);
-  EXPECT_EQ(json["engine"][0]["device_share"], 0.98);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ class GpuResults(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.logs = self.folder / "gpu-part-4-logs"
         self.logs.mkdir()
-        tables = {name: [] for name in ("chunking", "fingerprints", "end_to_end", "known_chunks", "engine")}
+        tables = {name: [] for name in ("chunking", "fingerprints", "end_to_end", "known_chunks")}
         limits = {"read": 3e12, "link_in_pinned": 5e10, "launch_seconds": 3e-6, "integer_operations": 1e13}
         (self.folder / "gpu-part-1.json").write_text(json.dumps({"device": "A Card", "about": {}, "limits": limits} | tables))
 
