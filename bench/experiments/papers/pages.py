@@ -30,8 +30,3 @@ def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
     if inside:
         raise Malformed(f"{name}: table {inside} has no end")
     return "\n".join(done) + "\n"
-
-
-def table_names(text: str) -> list[str]:
-    """The names of the parts, in their order."""
-    return [match[1] for line in text.splitlines() if (match := OPEN.fullmatch(line.strip()))]

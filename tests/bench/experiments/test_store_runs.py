@@ -74,7 +74,7 @@ class StoreRuns(unittest.TestCase):
         measured = {"processor": "p", "processors": 2, "version": "v", "rounds": 1, "checksums": {"linux": "c"}, "jobs": jobs, "life": {"linux": life}}
         measured = json.loads(store_runs.text_of(measured))
         evidence = Evidence({}, None, {}, Stored(measured))
-        names = pages.table_names((ROOT / "docs/papers/p-dedupe-store.md").read_text())
+        names = pages.OPEN.findall((ROOT / "docs/papers/p-dedupe-store.md").read_text())
         tables = {name: TABLES[name](evidence) for name in names}
         self.assertIn("| rabin | linux | 75.00 | – | – | 2 | – | – | – | – | – |", tables["p-dedupe-store-figure-14"])
         self.assertIn("| rabin | 125.000 | 125.000 | 62.500 | 62.500 | 750.000 | – | – |", tables["p-dedupe-store-stages"])
