@@ -65,7 +65,7 @@ result<store::record_reference> store_files(const options& settings, store::open
                                                 .segment_bytes = settings.segment_bytes}};
     const auto stored = store::backup_files(engine, session, target.reading(), backup);
     if (!stored) return stored.error();
-    if (stored->problems != 0) return status(status_code::io_error, "a file cannot be read completely");
+    if (stored->totals.problems != 0) return status(status_code::io_error, "a file cannot be read completely");
     return stored->root;
   }
   const auto cuts = chunker_on(target.cuts(), backend::automatic);

@@ -39,13 +39,14 @@ class output {
   [[nodiscard]] status begin();
   /// Adds text to the buffer, which is written when it is full. Errors: io_error.
   [[nodiscard]] status write(std::string_view text);
+  /// Writes the buffer now. Errors: io_error.
+  [[nodiscard]] status flush();
   /// Writes the rest of the buffer and closes a file that was opened by its path, because some failures are reported
   /// only then. Must be the last call. Errors: io_error.
   [[nodiscard]] status finish();
 
  private:
   output(int descriptor, std::string name, const struct stat& facts);
-  [[nodiscard]] status flush();
   [[nodiscard]] bool is_ours() const;
   [[nodiscard]] bool is_this_file(const struct stat& other) const;
 

@@ -10,15 +10,13 @@
 #include <unistd.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/json.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/path_options.h"
-#include "cli/common/problem_log.h"
 #include "cli/common/producer.h"
 #include "cli/common/store_options.h"
-#include "cli/common/units.h"
 #include "cli/common/walk_filter.h"
+#include "cli/store/backup_report.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -43,6 +41,8 @@ class backup_command final : public subcommand {
   std::string memory_ = "256M";
   std::string cap_;
   bool reads_everything_ = false;
+  bool is_dry_run_ = false;
+  bool skips_unchanged_ = false;
   bool is_json_ = false;
   verbosity verbosity_ = verbosity::normal;
 };
@@ -68,11 +68,13 @@ void backup_command::add_options(CLI::App& app) {
   add_value_option(app, "--parent", parent_, "SNAPSHOT",
                    "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
   app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
+  app.add_flag("--dry-run", is_dry_run_, "Say what would be read, and store nothing");
+  app.add_flag("--skip-if-unchanged", skips_unchanged_, "Make no snapshot if nothing has changed since the parent");
   add_value_option(
       app, "--cap", cap_, "N",
       "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again");
   add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
-  app.add_flag("--json", is_json_, "Print the snapshot as JSON");
+  app.add_flag("--json", is_json_, "Print lines of JSON: the state each second, errors, and the snapshot at the end");
   add_verbosity(app, verbosity_);
 }
 
@@ -106,7 +108,9 @@ exit_code backup_command::run() {
   if (reads_command_) {
     if (const status started = command.start(paths_.paths()); !started.ok()) return fail(say, started);
   }
-  problem_log problems(say, verbosity_);
+  auto out = output_option().open();
+  if (!out) return fail(say, out.error());
+  backup_report report(say, verbosity_, is_json_ ? report_format::json : report_format::text, *out);
   const auto snapshot = store->back_up(
       *threads, {.paths = reads_command_ ? std::vector<std::string>{std::string(standard_input_path)} : paths_.paths(),
                  .standard_input_name = standard_input_name_,
@@ -118,21 +122,21 @@ exit_code backup_command::run() {
                  .reads_everything = reads_everything_,
                  .most_old_containers = *cap,
                  .memory_bytes = *memory,
-                 .problem = [&](const std::string& path, const status& why) { problems.add(path, why); },
+                 .problem = [&](const std::string& path, const status& why) { report.add_problem(path, why); },
                  .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
                  .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
+                 .progress = [&](const store_backup_progress& progress) { report.update(progress); },
+                 .is_dry_run = is_dry_run_,
+                 .skips_unchanged = skips_unchanged_,
                  .cancel = &interruption()});
   remember_log(store_.location(), *store);
-  problems.finish();
-  if (!snapshot && snapshot.error().message() == problems.first()) return exit_code::input_failed;  // it was printed
+  report.finish();
+  if (!snapshot && snapshot.error().message() == report.problems().first())
+    return exit_code::input_failed;  // it was printed
   if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return say.refuse(snapshot.error());
   if (!snapshot) return fail(say, snapshot.error());
-  say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(snapshot->files),
-                       human_bytes(as_double(snapshot->bytes)), human_bytes(as_double(snapshot->new_raw_bytes)),
-                       human_bytes(as_double(snapshot->new_stored_bytes))));
-  const exit_code written =
-      write_all(output_option(), is_json_ ? json_line(snapshot_json(*snapshot)) : snapshot->id + '\n', say);
-  return snapshot->is_incomplete ? exit_code::input_failed : written;
+  if (const status reported = report.summarize(*snapshot, is_dry_run_); !reported.ok()) return fail(say, reported);
+  return snapshot->is_incomplete ? exit_code::input_failed : exit_code::done;
 }
 
 std::unique_ptr<subcommand> make_backup_command() { return std::make_unique<backup_command>(); }

@@ -33,6 +33,19 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::implemen
   return newest;
 }
 
+namespace {
+
+void describe(const store::backup_summary& summary, store::snapshot& facts) {
+  facts.root = summary.root;
+  facts.is_incomplete = summary.totals.problems != 0;
+  facts.paths = summary.paths;
+  facts.statistics.files = summary.files;
+  facts.statistics.folders = summary.folders;
+  facts.statistics.bytes = summary.bytes;
+}
+
+}  // namespace
+
 result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
   feed_options feed{.cuts = opened_store->cuts(), .fingerprint = opened_store->fingerprint()};
   feed.memory_bytes = options.memory_bytes;
@@ -45,6 +58,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .access = options.access,
                               .problem = options.problem,
                               .warning = options.warning,
+                              .progress = options.progress,
                               .cancel = options.cancel};
   for (const std::string& each : options.tags) {
     if (!each.empty() && each.find(',') == std::string::npos) continue;
@@ -53,17 +67,29 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   if (const auto own = describe_file(folder, symlinks::follow); own) files.walking.exclude_files.insert(*own);
   const auto paths = store::named_paths(files);
   if (!paths) return paths.error();
-  const auto session = store::held_session::begin(*opened_store);
+  const auto session =
+      options.is_dry_run ? result(std::unique_ptr<store::held_session>()) : store::held_session::begin(*opened_store);
   if (!session) return named(session.error());
   // A parent that was found before the session might lose its data to a prune that does not know of the session.
   const auto parent = parent_of(options, store::outermost_paths(*paths));
   if (!parent) return parent.error();
-  if (*parent) files.parent = (*parent)->facts.root;
   store::snapshot facts;
   facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
-  if (*parent) facts.parent = (*parent)->id;
   facts.host = options.host;
   facts.tags = options.tags;
+  if (*parent) {
+    const store::snapshot& before = (*parent)->facts;
+    files.parent = before.root;
+    files.is_parent_incomplete = before.is_incomplete;
+    files.start = {.parent_files = before.statistics.files, .parent_bytes = before.statistics.bytes};
+    facts.parent = (*parent)->id;
+  }
+  if (options.is_dry_run) {
+    const auto compared = store::compare_files(opened_store->reading(), files);
+    if (!compared) return compared.error();
+    describe(*compared, facts);
+    return snapshot_of({}, facts);
+  }
   facts.session = (*session)->id();
   auto committed = write(threads, files, options, std::move(facts), **session);
   if (!committed) return committed.error();
@@ -71,7 +97,8 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   return snapshot_of(std::move(committed->id), committed->facts);
 }
 
-/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
+/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before. The id is empty if no
+/// snapshot is made, because nothing has changed.
 result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
                                                                                const store::backup_options& files,
                                                                                const store_backup_options& options,
@@ -87,14 +114,14 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
     records.cap_containers(options.most_old_containers, session.objects(), opened_store->key());
   const auto stored = store::backup_files(threads, records, opened_store->reading(*parent_shards), files);
   if (!stored) return stored.error();
-  facts.statistics = {.files = stored->files, .folders = stored->folders, .bytes = stored->bytes};
+  describe(*stored, facts);
+  if (options.skips_unchanged && stored->is_unchanged) {
+    return store::open_store::listed_snapshot{{}, std::move(facts)};
+  }
   if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return named(finished);
   if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
   if (const status approved = options.before_commit ? options.before_commit() : status(); !approved.ok())
     return approved;
-  facts.root = stored->root;
-  facts.is_incomplete = stored->problems != 0;
-  facts.paths = stored->paths;
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   auto committed = store::commit_snapshot(session, std::move(facts));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "store/backup/change_digest.h"
 #include "store/backup/change_time.h"
 #include "store/backup/content_feed.h"
 #include "store/backup/named_paths.h"
@@ -27,15 +28,24 @@ constexpr int most_attempts = 8;
 
 class backup {
  public:
-  backup(engine& threads, write_session& session, const backup_options& options, const feed_options& feed,
+  /// Without contents this is a dry run.
+  backup(std::unique_ptr<content_feed> contents, node_receiver& nodes, const backup_options& options,
          file_reader reader, parent_tree parent, std::vector<named_path> named)
       : options_(options),
         named_(std::move(named)),
         is_matched_(options.walking.exclude.size()),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
-        contents_(threads, feed, session),
-        tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {}
+        contents_(std::move(contents)),
+        tree_(nodes, [this](const std::string& path, const status& why) { report(path, why); }) {
+    summary_.totals = options.start;
+    if (contents_ == nullptr) return;
+    contents_->watch([this](std::uint64_t bytes) {
+      summary_.totals.bytes += bytes;
+      summary_.totals.read_bytes += bytes;
+      report_progress(reading_path_);
+    });
+  }
 
   result<backup_summary> run();
 
@@ -49,12 +59,12 @@ class backup {
   /// A file that is about to be added to the tree.
   struct prepared_file {
     std::shared_ptr<pending_entry> entry;
-    std::unique_ptr<file_source> content = {};  ///< if it must be read
-    bool is_unchanged = false;
+    bool is_read = false;                       ///< whether it has content that must be read
+    std::unique_ptr<file_source> content = {};  ///< the content, unless this is a dry run
   };
 
   void report(const std::string& path, const status& why) {
-    ++summary_.problems;
+    ++summary_.totals.problems;
     if (options_.problem) options_.problem(path, why);
   }
   void warn(const std::string& path, std::string_view why) const {
@@ -68,7 +78,8 @@ class backup {
   status store_standard_input(const std::string& path);
   status enter_folders_above(const std::string& path);
   void leave_folders(const std::string& path);
-  void enter(const tree_entry& walked);
+  void enter(const tree_entry& walked, bool is_above = false);
+  void report_progress(const std::string& path);
   status add(const tree_entry& walked);
   status add_file(tree_entry walked, const folder_entry* stored);
   result<prepared_file> prepare(const tree_entry& walked, const folder_entry* stored);
@@ -87,10 +98,11 @@ class backup {
   std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
   file_reader reader_;
   parent_tree parent_;
-  content_feed contents_;
+  std::unique_ptr<content_feed> contents_;  ///< null in a dry run
   tree_builder tree_;
   change_times change_times_;
   backup_summary summary_;
+  std::string reading_path_;
   std::uint64_t found_paths_ = 0;  ///< of those that were given
   status first_failure_;           ///< of a named path, or of a file that could not be read
   std::deque<file_to_read> unread_;
@@ -122,7 +134,18 @@ result<backup_summary> backup::run() {
   if (!root) return root.error();
   summary_.root = *root;
   summary_.paths = outermost_paths(named_);
+  report_progress({});
+  const auto has_changes = [](const store_backup_counts& counts) { return counts.added + counts.changed != 0; };
+  summary_.is_unchanged = options_.parent && !options_.is_parent_incomplete && !has_changes(summary_.totals.files) &&
+                          !has_changes(summary_.totals.folders) && summary_.totals.problems == 0 &&
+                          !parent_.has_removed_entries();
   return summary_;
+}
+
+void backup::report_progress(const std::string& path) {
+  summary_.totals.files = tree_.counts();
+  summary_.totals.path = path;
+  if (options_.progress) options_.progress(summary_.totals);
 }
 
 status backup::store_path(const named_path& named) {
@@ -191,13 +214,15 @@ status backup::store_standard_input(const std::string& path) {
   described.group_id = ::getegid();
   ::clock_gettime(CLOCK_REALTIME, &described.modified);
   const file_to_read file = {path, std::make_shared<pending_entry>(entry_of(described))};
+  const folder_entry* const before = parent_.find(file.entry->entry.name);
+  if (before != nullptr) file.entry->parent_digest = change_digest(*before);
   tree_.add(file.entry, path);
   ++summary_.files;
   file_source input = file_source::standard_input(options_.cancel);
   if (status stored = read(file, input); !stored.ok()) return stored;
   if (file.entry->is_left_out) return {};
   ++found_paths_;
-  if (file.entry->entry.size == 0) warn(path, "standard input is empty");
+  if (file.entry->entry.size == 0 && contents_ != nullptr) warn(path, "standard input is empty");
   return {};
 }
 
@@ -211,7 +236,7 @@ status backup::enter_folders_above(const std::string& path) {
     const auto folder = describe_file(path.substr(0, slash), links);
     if (!folder) return folder.error();
     if (folder->kind != file_kind::directory) return system_failure(folder->path, "read as a directory", ENOTDIR);
-    enter(*folder);
+    enter(*folder, true);
   }
   return {};
 }
@@ -226,10 +251,15 @@ void backup::leave_folders(const std::string& path) {
   }
 }
 
-void backup::enter(const tree_entry& walked) {
+void backup::enter(const tree_entry& walked, bool is_above) {
   folder_entry entry = entry_of(walked);
   const folder_entry* const stored = parent_.find(entry.name);
   if (status read = add_attributes(entry, walked, stored, nullptr); !read.ok()) report(walked.path, read);
+  if (!is_above) {
+    store_backup_counts& counts = summary_.totals.folders;
+    const bool is_same = stored != nullptr && change_digest(*stored) == change_digest(entry);
+    ++(is_same ? counts.unchanged : stored != nullptr ? counts.changed : counts.added);
+  }
   parent_.enter(stored);
   tree_.enter(std::move(entry));
   folder_ = walked.path + "/";
@@ -244,6 +274,7 @@ status backup::add(const tree_entry& walked) {
   leave_folders(walked.path);
   const bool is_named = next_named_ < named_.size() && named_[next_named_].path == walked.path;
   if (is_named) ++next_named_;
+  report_progress(walked.path);
   if (walked.kind != file_kind::directory) {
     if (status added = add_file(walked, parent_.find(walked.path.substr(folder_.size()))); !added.ok()) return added;
     return write_complete();
@@ -280,8 +311,11 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
   tree_.add(entry, walked.path);
   if (walked.link_count > 1) first_names_.try_emplace({walked.device, walked.inode}, entry);
   if (walked.kind == file_kind::regular_file) summary_.bytes += walked.size;
-  if (file->is_unchanged) ++summary_.unchanged_files;
-  if (file->content == nullptr) return entry->complete();
+  if (file->content == nullptr) {
+    if (file->is_read) summary_.totals.read_bytes += walked.size;
+    if (walked.kind == file_kind::regular_file) summary_.totals.bytes += walked.size;
+    return entry->complete();
+  }
   if (walked.kind == file_kind::block_device) {
     entry->entry.kind = file_kind::regular_file;
     entry->entry.device_number = 0;
@@ -302,16 +336,19 @@ result<backup::prepared_file> backup::prepare(const tree_entry& walked, const fo
   const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
   // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
   const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
-  if ((is_content_of_file || is_content_of_device) && !file.entry->first_name) {
-    file.is_unchanged = stored != nullptr && !is_content_of_device && parent_.is_stored(*stored, walked);
-    if (file.is_unchanged) {
-      file.entry->entry.extents = stored->extents;
-      file.entry->entry.node = stored->node;
-    } else {
-      auto content = file_source::open(walked, options_.cancel);
-      if (!content) return content.error();
-      file.content = std::make_unique<file_source>(*std::move(content));
-    }
+  const bool has_content = (is_content_of_file || is_content_of_device) && !file.entry->first_name;
+  file.entry->is_unchanged = stored != nullptr && !is_content_of_device && is_unchanged(*stored, walked) &&
+                             (!has_content || parent_.has_all_records(*stored));
+  if (stored != nullptr && !file.entry->is_unchanged) file.entry->parent_digest = change_digest(*stored);
+  file.is_read = has_content && !file.entry->is_unchanged;
+  if (has_content && file.entry->is_unchanged) {
+    file.entry->entry.extents = stored->extents;
+    file.entry->entry.node = stored->node;
+    ++summary_.unchanged_files;
+  } else if (file.is_read && contents_ != nullptr) {
+    auto content = file_source::open(walked, options_.cancel);
+    if (!content) return content.error();
+    file.content = std::make_unique<file_source>(*std::move(content));
   }
   if (status added = add_attributes(file.entry->entry, walked, stored, file.content.get()); !added.ok()) return added;
   return file;
@@ -360,7 +397,9 @@ status backup::read_next() {
 status backup::read(const file_to_read& file, file_stream& stream) {
   status failure;
   const std::uint64_t expected_bytes = file.entry->entry.size;
-  if (status stored = contents_.store_file(file.entry, stream, failure); !stored.ok()) return stored;
+  if (contents_ == nullptr) return file.entry->complete();
+  reading_path_ = file.path;
+  if (status stored = contents_->store_file(file.entry, stream, failure); !stored.ok()) return stored;
   summary_.bytes += file.entry->entry.size - expected_bytes;  // all of standard input and of devices
   if (failure.code() == status_code::cancelled) return failure;
   if (failure.ok()) return {};
@@ -373,7 +412,7 @@ status backup::read_rest() {
   while (!unread_.empty()) {
     if (status read = read_next(); !read.ok()) return read;
   }
-  if (status finished = contents_.finish(); !finished.ok()) return finished;
+  if (status finished = contents_ != nullptr ? contents_->finish() : status(); !finished.ok()) return finished;
   return tree_.write_complete();
 }
 
@@ -384,20 +423,48 @@ status backup::write_complete() {
 
 }  // namespace
 
-result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
-                                    const backup_options& options) {
+namespace {
+
+/// Checks the options and runs a backup by what `make` returns for a file reader.
+template <class Make>
+result<backup_summary> run_backup(const store_reading& parent, const backup_options& options,
+                                  result<file_reader> reader, Make make) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
     return status(status_code::invalid_argument, "the name of standard input is not that of a file");
   }
   auto named = named_paths(options);
   if (!named) return named.error();
-  feed_options feed = options.feed;
-  auto reader = make_input_reader(feed, options.access, options.cancel);
   if (!reader) return reader.error();
   auto tree = parent_tree::make(parent, options.parent);
   if (!tree) return tree.error();
-  return backup(threads, session, options, feed, std::move(*reader), std::move(*tree), std::move(*named)).run();
+  return make(std::move(*reader), std::move(*tree), std::move(*named)).run();
+}
+
+/// Forgets the nodes of a dry run.
+class discarding_receiver final : public node_receiver {
+ public:
+  result<record_reference> put_node(const encoded_node&) override { return record_reference(); }
+};
+
+}  // namespace
+
+result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
+                                    const backup_options& options) {
+  feed_options feed = options.feed;
+  auto reader = make_input_reader(feed, options.access, options.cancel);
+  return run_backup(parent, options, std::move(reader), [&](file_reader files, parent_tree tree, auto named) {
+    auto contents = std::make_unique<content_feed>(threads, feed, session);
+    return backup(std::move(contents), session, options, std::move(files), std::move(tree), std::move(named));
+  });
+}
+
+result<backup_summary> compare_files(const store_reading& parent, const backup_options& options) {
+  discarding_receiver nodes;
+  auto reader = file_reader::make({.access = file_access::pread, .cancel = options.cancel});
+  return run_backup(parent, options, std::move(reader), [&](file_reader files, parent_tree tree, auto named) {
+    return backup(nullptr, nodes, options, std::move(files), std::move(tree), std::move(named));
+  });
 }
 
 }  // namespace cutpoint::store

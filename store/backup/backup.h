@@ -7,6 +7,7 @@
 
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
+#include <cutpoint/store.h>
 #include <cutpoint/walk.h>
 
 #include "store/files/store_reading.h"
@@ -27,19 +28,23 @@ struct backup_options {
   file_access access = file_access::automatic;
   /// The root of the snapshot that has the same host and paths. Files that have not changed since are not read.
   std::optional<record_reference> parent = std::nullopt;
+  bool is_parent_incomplete = false;
   problem_function problem = {};
   problem_function warning = {};  ///< as `store_backup_options::warning`
+  std::function<void(const store_backup_progress&)> progress = {};
+  store_backup_progress start = {};  ///< what is known of the parent
   const cancellation* cancel = nullptr;
 };
 
 struct backup_summary {
-  record_reference root;
+  record_reference root;              ///< not in a dry run
   std::vector<std::string> paths;     ///< absolute, sorted, without those below another one
   std::uint64_t files = 0;            ///< of all kinds except folders
-  std::uint64_t folders = 0;          ///< with those above the given paths
+  std::uint64_t folders = 0;          ///< with those above the named paths
   std::uint64_t unchanged_files = 0;  ///< that were not read
   std::uint64_t bytes = 0;            ///< of the contents, with holes
-  std::uint64_t problems = 0;         ///< the snapshot is incomplete if there are any
+  store_backup_progress totals;       ///< the snapshot is incomplete if there are problems
+  bool is_unchanged = false;          ///< whether the parent snapshot has the same at the named paths and below
 };
 
 /// Stores all files, and writes the nodes of their folders. The records are durable when the session has finished.
@@ -47,12 +52,14 @@ struct backup_summary {
 ///
 /// A file is opened in the folder that the walk found it in, and is the one that was described: if the name has been given
 /// to another file meanwhile, that file is described and stored. A file that cannot be read is reported to `problem` and
-/// left out. A file that changes while it is read is reported,
-/// and stored as it was read. Memory: that of the feed, open nodes of each folder on the way to the present file, and
-/// about 500 bytes for each of at most 65,536 entries that wait.
+/// left out. A file that changes while it is read is reported, and stored as it was read. Memory: that of the feed, open
+/// nodes of each folder on the way to the present file, and about 500 bytes for each of at most 65,536 entries that wait.
 ///
 /// Errors: those of the session, the engine and the storage; io_error, if no path that was given can be found; cancelled.
 [[nodiscard]] result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
                                                   const backup_options& options);
+
+/// Does the same without a session: walks, compares with the parent, and reads and stores no contents. Errors: as above.
+[[nodiscard]] result<backup_summary> compare_files(const store_reading& parent, const backup_options& options);
 
 }  // namespace cutpoint::store

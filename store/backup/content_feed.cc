@@ -50,6 +50,7 @@ result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entr
       if (status begun = begin({entry, *hole}); !begun.ok()) return begun;
       if (status ended = feed_->end(); !ended.ok()) return ended;
       bytes += *hole;
+      if (watcher_) watcher_(*hole);
       continue;
     }
     if (!is_in_data_) {
@@ -63,6 +64,7 @@ result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entr
     if (!count || *count == 0) break;
     if (status committed = feed_->commit(*count); !committed.ok()) return committed;
     bytes += *count;
+    if (watcher_) watcher_(*count);
   }
   if (!is_in_data_) {
     if (status begun = begin({entry}); !begun.ok()) return begun;

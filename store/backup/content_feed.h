@@ -1,6 +1,7 @@
 // Feeds the contents of files to the engine, and gathers their extents.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -19,6 +20,8 @@ class content_feed {
   /// The arguments must outlive the feed.
   content_feed(engine& threads, const feed_options& options, write_session& session);
 
+  /// Sets a function that receives the number of bytes after each read and each hole, on the feeding thread.
+  void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
   /// Feeds a file to its end. The entry is completed later, by another thread. If the file cannot be read, it is left out,
   /// and `failure` says why; if it has changed meanwhile, `failure` says so. A file whose ctime alone has changed is read
   /// once more, and has the content of the second reading. Errors: those of the engine and the session.
@@ -41,6 +44,7 @@ class content_feed {
   [[nodiscard]] status take_extent(std::uint64_t stream, const stored_extent& extent);
   [[nodiscard]] status end_stream(std::uint64_t stream);
 
+  std::function<void(std::uint64_t)> watcher_;
   engine& engine_;
   feed_options options_;
   write_session& session_;

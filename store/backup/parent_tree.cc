@@ -35,21 +35,42 @@ void parent_tree::push(std::optional<record_reference> node) {
 
 const folder_entry* parent_tree::find(std::string_view name) {
   folder& here = folders_.back();
-  if (!here.next || here.next->name < name) {
-    if (!here.entries) return nullptr;
-    auto next = here.entries->next_from(name);
-    if (!next || !*next) here.entries.reset();
-    here.next = next ? std::move(*next) : std::nullopt;
+  while (!here.next || here.next->name < name) {
+    if (!pass_entry(here)) return nullptr;
   }
-  return here.next && here.next->name == name ? &*here.next : nullptr;
+  if (here.next->name != name) return nullptr;
+  here.is_next_present = true;
+  return &*here.next;
+}
+
+/// Reads the next entry of a folder. Returns false if there is none.
+bool parent_tree::pass_entry(folder& here) {
+  if (here.next && !here.is_next_present) has_removed_entries_ = true;
+  here.next.reset();
+  here.is_next_present = false;
+  if (!here.entries) return false;
+  auto next = here.entries->next();
+  if (!next || !*next) here.entries.reset();
+  if (!next) has_removed_entries_ = true;  // nobody knows what it was
+  if (next) here.next = std::move(*next);
+  return here.next.has_value();
+}
+
+void parent_tree::leave() {
+  if (!has_removed_entries_) {
+    while (pass_entry(folders_.back()) && !has_removed_entries_) {
+    }
+  }
+  folders_.pop_back();
+}
+
+bool parent_tree::has_removed_entries() {
+  while (!folders_.empty()) leave();
+  return has_removed_entries_;
 }
 
 void parent_tree::enter(const folder_entry* stored) {
   push(stored != nullptr && stored->kind == file_kind::directory ? stored->node : std::nullopt);
-}
-
-bool parent_tree::is_stored(const folder_entry& stored, const tree_entry& entry) {
-  return is_unchanged(stored, entry) && has_all_records(stored);
 }
 
 bool parent_tree::has_all_records(const folder_entry& stored) {

@@ -23,10 +23,11 @@ class parent_tree {
   [[nodiscard]] const folder_entry* find(std::string_view name);
   /// Enters the folder that `stored` is, or a folder that the parent does not have if it is null.
   void enter(const folder_entry* stored);
-  void leave() { folders_.pop_back(); }
+  void leave();
+  /// Returns whether a folder that was entered has an entry that was not asked for, among those that were passed over.
+  /// Leaves all folders first: this is the last call.
+  [[nodiscard]] bool has_removed_entries();
 
-  /// Returns whether the file has the metadata that changes with its content, and all records of its content exist.
-  [[nodiscard]] bool is_stored(const folder_entry& stored, const tree_entry& entry);
   /// Returns whether all records of a file's content exist, and have its size together.
   [[nodiscard]] bool has_all_records(const folder_entry& stored);
 
@@ -34,6 +35,7 @@ class parent_tree {
   struct folder {
     std::optional<folder_cursor> entries;
     std::optional<folder_entry> next;  ///< the last entry that was read
+    bool is_next_present = false;      ///< whether `find` has returned it
   };
 
   parent_tree(const store_reading& store, record_fingerprinter check)
@@ -41,10 +43,12 @@ class parent_tree {
         nodes_(std::make_unique<record_reader>(store.objects, store.key, store.shards, std::move(check))) {}
 
   void push(std::optional<record_reference> node);
+  [[nodiscard]] bool pass_entry(folder& here);
 
   store_reading store_;
   std::unique_ptr<record_reader> nodes_;
   std::vector<folder> folders_;
+  bool has_removed_entries_ = false;
 };
 
 /// Returns whether an entry has the kind, size, mtime, ctime and inode that it had when it was stored, and the ctime was

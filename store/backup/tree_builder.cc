@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "store/backup/change_digest.h"
+
 namespace cutpoint::store {
 
 status pending_entry::add(const stored_extent& extent, node_receiver& nodes) {
@@ -83,6 +85,9 @@ status tree_builder::write_entry(step next) {
     pending.entry.extents = first->entry.extents;
     pending.entry.node = first->entry.node;
   }
+  const bool is_unchanged =
+      pending.is_unchanged || (pending.parent_digest && *pending.parent_digest == change_digest(pending.entry));
+  ++(is_unchanged ? counts_.unchanged : pending.parent_digest ? counts_.changed : counts_.added);
   return folders_.back().entries.add(pending.entry);
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/store.h>
+
 #include "store/files/store_reading.h"
 #include "store/tree/node_list_writer.h"
 
@@ -21,6 +23,9 @@ class pending_entry {
   folder_entry entry;
   /// Whether the entry is left out because its content could not be read.
   bool is_left_out = false;
+  bool is_unchanged = false;  ///< whether the parent snapshot is known to have the same
+  /// The digest of what the parent snapshot has under this name, if it must be compared when the content is known.
+  std::optional<std::uint64_t> parent_digest;
   /// The first name of the file, which has the content of this one. May be null.
   std::shared_ptr<const pending_entry> first_name;
 
@@ -53,6 +58,8 @@ class tree_builder {
 
   /// Writes what is complete. Errors: those of the receiver.
   [[nodiscard]] status write_complete();
+  /// Returns how many entries were written that are no folders.
+  [[nodiscard]] const store_backup_counts& counts() const noexcept { return counts_; }
   /// Returns the number of steps that wait for an entry.
   [[nodiscard]] std::size_t waiting() const noexcept { return steps_.size(); }
   /// Ends the tree, whose entries must all be complete, and returns its root. Errors: those of the receiver.
@@ -75,6 +82,7 @@ class tree_builder {
 
   node_receiver& nodes_;
   problem_function left_out_;
+  store_backup_counts counts_;
   std::deque<step> steps_;
   std::vector<open_folder> folders_;  ///< the first is the root
 };

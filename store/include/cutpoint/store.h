@@ -76,6 +76,27 @@ struct store_snapshot {
 /// by several threads.
 using store_problem = std::function<void(const std::string& path, const status& why)>;
 
+/// How many files or folders a backup has met, by what the parent snapshot has of them.
+struct store_backup_counts {
+  std::uint64_t added = 0;    ///< that the parent does not have, or all without a parent
+  std::uint64_t changed = 0;  ///< whose content or metadata differ; of folders the metadata alone
+  std::uint64_t unchanged = 0;
+
+  friend bool operator==(const store_backup_counts&, const store_backup_counts&) = default;
+};
+
+/// What a backup has done so far.
+struct store_backup_progress {
+  store_backup_counts files = {};    ///< of all kinds except folders; a file that waits to be stored is not counted
+  store_backup_counts folders = {};  ///< at the named paths and below
+  std::uint64_t bytes = 0;           ///< of the contents, with holes, that were read or found unchanged
+  std::uint64_t read_bytes = 0;      ///< of these, the bytes that were read, or would be without a dry run
+  std::uint64_t problems = 0;
+  std::uint64_t parent_files = 0;  ///< that the parent has, which are as many as may be expected; 0 without a parent
+  std::uint64_t parent_bytes = 0;  ///< of the contents of the parent
+  std::string path = {};           ///< of the present file or folder; empty with the totals
+};
+
 struct store_backup_options {
   /// Files and folders, which are stored whatever `walking` leaves out; "-" is standard input. Symbolic links are stored as
   /// links, or with a slash at the end of the path as the folders that they lead to; block devices are stored as files.
@@ -99,6 +120,14 @@ struct store_backup_options {
   store_problem warning = {};
   /// Called when everything has been read, before the commit. If it returns an error, no snapshot is made.
   std::function<status()> before_commit = {};
+  /// Called for each entry of a walk and each time that something was read, and with the totals at the end.
+  std::function<void(const store_backup_progress&)> progress = {};
+  /// Whether nothing is read of the contents of files, and nothing is written to the store. Files that would be read count as
+  /// changed, unless they are new.
+  bool is_dry_run = false;
+  /// Whether no snapshot is made if nothing has changed since the parent at the named paths and below. A file that was so
+  /// young in the parent that it is read again does not count as changed if its content is the same.
+  bool skips_unchanged = false;
   const cancellation* cancel = nullptr;
 };
 
@@ -277,7 +306,8 @@ class backup_store {
   /// was replaced by an older copy. Errors: io_error.
   [[nodiscard]] result<std::uint64_t> log_number();
 
-  /// Backs up files, and returns the snapshot, which is durable. Errors: nothing was found; invalid_argument,
+  /// Backs up files, and returns the snapshot, which is durable; its id is empty if none was made, in a dry run or because
+  /// nothing has changed. Errors: nothing was found; invalid_argument,
   /// for a path below a link that is stored as a link, for the store itself as a path, or for a tag; io_error; that of
   /// `before_commit`; cancelled. No
   /// snapshot exists then; a later backup uses what was stored.

@@ -2,11 +2,13 @@
 
 import json
 import os
+import select
 import shutil
 import subprocess
+import time
 import unittest
 
-from command import CommandTest, Outcome
+from command import PATIENCE, CommandTest, Outcome
 
 
 class BackupTest(CommandTest):
@@ -152,6 +154,116 @@ class Said(BackupTest):
         self.write("file")
         for command in (("backup", "file"), ("snapshots",), ("check",), ("restore", "latest", "--target", "out")):
             self.assert_refused(self.run_command(*command, "--store", "missing"), "missing")
+
+
+class Summary(BackupTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("a", "sub/b", "sub/c", "sub/deep/d"):
+            self.write(f"data/{name}", name.encode() * 1000)
+        (self.folder / "data/link").symlink_to("a")
+
+    def summary(self, *words, code=0) -> dict:
+        run = self.backup("data", "--json", *words)
+        self.assertEqual(run.code, code, run)
+        return json.loads(run.lines[-1])
+
+    def counts(self, *words) -> tuple:
+        summary = self.summary(*words)
+        kinds = [[summary[f"{what}_{how}"] for how in ("new", "changed", "unmodified")] for what in ("files", "dirs")]
+        return tuple(kinds)
+
+    def test_new_changed_and_unchanged_files_are_counted(self):
+        self.assertEqual(self.counts(), ([5, 0, 0], [3, 0, 0]))
+        self.assertEqual(self.counts(), ([0, 0, 5], [0, 0, 3]))
+        self.assertEqual(self.counts("--force"), ([5, 0, 0], [3, 0, 0]), "no parent")
+        self.write("data/a", b"another")
+        (self.folder / "data/sub/b").chmod(0o600)
+        (self.folder / "data/sub/deep").chmod(0o700)
+        self.write("data/sub/e")
+        self.assertEqual(self.counts(), ([1, 2, 3], [0, 2, 1]))
+        (self.folder / "data/sub/c").unlink()
+        self.assertEqual(self.counts(), ([0, 0, 5], [0, 1, 2]))
+        summary = self.summary()
+        self.assertEqual((summary["message_type"], summary["dry_run"], summary["total_files_processed"]), ("summary", False, 5))
+        self.assertEqual((summary["snapshot_id"], summary["data_added"]), (summary["id"], summary["new_raw_bytes"]))
+        self.assertEqual(summary["total_bytes_processed"], summary["bytes"])
+
+    def test_verbose_ones_are_for_people(self):
+        self.assert_done(self.backup("data"))
+        run = self.backup("data", "--verbose")
+        self.assertEqual(run.code, 0)
+        self.assertIn("cutpoint: files: 0 new, 0 changed, 5 unchanged\n", run.stderr)
+        self.assertIn(f"cutpoint: snapshot {run.stdout[:12]} was made in ", run.stderr)
+
+    def test_errors_are_lines_of_json(self):
+        lines = [json.loads(line) for line in self.backup("data", "missing", "--json").lines]
+        self.assertEqual([line["message_type"] for line in lines], ["error", "summary"])
+        self.assertEqual(lines[0]["item"], f"{self.folder}/missing")
+        self.assertIn("cannot be found", lines[0]["error"]["message"])
+        self.assertTrue(lines[1]["is_incomplete"])
+
+    def test_the_state_is_a_line_each_second(self):
+        process = self.start("backup", "--store", "store", "--json", "data", "-", stdin=subprocess.PIPE)
+        states = []
+        deadline = time.monotonic() + PATIENCE
+        while not states and time.monotonic() < deadline:
+            process.stdin.write(bytes(1_000_000))
+            process.stdin.flush()
+            ready, _, _ = select.select([process.stdout], [], [], 0.05)
+            if ready:
+                states.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        process.stdin = None
+        self.assert_done(self.wait(process))
+        self.assertEqual(states[0]["message_type"], "status")
+        for key in ("percent_done", "total_files", "files_done", "total_bytes", "bytes_done", "current_files"):
+            self.assertIn(key, states[0])
+
+    def test_a_dry_run_reads_and_writes_nothing(self):
+        def files() -> list:
+            return sorted(str(path) for path in (self.folder / "store").rglob("*") if path.is_file())
+
+        before = files()
+        run = self.backup("data", "--dry-run")
+        self.assert_done(run)
+        self.assertEqual(run.lines, ["files: 5 new, 0 changed, 0 unchanged", "folders: 3 new, 0 changed, 0 unchanged", "bytes: 20.5 KiB of 20.5 KiB would be read"])
+        self.assertEqual(files(), before)
+        self.assert_done(self.backup("data"))
+        self.write("data/a", b"another")
+        before = files()
+        summary = self.summary("--dry-run")
+        self.assertEqual((summary["dry_run"], summary["id"]), (True, ""))
+        self.assertNotIn("snapshot_id", summary)
+        self.assertEqual(summary["files_new"], 0)
+        self.assertGreaterEqual(summary["files_changed"], 1)
+        self.assertEqual(files(), before)
+
+    def test_no_snapshot_is_made_if_nothing_has_changed(self):
+        words = ("data", "--skip-if-unchanged")
+        self.assertEqual(self.backup(*words).code, 0)
+        run = self.backup(*words)
+        self.assertEqual((run.code, run.stdout, run.stderr), (0, "", "cutpoint: nothing has changed: no snapshot was made\n"))
+        self.assertEqual(self.summary("--skip-if-unchanged")["id"], "")
+        self.assertEqual(self.snapshot_count(), 1)
+        for change in (
+            lambda: self.write("data/a", b"another"),
+            lambda: self.write("data/sub/new"),
+            lambda: (self.folder / "data/sub/c").unlink(),
+            lambda: (self.folder / "data/sub").chmod(0o700),
+            lambda: self.write("data/sub/deep/d", b"d" * 12000),
+            lambda: shutil.rmtree(self.folder / "data/sub/deep"),
+        ):
+            change()
+            count = self.snapshot_count()
+            self.assertEqual(self.backup(*words).code, 0)
+            self.assertEqual(self.snapshot_count(), count + 1)
+            self.assertEqual(self.backup(*words).stdout, "")
+        # A removal that leaves the time of the folder as it was.
+        facts = (self.folder / "data/sub").stat()
+        (self.folder / "data/sub/new").unlink()
+        os.utime(self.folder / "data/sub", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        self.assertNotEqual(self.backup(*words).stdout, "")
 
 
 class Passwords(CommandTest):

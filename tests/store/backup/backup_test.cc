@@ -362,7 +362,7 @@ TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
     const auto parent = has_parent ? file_store(files).backup(source / "r")->id : std::string();
     const auto done = file_store(files).backup(options, parent);
     ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(done->summary.problems, 0u);
+    EXPECT_EQ(done->summary.totals.problems, 0u);
     EXPECT_EQ(done->summary.paths, names{source / "r"});
     EXPECT_EQ(stored_below(*done, file_store(files), source / "r"),
               (names{"a", "cache", "cache/A", "cache/CACHEDIR.TAG", "cache/b", "cache/b/file", "tagged", "tagged/.tag",

@@ -141,7 +141,7 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
   if (status finished = (*writer)->finish(done.facts.statistics); !finished.ok()) return finished;
   done.facts.root = stored->root;
   done.facts.paths = stored->paths;
-  done.facts.is_incomplete = stored->problems != 0;
+  done.facts.is_incomplete = stored->totals.problems != 0;
   auto id = store::put_snapshot(*objects_, done.facts, key_);
   if (!id) return id.error();
   if (status synced = objects_->sync(); !synced.ok()) return synced;

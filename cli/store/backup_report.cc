@@ -1,0 +1,124 @@
+#include "cli/store/backup_report.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/common/json.h"
+#include "cli/common/progress.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::uint64_t count_of(const store_backup_counts& counts) { return counts.added + counts.changed + counts.unchanged; }
+
+std::string text_of(std::string_view name, const store_backup_counts& counts) {
+  return fmt::format("{} {} new, {} changed, {} unchanged\n", name, human_count(counts.added),
+                     human_count(counts.changed), human_count(counts.unchanged));
+}
+
+}  // namespace
+
+void backup_report::write(const std::string& line) {
+  if (written_.ok()) written_ = out_.write(line);
+  if (written_.ok()) written_ = out_.flush();
+}
+
+void backup_report::add_problem(const std::string& path, const status& why) {
+  problems_.add(path, why);
+  if (format_ == report_format::text) return;
+  write(json_line(
+      {{"message_type", "error"}, {"error", {{"message", why.message()}}}, {"during", "archival"}, {"item", path}}));
+}
+
+void backup_report::update(const store_backup_progress& progress) {
+  if (progress.path.empty()) totals_ = progress;
+  const auto now = clock::now();
+  if (now >= next_line_ && say_.shows_progress()) {
+    next_line_ = now + std::chrono::milliseconds(100);
+    progress_facts facts{.bytes = progress.bytes, .seconds = seconds()};
+    if (progress.parent_bytes > progress.bytes) facts.total_bytes = progress.parent_bytes;
+    say_.progress(fmt::format("{}, {} files, {}", progress_text(facts), human_count(count_of(progress.files)),
+                              printable(progress.path)));
+  }
+  if (format_ == report_format::text || now < next_status_) return;
+  next_status_ = now + std::chrono::seconds(1);
+  const std::uint64_t total_bytes = std::max(progress.parent_bytes, progress.bytes);
+  const double share = progress.parent_bytes == 0 ? 0 : as_double(progress.bytes) / as_double(total_bytes);
+  ordered_json line = {{"message_type", "status"},
+                       {"seconds_elapsed", static_cast<std::uint64_t>(seconds())},
+                       {"percent_done", share},
+                       {"total_files", std::max(progress.parent_files, count_of(progress.files))},
+                       {"files_done", count_of(progress.files)},
+                       {"total_bytes", total_bytes},
+                       {"bytes_done", progress.bytes},
+                       {"error_count", progress.problems},
+                       {"current_files", std::vector<std::string>{progress.path}}};
+  if (share > 0) line["seconds_remaining"] = static_cast<std::uint64_t>(seconds() * (1 - share) / share);
+  write(json_line(line));
+}
+
+void backup_report::finish() {
+  say_.progress({});
+  problems_.finish();
+}
+
+status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run) {
+  if (format_ == report_format::json) {
+    write(json_of(snapshot, is_dry_run));
+  } else {
+    const std::string text = text_of(snapshot, is_dry_run);
+    if (!snapshot.id.empty()) write(snapshot.id + '\n');
+    if (is_dry_run) {
+      write(text);
+    } else if (level_ == verbosity::verbose || say_.shows_progress()) {
+      for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        say_.announce(text.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    } else if (snapshot.id.empty() && level_ != verbosity::quiet) {
+      say_.announce("nothing has changed: no snapshot was made");
+    }
+  }
+  if (!written_.ok()) return written_;
+  return out_.finish();
+}
+
+std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_run) const {
+  std::string text = cli::text_of("files:", totals_.files) + cli::text_of("folders:", totals_.folders);
+  text += fmt::format("bytes: {} of {} {}", human_bytes(as_double(totals_.read_bytes)),
+                      human_bytes(as_double(snapshot.bytes)), is_dry_run ? "would be read\n" : "read");
+  if (is_dry_run) return text;
+  text += fmt::format(", {} new, {} stored\n", human_bytes(as_double(snapshot.new_raw_bytes)),
+                      human_bytes(as_double(snapshot.new_stored_bytes)));
+  text += snapshot.id.empty() ? std::string("nothing has changed: no snapshot was made")
+                              : fmt::format("snapshot {} was made", snapshot.id.substr(0, 12));
+  return text + fmt::format(" in {}\n", human_seconds(seconds()));
+}
+
+std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_run) const {
+  ordered_json line = {{"message_type", "summary"}};
+  line.update(snapshot_json(snapshot));
+  line.update(ordered_json{{"dry_run", is_dry_run},
+                           {"files_new", totals_.files.added},
+                           {"files_changed", totals_.files.changed},
+                           {"files_unmodified", totals_.files.unchanged},
+                           {"dirs_new", totals_.folders.added},
+                           {"dirs_changed", totals_.folders.changed},
+                           {"dirs_unmodified", totals_.folders.unchanged},
+                           {"data_added", snapshot.new_raw_bytes},
+                           {"data_added_packed", snapshot.new_stored_bytes},
+                           {"total_files_processed", count_of(totals_.files)},
+                           {"total_bytes_processed", snapshot.bytes},
+                           {"read_bytes", totals_.read_bytes},
+                           {"total_duration", seconds()}});
+  if (!snapshot.id.empty()) line["snapshot_id"] = snapshot.id;
+  return json_line(line);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,55 @@
+// What a backup says while it runs and at its end: to people on standard error, and as JSON on standard output.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <cutpoint/store.h>
+
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/output.h"
+#include "cli/common/problem_log.h"
+
+namespace cutpoint::cli {
+
+enum class report_format { text, json };
+
+/// The lines in JSON have the keys of restic's where they mean the same. For one backup; not thread-safe.
+class backup_report {
+ public:
+  /// The arguments must outlive the report. `out` receives the lines in JSON.
+  backup_report(const console& say, verbosity level, report_format format, output& out)
+      : say_(say), level_(level), format_(format), out_(out), problems_(say, level) {}
+
+  void add_problem(const std::string& path, const status& why);
+  void update(const store_backup_progress& progress);
+
+  /// Ends the lines for people that are not complete.
+  void finish();
+  /// Reports what was done. A snapshot without an id was not made. Errors: those of the output.
+  [[nodiscard]] status summarize(const store_snapshot& snapshot, bool is_dry_run);
+
+  [[nodiscard]] const problem_log& problems() const { return problems_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(clock::now() - begin_).count(); }
+  [[nodiscard]] std::string text_of(const store_snapshot& snapshot, bool is_dry_run) const;
+  [[nodiscard]] std::string json_of(const store_snapshot& snapshot, bool is_dry_run) const;
+  void write(const std::string& line);
+
+  const console& say_;
+  verbosity level_;
+  report_format format_;
+  output& out_;
+  problem_log problems_;
+  store_backup_progress totals_;
+  status written_;
+  clock::time_point begin_ = clock::now();
+  clock::time_point next_line_ = begin_ + std::chrono::milliseconds(100);
+  clock::time_point next_status_ = begin_ + std::chrono::seconds(1);
+};
+
+}  // namespace cutpoint::cli
