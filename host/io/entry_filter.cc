@@ -44,8 +44,9 @@ entry_filter::entry_filter(const walk_options& options, const walk_callbacks& ca
 }
 
 bool entry_filter::is_match(const path_pattern& pattern, std::string_view path, bool is_directory) const {
-  return pattern.matches(path, is_directory) ||
-         (!absolute_.empty() && pattern.matches_absolute(absolute_ + std::string(path), is_directory));
+  if (pattern.matches(path, is_directory)) return true;
+  return pattern.begins_with_slash() && !absolute_.empty() &&
+         pattern.matches_absolute(absolute_ + std::string(path), is_directory);
 }
 
 /// The last pattern that matches decides. Those that have not matched anything yet are tried nevertheless.

@@ -41,6 +41,7 @@ class path_pattern {
   /// leading slash, and matches that path.
   [[nodiscard]] bool matches_absolute(std::string_view path, bool is_directory) const;
 
+  [[nodiscard]] bool begins_with_slash() const noexcept { return begins_with_slash_; }
   [[nodiscard]] bool is_negated() const noexcept { return is_negated_; }
   /// Returns the text that the pattern was made from.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
