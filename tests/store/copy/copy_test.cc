@@ -250,5 +250,25 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   }
 }
 
+/// Returns how many names of snapshots and of the log a copy of `count` snapshots opens in its target.
+std::uint64_t opens_of_copies(engine& threads, std::uint64_t count) {
+  const made_store source = make_plain_store(keyless_cuts);
+  const made_store target = make_plain_store(keyless_cuts);
+  for (std::uint64_t i = 1; i <= count; ++i) put_snapshot(source, 1 + i % 2);
+  std::uint64_t opens = 0;
+  target.files->meanwhile = [&](const std::string& path) {
+    opens += path.starts_with("snapshots/") || path.starts_with("log/") ? 1u : 0u;
+  };
+  EXPECT_TRUE(copy_all(threads, source, target).ok());
+  target.files->meanwhile = nullptr;
+  return opens;
+}
+
+TEST(copies_of_many_snapshots, open_no_more_for_each_than_for_few) {
+  auto threads = engine::make({.threads = 1});
+  const std::uint64_t few = opens_of_copies(*threads, 6);
+  EXPECT_LE(opens_of_copies(*threads, 24), few * 5) << few << " for a quarter";
+}
+
 }  // namespace
 }  // namespace cutpoint::tests
