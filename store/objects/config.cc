@@ -1,5 +1,6 @@
 #include "store/objects/config.h"
 
+#include "store/format/extensions.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/objects/small_object.h"
@@ -16,14 +17,15 @@ object_name config_name() { return {object_kind::config, "config"}; }
 
 std::vector<std::uint8_t> encode_config(const store_config& config) {
   std::vector<std::uint8_t> body;
-  field_writer(body)
-      .bytes(config.identity)
+  field_writer fields(body);
+  fields.bytes(config.identity)
       .number(static_cast<std::uint8_t>(config.encryption))
       .number(static_cast<std::uint8_t>(config.fingerprint))
       .number(static_cast<std::uint8_t>(config.codec))
       .number(config.level)
       .number(config.container_bytes)
       .text(config.cuts);
+  append_no_extensions(fields);
   object_salt salt;
   fill_random(salt);
   // The config is read before the key is known.
@@ -49,6 +51,7 @@ result<store_config> read_config(storage& objects) {
   config.level = fields.number<std::uint8_t>();
   config.container_bytes = fields.number<std::uint32_t>();
   config.cuts = fields.text();
+  if (status skipped = skip_extensions(fields, path_of(config_name())); !skipped.ok()) return skipped;
   config.encryption = static_cast<seal_kind>(encryption);
   config.fingerprint = static_cast<fingerprint_kind>(fingerprint);
   config.codec = static_cast<record_codec>(codec);

@@ -4,6 +4,7 @@
 
 #include "store/container/record.h"
 #include "store/crypto/record_fingerprinter.h"
+#include "store/format/extensions.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/objects/small_object.h"
@@ -65,6 +66,7 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
       .text(facts.host);
   append_list(facts.paths, fields);
   append_list(facts.tags, fields);
+  append_no_extensions(fields);
   if (body.size() > largest_snapshot_bytes / 2) {
     return status(status_code::invalid_argument, "the paths and tags of a snapshot are too long");
   }
@@ -108,6 +110,7 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   facts.host = fields.text();
   facts.paths = read_list(fields);
   facts.tags = read_list(fields);
+  if (status skipped = skip_extensions(fields, path_of(name)); !skipped.ok()) return skipped;
   if (!fields.ok() || fields.remaining() != 0 || flags > incomplete_flag || facts.root.raw_bytes > largest_raw_bytes) {
     return damage(path_of(name), "a field is out of its bounds");
   }

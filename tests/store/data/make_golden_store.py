@@ -22,6 +22,7 @@ SECRET = b"the content of a key file\n"
 FOLDER, FILE, LINK, FIFO = 0, 1, 2, 3
 SALT = bytes([11] * 32)
 TIME = 1_700_000_000
+EXTENSIONS = struct.pack("<HHI", 1, 7, 3) + b"new"  # one of a type that need not be known
 
 
 def text(value: str) -> bytes:
@@ -91,12 +92,12 @@ def store(folder: pathlib.Path, seal: int) -> None:
     root = tree.node(1, [entry("data", FOLDER, 0o755, content=b"\2" + data, inode=9)], 1)
 
     cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)" if seal else "fastcdc(avg_bytes=65536)"
-    config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts)
+    config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts) + EXTENSIONS
     config = small(0, CHECKSUMS, bytes([12] * 32), config_body, "config")
     container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes], IDENTITY)
     facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + bytes(range(16))
     facts += struct.pack("<QQQQQ", 6, 3, 216_205, 1, 2) + text("golden") + struct.pack("<H", 1) + text("/data")
-    snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second"), "snapshots")
+    snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second") + EXTENSIONS, "snapshots")
 
     def write(kind: str, name: str, content: bytes) -> None:
         (folder / kind).mkdir(parents=True, exist_ok=True)
