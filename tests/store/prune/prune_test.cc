@@ -1,6 +1,4 @@
 // A prune removes what no snapshot refers to and nothing else, wherever backups run, sessions expire or the machine stops.
-#include <array>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,51 +142,70 @@ TEST(prune, leaves_a_damaged_container_where_it_is) {
   EXPECT_THAT(names(disk_store, object_kind::container), testing::Contains(containers.front()));
 }
 
-/// Makes two snapshots of the same files, each with containers of its own.
-std::array<std::string, 2> back_up_twice(const made_store& disk_store, const file_map& files) {
-  const auto first = back_up(*disk_store.open(), files);
-  const auto containers = names(disk_store, object_kind::container);
-  // The second session does not see the containers of the first: they are proposed.
-  const auto opened_store = disk_store.open();
-  store::log_entry proposal;
-  proposal.kind = store::log_entry_kind::proposal;
-  for (const std::string& each : containers) proposal.removed_containers.insert(*store::container_name_of(each));
-  EXPECT_TRUE(
-      *store::append_to_log(*disk_store.open_storage("p"), opened_store->key(), *opened_store->read_log(), proposal));
-  const auto second = back_up(*disk_store.open(), files);
-  EXPECT_GT(names(disk_store, object_kind::container).size(), containers.size());
-  return {*first, *second};
-}
+/// Two snapshots of the same files, each with containers of its own.
+struct copied_store {
+  copied_store() {
+    first = *back_up(*disk_store.open(), files);
+    first_containers = names(disk_store, object_kind::container);
+    // The second session does not refer to the containers of the first: they are proposed.
+    const auto opened_store = disk_store.open();
+    store::log_entry proposal;
+    proposal.kind = store::log_entry_kind::proposal;
+    for (const std::string& each : first_containers) {
+      proposal.removed_containers.insert(*store::container_name_of(each));
+    }
+    EXPECT_TRUE(
+        *store::append_to_log(*disk_store.open_storage("p"), opened_store->key(), *opened_store->read_log(), proposal));
+    second = *back_up(*disk_store.open(), files);
+    store::log_entry decision;  // to remove none of them
+    decision.kind = store::log_entry_kind::decision;
+    decision.snapshots = {first, second};
+    EXPECT_TRUE(
+        *store::append_to_log(*disk_store.open_storage("d"), opened_store->key(), *opened_store->read_log(), decision));
+    EXPECT_GT(names(disk_store, object_kind::container).size(), first_containers.size());
+  }
+  /// Damages a chunk in the containers of one of the snapshots, of which the other has a copy.
+  void damage(bool is_of_first) {
+    const auto opened_store = disk_store.open();
+    for (const std::string& each : names(disk_store, object_kind::container)) {
+      if ((std::ranges::count(first_containers, each) != 0) != is_of_first) continue;
+      const auto table = *store::read_container_table(opened_store->objects(), each, opened_store->key());
+      if (table.records.front().description.kind != store::record_kind::chunk) continue;
+      (*disk_store.files->bytes_of("containers/" +
+                                   each))[table.records.front().position + store::record_header_bytes] ^= 1;
+      return;
+    }
+    ADD_FAILURE() << "no container has a chunk";
+  }
+
+  made_store disk_store;
+  file_map files = drawn_files(1, 3, 30'000);
+  std::string first;
+  std::string second;
+  std::vector<std::string> first_containers;
+};
 
 TEST(prune, gives_up_no_copy_before_the_other_was_read) {
-  for (const bool damages_first : {false, true}) {
-    const made_store disk_store;
-    const file_map files = drawn_files(1, 3, 30'000);
-    const auto [first, second] = back_up_twice(disk_store, files);
-    const auto all = names(disk_store, object_kind::container);
-    const auto opened_store = disk_store.open();
-    ASSERT_EQ(loss_in(*opened_store, {{first, files}, {second, files}}), "");
-    // One of the two copies of a record has a bad payload.
-    store::table_cache tables(opened_store->objects(), opened_store->key(), MiB);
-    auto shards = *store::shard_index::open(opened_store->objects(), opened_store->key().kind(), tables);
-    const auto table = *store::read_container_table(opened_store->objects(), all.front(), opened_store->key());
-    std::vector<store::found_record> copies;
-    ASSERT_TRUE(shards.locate_all(store::record_kind::chunk, table.records.front().description.content, copies).ok());
-    ASSERT_THAT(copies, SizeIs(2));
-    const store::found_record& damaged = copies[damages_first ? 0 : 1];
-    (*disk_store.files->bytes_of("containers/" +
-                                 damaged.container->id))[damaged.place().position + store::record_header_bytes] ^= 1;
-    // Whichever the prune wants to keep, a whole copy stays, and a repair brings everything back.
+  for (const bool keeps_first : {false, true}) {
+    copied_store store;
+    const made_store& disk_store = store.disk_store;
+    // What is kept has a damaged copy of a chunk, and what is forgotten the whole one.
+    store.damage(keeps_first);
+    ASSERT_TRUE(forget(*disk_store.open(), keeps_first ? store.second : store.first).ok());
+    const snapshot_map expected{{keeps_first ? store.first : store.second, store.files}};
+    std::uint64_t damaged_copies = 0;
     for (int round = 0; round < 3; ++round) {
       const auto pruned = store::prune_store(*disk_store.open(), everything);
       ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+      damaged_copies += pruned->damaged_copies;
     }
+    EXPECT_GT(damaged_copies, 0u);
     const auto repaired = store::repair_store(*disk_store.open(), {.threads = 1});
     ASSERT_TRUE(repaired.ok()) << repaired.error().message();
-    EXPECT_EQ(repaired->lost_files, 0u);
-    EXPECT_EQ(loss_in(*disk_store.open(), {{first, files}, {second, files}}), "");
+    EXPECT_EQ(repaired->lost_files, 0u) << "the whole copy was removed";
+    EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
     ASSERT_TRUE(store::prune_store(*disk_store.open(), everything).ok());
-    EXPECT_EQ(loss_in(*disk_store.open(), {{first, files}, {second, files}}), "");
+    EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
     EXPECT_EQ(store::prune_store(*disk_store.open(), everything)->unused_bytes, 0u);
   }
 }
