@@ -54,11 +54,15 @@ struct option_group {
 };
 const option_group option_groups[] = {
     {"Inputs",
-     {"files-from", "files-from0", "follow", "exclude", "include", "one-file-system", "exclude-caches", "input"}},
+     {"files-from", "files-from0", "follow", "exclude", "iexclude", "exclude-file", "exclude-if-present",
+      "exclude-larger-than", "include", "one-file-system", "exclude-caches", "stdin-name", "stdin-from-command",
+      "input"}},
     {"Cuts and fingerprints", {"algorithm", "profile", "cuts", "size", "param", "hash", "hash-key"}},
     {"Back ends, threads and memory",
      {"backend", "device", "device-memory", "batch", "memory", "threads", "segment", "join"}},
-    {"Store", {"store", "password-file", "key-file", "from-store", "from-password-file", "from-key-file"}},
+    {"Store",
+     {"store", "password-file", "password-command", "key-file", "from-store", "from-password-file",
+      "from-password-command", "from-key-file"}},
     {"Output", {"format", "details", "json", "output", "trace", "quiet", "verbose"}},
 };
 

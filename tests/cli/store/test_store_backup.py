@@ -128,6 +128,13 @@ class StandardInput(BackupTest):
 
 
 class Said(BackupTest):
+    def test_options_have_headings(self):
+        text = self.run_command("backup", "--help").stdout
+        inputs, store = text.index("\nInputs:\n"), text.index("\nStore:\n")
+        for option in ("--iexclude", "--exclude-file", "--exclude-if-present", "--exclude-larger-than", "--stdin-from-command"):
+            self.assertTrue(inputs < text.index(f"\n  {option}") < store, option)
+        self.assertGreater(text.index("\n  --password-command"), store)
+
     def test_commas_separate_tags(self):
         self.write("file")
         snapshot = json.loads(self.backup("file", "--tag", "a,b", "--tag", "c", "--json").stdout.splitlines()[-1])
