@@ -124,8 +124,8 @@ auto facts(const folder_entry& entry) {
   for (const auto& each : entry.attributes) attributes.emplace_back(each.name, each.value);
   return std::tuple(entry.name, entry.kind, entry.permissions, entry.user_id, entry.group_id, entry.modified.tv_sec,
                     entry.modified.tv_nsec, entry.changed.tv_sec, entry.changed.tv_nsec, entry.size, entry.device,
-                    entry.inode, entry.link_count, entry.device_number, entry.flags, entry.target, attributes, entry.extents,
-                    entry.node);
+                    entry.inode, entry.link_count, entry.device_number, entry.flags, entry.target, attributes,
+                    entry.extents, entry.node);
 }
 
 TEST(folders, come_back_and_find_their_entries) {
