@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include <cutpoint/store_diff.h>
+#include <cutpoint/store_policy.h>
 #include <fmt/format.h>
 
 #include "store/api/backup_store.h"
@@ -51,18 +52,26 @@ result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem&
   return snapshots;
 }
 
-result<store_snapshot> backup_store::find_snapshot(std::string_view id) {
+result<store_snapshot> backup_store::find_snapshot(std::string_view id) { return find_snapshot(id, snapshot_filter()); }
+
+result<store_snapshot> backup_store::find_snapshot(std::string_view id, const snapshot_filter& filter) {
   auto all = snapshots();
   if (!all) return all.error();
+  const std::size_t count = all->size();
+  std::erase_if(*all, [&](const store_snapshot& each) { return !filter.matches(each); });
   if (id == "latest" && !all->empty()) return std::move(all->back());
   std::vector<const store_snapshot*> matches;
   for (const store_snapshot& each : *all) {
     if (!id.empty() && each.id.starts_with(id)) matches.push_back(&each);
   }
   if (matches.size() == 1) return *matches.front();
+  const bool is_filtered = all->size() != count;
   const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
   return status(status_code::invalid_argument,
-                fmt::format("{}: {} of {} begins with it", id, which, implementation_->folder));
+                id == "latest" ? fmt::format("{} has no snapshot{}", implementation_->folder,
+                                             is_filtered ? " that the filter matches" : "")
+                               : fmt::format("{}: {} of {}{} begins with it", id, which, implementation_->folder,
+                                             is_filtered ? " that the filter matches" : ""));
 }
 
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
@@ -72,14 +81,19 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
                                              {.path = options.path,
                                               .target = options.target,
                                               .include = options.include,
+                                              .exclude = options.exclude,
                                               .replaces_files = options.replaces_files,
+                                              .removes_others = options.removes_others,
+                                              .complete_paths = snapshot->paths,
+                                              .is_dry_run = options.is_dry_run,
                                               .verifies = options.verifies,
                                               .threads = options.threads,
+                                              .visit = options.visit,
                                               .problem = options.problem,
                                               .cancel = options.cancel});
   if (!restored) return restored.error();
-  return store_restore_summary{restored->files,    restored->folders,       restored->bytes,
-                               restored->problems, restored->written_bytes, restored->read_containers};
+  return store_restore_summary{restored->files,         restored->folders,         restored->bytes,  restored->problems,
+                               restored->written_bytes, restored->read_containers, restored->removed};
 }
 
 status backup_store::list_files(const std::string& id, std::string_view path,

@@ -36,6 +36,25 @@ bool has_tags(const store_snapshot& snapshot, const std::vector<std::string>& ta
   return true;
 }
 
+/// Sees to it that a rule which keeps an incomplete snapshot keeps the next older one that is complete, too: an incomplete
+/// one may lack what the other has.
+class complete_snapshot_keeper {
+ public:
+  /// Returns the name of the rule that keeps a snapshot, or nothing. `rule` is that name before, and `name` the rule's own.
+  [[nodiscard]] std::string keeps(const store_snapshot& snapshot, std::string rule, std::string_view name) {
+    if (!rule.empty()) {
+      lacks_complete_ = snapshot.is_incomplete;
+    } else if (lacks_complete_ && !snapshot.is_incomplete) {
+      lacks_complete_ = false;
+      rule = fmt::format("complete {}", name);
+    }
+    return rule;
+  }
+
+ private:
+  bool lacks_complete_ = false;
+};
+
 /// Counts the periods of one kind while it is shown the snapshots of a group, the newest first.
 class period_counter {
  public:
@@ -70,6 +89,8 @@ void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& po
     counters.emplace_back(period);
     span_counters.emplace_back(period);
   }
+  std::array<complete_snapshot_keeper, keep_period_count> complete;
+  std::array<complete_snapshot_keeper, keep_period_count> complete_in_spans;
   auto left = policy.counts;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
     auto& [snapshot, reasons] = decisions[i];
@@ -81,19 +102,22 @@ void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& po
     for (const auto& each : policy.tags) {
       if (has_tags(snapshot, each)) reasons.push_back(fmt::format("has tags [{}]", fmt::join(each, ", ")));
     }
-    if (is_in_span(policy.spans[0])) reasons.push_back("within " + to_string(policy.spans[0]));
+    const auto keep_in_span = [&](std::size_t period) {
+      const calendar_span& span = policy.spans[period];
+      std::string rule;
+      if (is_in_span(span)) rule = period == 0 ? "all" : span_counters[period].keeps(snapshot, i, is_oldest);
+      rule = complete_in_spans[period].keeps(snapshot, std::move(rule), period_names[period]);
+      if (rule.empty()) return;
+      reasons.push_back((rule == "all" ? "" : rule + ' ') + "within " + to_string(span));
+    };
+    keep_in_span(0);
     for (std::size_t period = 0; period < keep_period_count; ++period) {
-      if (left[period] == 0) continue;
-      const std::string rule = counters[period].keeps(snapshot, i, is_oldest);
-      if (rule.empty()) continue;
-      if (left[period] != unlimited_snapshots) --left[period];
-      reasons.push_back(rule + " snapshot");
+      std::string rule = left[period] == 0 ? std::string() : counters[period].keeps(snapshot, i, is_oldest);
+      if (!rule.empty() && left[period] != unlimited_snapshots) --left[period];
+      rule = complete[period].keeps(snapshot, std::move(rule), period_names[period]);
+      if (!rule.empty()) reasons.push_back(rule + " snapshot");
     }
-    for (std::size_t period = 1; period < keep_period_count; ++period) {
-      if (!is_in_span(policy.spans[period])) continue;
-      const std::string rule = span_counters[period].keeps(snapshot, i, is_oldest);
-      if (!rule.empty()) reasons.push_back(fmt::format("{} within {}", rule, to_string(policy.spans[period])));
-    }
+    for (std::size_t period = 1; period < keep_period_count; ++period) keep_in_span(period);
   }
 }
 

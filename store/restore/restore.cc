@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "store/format/failure.h"
+#include "store/restore/file_flags.h"
+#include "store/restore/restore_filter.h"
 #include "store/restore/restore_window.h"
+#include "store/restore/surplus_removal.h"
 
 namespace cutpoint::store {
 
@@ -36,14 +39,16 @@ mode_t type_of(file_kind kind) {
 
 class restorer {
  public:
-  restorer(const store_reading& store, const restore_options& options, target_tree target, restore_window window,
-           record_fingerprinter check)
+  restorer(const store_reading& store, const restore_options& options, restore_filter filter, target_tree target,
+           restore_window window, record_fingerprinter check)
       : options_(options),
         nodes_(store.objects, store.key, store.shards, std::move(check)),
+        filter_(std::move(filter)),
         target_(std::move(target)),
         window_(std::move(window)) {}
 
-  result<restore_summary> restore(const record_reference& root);
+  /// Restores what is in a folder into the target, or a file beside its other entries.
+  result<restore_summary> restore(folder_entry begin);
 
  private:
   /// A folder of the snapshot that the restore is in.
@@ -53,6 +58,9 @@ class restorer {
     std::size_t path_bytes;  ///< length of the folder's path with a slash at its end
     bool is_included;        ///< whether everything in it is included
     bool is_entered;         ///< whether the target's folder is open
+    /// Names of the folder in the snapshot, if others are removed from the target.
+    std::set<std::string> names = {};
+    bool is_whole = true;  ///< whether no entry of it is lost
   };
 
   void report(const std::string& path, const status& why) {
@@ -64,15 +72,22 @@ class restorer {
     report(path_, failed);
     return is_fatal(failed) ? failed : status();
   }
+  void count(const std::string& file) {
+    ++summary_.files;
+    if (options_.visit) options_.visit(file, store_restore_action::restored);
+  }
   void report_metadata(const std::string& path, const std::vector<metadata_failure>& failures);
-  [[nodiscard]] bool matches(bool is_folder) const {
-    const std::string_view below = std::string_view(path_).substr(levels_.front().path_bytes);
-    return std::ranges::any_of(options_.include, [&](const auto& each) { return each.matches(below, is_folder); });
+  [[nodiscard]] std::string_view below_target() const {
+    return std::string_view(path_).substr(levels_.front().path_bytes);
   }
 
   status visit_next();
   status visit(folder_entry entry);
   status leave_folder();
+  status remove_others();
+  [[nodiscard]] bool sets_metadata(const level& folder) const;
+  [[nodiscard]] status look_at(const folder_entry& entry);
+  void set_late_flags();
   status enter_folders();
   template <class Create>
   int create(const char* name, Create create_file);
@@ -86,10 +101,11 @@ class restorer {
 
   const restore_options& options_;
   record_reader nodes_;
+  restore_filter filter_;
   target_tree target_;
   restore_window window_;
   restore_summary summary_;
-  std::string path_;  ///< of the entry that is visited, in the snapshot
+  std::string path_;  ///< of the entry that is visited, in the target
   std::vector<level> levels_;
   std::set<std::string> reported_;  ///< kinds of metadata that cannot be set
   const restore_window::done_function done_ = [this](auto& file, const auto& failures) { take_done(file, failures); };
@@ -97,23 +113,22 @@ class restorer {
   std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, linked_file> linked_files_;
 };
 
-result<restore_summary> restorer::restore(const record_reference& root) {
-  auto begin = find_path(root, options_.path, nodes_);
-  if (!begin) return begin.error();
-  std::string above = "/" + options_.path;
-  above.erase(0, std::min(above.find_first_not_of('/'), above.size()));
-  while (above.ends_with('/')) above.pop_back();
-  const bool is_folder = begin->kind == file_kind::directory;
-  if (!is_folder) above.resize(above.size() - begin->name.size());
-  path_ = above.empty() || above.ends_with('/') ? "/" + above : "/" + above + "/";
-  const record_reference entries = is_folder && begin->node ? *begin->node : record_reference();
-  levels_.push_back({is_folder ? *begin : folder_entry(), folder_cursor(entries, nodes_), path_.size(),
+result<restore_summary> restorer::restore(folder_entry begin) {
+  path_ = options_.target;
+  while (path_.ends_with('/')) path_.pop_back();
+  path_ += '/';
+  const bool is_folder = begin.kind == file_kind::directory;
+  const record_reference entries = is_folder && begin.node ? *begin.node : record_reference();
+  levels_.push_back({is_folder ? begin : folder_entry(), folder_cursor(entries, nodes_), path_.size(),
                      options_.include.empty(), true});
   if (!is_folder) {
+    path_ += begin.name;
     levels_.back().is_included = true;
-    const status done = visit(std::move(*begin));
+    const status done = visit(std::move(begin));
     if (!done.ok()) return done;
     levels_.clear();
+  } else if (target_.is_changed() && sets_metadata(levels_.back())) {
+    target_.limit_rights(begin);
   }
   while (!levels_.empty()) {
     if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
@@ -121,8 +136,15 @@ result<restore_summary> restorer::restore(const record_reference& root) {
   }
   if (status written = write_window(); !written.ok()) return written;
   if (status finished = window_.finish(done_); !finished.ok()) return finished;
+  set_late_flags();
   summary_.read_containers = window_.read_containers();
   return summary_;
+}
+
+/// Returns whether the metadata of a folder is that of the snapshot: not that of a target which stands for no folder of it, or
+/// for a part of one.
+bool restorer::sets_metadata(const level& folder) const {
+  return &folder != &levels_.front() || (!folder.entry.name.empty() && options_.include.empty());
 }
 
 status restorer::visit_next() {
@@ -130,12 +152,14 @@ status restorer::visit_next() {
   path_.resize(here.path_bytes);
   auto entry = here.entries.next();
   if (!entry) {
+    here.is_whole = false;
     report(path_, {entry.error().code(), "entries of the folder are lost: " + entry.error().message(),
                    entry.error().system_error()});
     return {};
   }
   if (!*entry) return leave_folder();
   path_ += (**entry).name;
+  if (options_.removes_others) here.names.insert((**entry).name);
   if (path_.size() > longest_stored_path) {
     report(path_.substr(0, 200) + "...", damage("a path", "it is longer than 1 MiB"));
     return {};
@@ -145,21 +169,52 @@ status restorer::visit_next() {
 
 status restorer::leave_folder() {
   const level& left = levels_.back();
-  if (levels_.size() > 1) {
-    path_.pop_back();
-    if (left.is_entered) {
-      report_metadata(path_, set_metadata(target_.folder(), left.entry));
-      if (const int error = target_.leave(); error != 0)
-        return system_failure(path_, "left for the folder above", error);
-    }
+  if (left.is_entered) {
+    if (status removed = remove_others(); !removed.ok()) return removed;
+  }
+  path_.resize(std::max<std::size_t>(left.path_bytes - 1, 1));
+  if (left.is_entered && target_.is_changed() && sets_metadata(left)) {
+    report_metadata(path_, set_metadata(target_.folder(), left.entry));
+  }
+  if (left.is_entered && levels_.size() > 1) {
+    if (const int error = target_.leave(); error != 0) return system_failure(path_, "left for the folder above", error);
   }
   levels_.pop_back();
   return {};
 }
 
+/// Removes from the present folder of the target what the snapshot's lacks, if that is wanted.
+status restorer::remove_others() {
+  const level& here = levels_.back();
+  std::string_view folder = below_target();
+  if (folder.ends_with('/')) folder.remove_suffix(1);
+  if (!options_.removes_others || !here.is_whole || !filter_.is_complete(folder)) return {};
+  surplus_removal removal(target_, filter_, levels_.front().path_bytes,
+                          {[this](const std::string& path) {
+                             ++summary_.removed;
+                             if (options_.visit) options_.visit(path, store_restore_action::removed);
+                           },
+                           [this](const std::string& path, const status& why) { report(path, why); }});
+  return removal.remove_others(path_, here.names, here.is_included);
+}
+
+/// Sets the flags of files with several names.
+void restorer::set_late_flags() {
+  for (const auto& [file, linked] : linked_files_) {
+    if (linked.flags == 0) continue;
+    const std::size_t slash = linked.first_path.rfind('/') + 1;  // 0 without a slash
+    const owned_descriptor folder = target_.open_below(linked.first_path.substr(0, slash));
+    const owned_descriptor descriptor(::openat(folder.get(), linked.first_path.substr(slash).c_str(),
+                                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const int failed = descriptor.get() < 0 ? errno : set_flags(descriptor.get(), linked.flags);
+    if (failed != 0) report_metadata(options_.target + '/' + linked.first_path, {{flags_name, failed}});
+  }
+}
+
 status restorer::visit(folder_entry entry) {
   const bool is_folder = entry.kind == file_kind::directory;
-  const bool is_included = levels_.back().is_included || matches(is_folder);
+  if (filter_.is_excluded(below_target(), is_folder)) return {};
+  const bool is_included = levels_.back().is_included || filter_.is_included(below_target(), is_folder);
   if (is_folder) {
     if (!entry.node) {
       report(path_, damage("the entry", "it is a folder without entries"));
@@ -183,7 +238,7 @@ status restorer::visit(folder_entry entry) {
 status restorer::enter_folders() {
   for (std::size_t i = 1; i < levels_.size(); ++i) {
     if (levels_[i].is_entered) continue;
-    const int error = target_.enter(levels_[i].entry.name, options_.replaces_files);
+    const int error = target_.enter(levels_[i].entry, options_.replaces_files);
     if (error != 0) {
       path_.resize(levels_[i].path_bytes - 1);
       levels_.erase(levels_.begin() + static_cast<std::ptrdiff_t>(i), levels_.end());
@@ -191,6 +246,7 @@ status restorer::enter_folders() {
     }
     levels_[i].is_entered = true;
     ++summary_.folders;
+    if (options_.visit) options_.visit(path_.substr(0, levels_[i].path_bytes), store_restore_action::restored);
   }
   return {};
 }
@@ -200,7 +256,7 @@ template <class Create>
 int restorer::create(const char* name, Create create_file) {
   if (create_file() >= 0) return 0;
   if (errno != EEXIST || !options_.replaces_files) return errno;
-  if (::unlinkat(target_.folder(), name, 0) != 0) return errno;
+  if (const int failed = target_.remove(name); failed != 0) return failed;
   return create_file() >= 0 ? 0 : errno;
 }
 
@@ -216,7 +272,7 @@ bool restorer::link_to_first(const folder_entry& entry, int& error) {
                  [&] { return ::linkat(folder.get(), name.c_str(), target_.folder(), entry.name.c_str(), 0); });
   if (error == 0 && !file.outcome) file.other_paths.push_back(path_);
   if (error == 0 && file.outcome && !file.outcome->ok()) report(path_, *file.outcome);
-  return error == 0 || error == EEXIST || error == EISDIR;  // otherwise it is restored as a file of its own
+  return error == 0 || error == EEXIST || error == ENOTEMPTY;  // otherwise it is restored as a file of its own
 }
 
 /// Remembers a file with several names by its first one. Returns null for any other file.
@@ -224,15 +280,30 @@ linked_file* restorer::remember_first(const folder_entry& entry) {
   if (entry.link_count < 2) return nullptr;
   const auto [file, is_first] = linked_files_.try_emplace({entry.kind, entry.device, entry.inode});
   if (!is_first) return nullptr;
-  file->second.first_path = path_.substr(levels_.front().path_bytes);
+  file->second.first_path = below_target();
+  if (entry.kind == file_kind::regular_file) file->second.flags = entry.flags;
   return &file->second;
 }
 
+/// Counts a file as if it were restored, and reports what is in its way.
+status restorer::look_at(const folder_entry& entry) {
+  struct stat facts = {};
+  const bool exists =
+      target_.folder() >= 0 && ::fstatat(target_.folder(), entry.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  if (exists && !options_.replaces_files) return report_call("created", EEXIST);
+  count(path_);
+  const bool is_first = entry.link_count < 2 || remember_first(entry) != nullptr;
+  if (entry.kind == file_kind::regular_file && is_first) summary_.bytes += entry.size;
+  return {};
+}
+
 status restorer::restore_file(folder_entry entry) {
+  if (!target_.is_changed()) return look_at(entry);
   int error = 0;
   if (link_to_first(entry, error)) {
-    summary_.files += error == 0 ? 1 : 0;
-    return error == 0 ? status() : report_call("created as a hard link", error);
+    if (error != 0) return report_call("created as a hard link", error);
+    count(path_);
+    return {};
   }
   if (entry.kind == file_kind::regular_file) return restore_content(std::move(entry));
   const char* const name = entry.name.c_str();
@@ -242,7 +313,7 @@ status restorer::restore_file(folder_entry entry) {
     return ::mknodat(folder, name, type_of(entry.kind) | 0600, entry.device_number);
   });
   if (error != 0) return report_call("created", error);
-  ++summary_.files;
+  count(path_);
   if (linked_file* const linked = remember_first(entry)) linked->outcome = status();
   report_metadata(path_, set_metadata_in(folder, entry));
   return {};
@@ -261,7 +332,7 @@ status restorer::restore_content(folder_entry entry) {
     });
     if (error != 0) return report_call("created", error);
   }
-  ++summary_.files;
+  count(path_);
   summary_.bytes += entry.size;
   auto added = std::make_unique<restored_file>();
   added->path = path_;
@@ -327,9 +398,25 @@ result<restore_summary> restore_files(const store_reading& store, const record_r
   if (!check) return check.error();
   auto window = restore_window::make(store, options);
   if (!window) return window.error();
-  auto target = target_tree::open(options.target);
+  auto nodes_check = store.make_fingerprinter();
+  if (!nodes_check) return nodes_check.error();
+  // The path is looked up first, so that nothing is created for one that does not exist.
+  record_reader nodes(store.objects, store.key, store.shards, std::move(*nodes_check));
+  auto begin = find_path(root, options.path, nodes);
+  if (!begin) return begin.error();
+  std::string top = options.path;
+  while (top.ends_with('/')) top.pop_back();
+  if (begin->kind != file_kind::directory) top.resize(top.size() - begin->name.size());
+  const auto access = options.is_dry_run ? target_access::looks : target_access::changes;
+  auto target = target_tree::open(options.target, access);
   if (!target) return target.error();
-  return restorer(store, options, std::move(*target), std::move(*window), std::move(*check)).restore(root);
+  if (options.removes_others && options.include.empty() && target->is_file_system_root()) {
+    return status(status_code::invalid_argument,
+                  options.target + ": nothing is removed from the root of the file system without patterns to include");
+  }
+  return restorer(store, options, restore_filter(options, std::move(top)), std::move(*target), std::move(*window),
+                  std::move(*check))
+      .restore(std::move(*begin));
 }
 
 }  // namespace cutpoint::store

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <cutpoint/path_pattern.h>
 #include <cutpoint/source.h>
+#include <cutpoint/store.h>
 
 #include "store/files/store_reading.h"
 
@@ -18,16 +20,26 @@ struct restore_options {
   std::string path = {};
   /// The folder to restore into. It is created if it does not exist.
   std::string target;
-  /// If not empty, only files that match one of these patterns or lie in a folder that does are restored, and the
+  /// If not empty, only files that match these patterns or lie in a folder that does are restored, and the
   /// folders above them. Paths are relative to the folder that is restored.
   std::vector<path_pattern> include = {};
+  /// Files that match are not restored, with everything in them if they are folders.
+  std::vector<path_pattern> exclude = {};
   /// Whether files of the target that have the name of a restored one are changed or replaced. Otherwise such a file is a
   /// problem. No other file is removed.
   bool replaces_files = false;
+  /// Whether files of the target are removed that the snapshot lacks, unless a pattern leaves them out.
+  bool removes_others = false;
+  /// Paths of the snapshot at and below which it has all that there was. Above them nothing is removed.
+  std::vector<std::string> complete_paths = {};
+  /// Whether nothing is changed, and only said what would be done.
+  bool is_dry_run = false;
   /// Whether the contents are brought to the disk, read back and compared with their digests.
   bool verifies = false;
   std::uint64_t threads = 0;  ///< that read and write contents; 0: one for each processor
-  problem_function problem = {};
+  /// Receives each file by its path in the target, before its content is written.
+  std::function<void(const std::string& path, store_restore_action action)> visit = {};
+  problem_function problem = {};  ///< receives paths in the target
   const cancellation* cancel = nullptr;
 };
 

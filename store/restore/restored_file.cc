@@ -13,6 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "store/restore/file_flags.h"
+
 namespace cutpoint::store {
 
 namespace {
@@ -48,7 +50,11 @@ owned_descriptor open_in_place(int folder, const folder_entry& entry) {
   owned_descriptor file;
   // Examined before it is opened, because that may have an effect on a device.
   if (::fstatat(folder, entry.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_suitable()) return file;
-  file = owned_descriptor(::openat(folder, entry.name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const auto open_file = [&] {
+    return ::openat(folder, entry.name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  };
+  file = owned_descriptor(open_file());
+  if (file.get() < 0 && errno == EPERM && unprotect(folder, entry.name.c_str())) file = owned_descriptor(open_file());
   if (file.get() < 0) return file;
   const bool is_usable = ::fstat(file.get(), &facts) == 0 && is_suitable() && has_only_attributes_of(entry, file.get());
   const mode_t permitted = facts.st_mode & entry.permissions & 0777;
@@ -151,7 +157,7 @@ void restored_file::flush() {
 std::vector<metadata_failure> restored_file::complete() {
   const bool is_unchanged = !is_new && !is_resized_ && written_bytes_ == 0;
   if (is_unchanged && has_metadata(descriptor.get(), entry)) return {};
-  return set_metadata(descriptor.get(), entry);
+  return set_metadata(descriptor.get(), entry, linked == nullptr ? flag_setting::now : flag_setting::later);
 }
 
 void restored_file::fail(const status& why) {

@@ -18,6 +18,7 @@ struct linked_file {
   std::string first_path;                ///< below the target
   std::vector<std::string> other_paths;  ///< in the snapshot: those that it has got before the outcome was known
   std::optional<status> outcome;         ///< of the content
+  std::uint32_t flags = 0;               ///< which are set when the file has all its names
 };
 
 /// The functions are thread-safe.

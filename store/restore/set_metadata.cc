@@ -1,5 +1,6 @@
 #include "store/restore/set_metadata.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -9,21 +10,30 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "store/restore/file_flags.h"
+
 namespace cutpoint::store {
 
 namespace {
 
+constexpr std::array<const char*, 2> access_lists = {"system.posix_acl_access", "system.posix_acl_default"};
+
 /// The calls in the only order that works: changing the owner clears set-ID bits and capabilities, an ACL changes the
 /// permissions, and everything changes the ctime.
-template <class SetOwner, class SetAttribute, class SetPermissions, class SetTimes>
-std::vector<metadata_failure> set_all(const folder_entry& entry, SetOwner set_owner, SetAttribute set_attribute,
-                                      SetPermissions set_permissions, SetTimes set_times) {
+template <class SetOwner, class RemoveList, class SetAttribute, class SetPermissions, class SetTimes>
+std::vector<metadata_failure> set_all(const folder_entry& entry, SetOwner set_owner, RemoveList remove_list,
+                                      SetAttribute set_attribute, SetPermissions set_permissions, SetTimes set_times) {
   std::vector<metadata_failure> failures;
   const auto check = [&](int outcome, std::string what) {
     if (outcome != 0) failures.push_back({std::move(what), errno});
     return outcome == 0;
   };
   const bool is_owner_set = check(set_owner(entry.user_id, entry.group_id), "owner");
+  // A list that the folder passed on, or that was there before, would permit what the entry does not.
+  for (const char* const list : access_lists) {
+    const bool is_stored = std::ranges::any_of(entry.attributes, [&](const auto& each) { return each.name == list; });
+    if (!is_stored && entry.kind != file_kind::symbolic_link) check(remove_list(list), "access control list");
+  }
   for (const extended_attribute& each : entry.attributes) {
     check(set_attribute(each.name.c_str(), each.value.data(), each.value.size()), "extended attribute " + each.name);
   }
@@ -38,32 +48,58 @@ std::vector<metadata_failure> set_all(const folder_entry& entry, SetOwner set_ow
 
 }  // namespace
 
-std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry) {
-  return set_all(
+bool is_access_list(std::string_view attribute) noexcept {
+  return std::ranges::find(access_lists, attribute) != access_lists.end();
+}
+
+bool remove_access_lists(int file) noexcept {
+  bool had_list = false;
+  for (const char* const list : access_lists) {
+    if (::fgetxattr(file, list, nullptr, 0) < 0) continue;
+    had_list = true;
+    static_cast<void>(::fremovexattr(file, list));
+  }
+  return had_list;
+}
+
+std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry, flag_setting flags) {
+  std::vector<metadata_failure> failures = set_all(
       entry, [&](uid_t user, gid_t group) { return ::fchown(file, user, group); },
+      // Looked for first, because most files have none, and a removal writes.
+      [&](const char* list) { return ::fgetxattr(file, list, nullptr, 0) < 0 ? 0 : ::fremovexattr(file, list); },
       [&](const char* name, const void* value, std::size_t size) { return ::fsetxattr(file, name, value, size, 0); },
       [&](mode_t mode) { return ::fchmod(file, mode); },
       [&](const std::timespec* times) { return ::futimens(file, times); });
+  const int failed = flags == flag_setting::now ? set_flags(file, entry.flags) : 0;
+  if (failed != 0) failures.push_back({flags_name, failed});
+  return failures;
 }
 
 bool has_metadata(int file, const folder_entry& entry) {
   struct stat facts = {};
   return entry.attributes.empty() && ::fstat(file, &facts) == 0 && facts.st_uid == entry.user_id &&
          facts.st_gid == entry.group_id && (facts.st_mode & 07777) == entry.permissions &&
-         facts.st_mtim.tv_sec == entry.modified.tv_sec && facts.st_mtim.tv_nsec == entry.modified.tv_nsec;
+         facts.st_mtim.tv_sec == entry.modified.tv_sec && facts.st_mtim.tv_nsec == entry.modified.tv_nsec &&
+         flags_of(file) == entry.flags;
 }
 
 std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& entry) {
   const char* const name = entry.name.c_str();
-  return set_all(
+  // The calls for attributes take no descriptor of a folder.
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", folder, entry.name);
+  std::vector<metadata_failure> failures = set_all(
       entry, [&](uid_t user, gid_t group) { return ::fchownat(folder, name, user, group, AT_SYMLINK_NOFOLLOW); },
+      [&](const char* list) {
+        return ::lgetxattr(path.c_str(), list, nullptr, 0) < 0 ? 0 : ::lremovexattr(path.c_str(), list);
+      },
       [&](const char* attribute, const void* value, std::size_t size) {
-        // This call takes no descriptor of a folder.
-        const std::string path = fmt::format("/proc/self/fd/{}/{}", folder, entry.name);
         return ::lsetxattr(path.c_str(), attribute, value, size, 0);
       },
       [&](mode_t mode) { return ::fchmodat(folder, name, mode, AT_SYMLINK_NOFOLLOW); },
       [&](const std::timespec* times) { return ::utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW); });
+  if (entry.flags != 0)
+    failures.push_back({flags_name, EOPNOTSUPP});  // only files that can be opened have a call for them
+  return failures;
 }
 
 }  // namespace cutpoint::store

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/tree/node.h"
 
 namespace cutpoint::store {
+
+/// What flags are called in a `metadata_failure`.
+inline constexpr const char* flags_name = "flags (immutable, append-only, no dump)";
 
 /// Something that could not be set.
 struct metadata_failure {
@@ -14,10 +18,18 @@ struct metadata_failure {
   int error = 0;     ///< errno
 };
 
-/// Sets what `entry` says of an open regular file or folder. The rest is set if a part fails. Set-ID bits are left out
-/// unless the owner is right. Thread-safe.
-[[nodiscard]] std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry);
-/// Returns whether an open regular file has the owner, the permissions and the time of modification of an entry without
+/// Whether `set_metadata` sets the flags of a file. Those that forbid changes forbid more names, too.
+enum class flag_setting { now, later };
+
+/// Sets what `entry` says of an open regular file or folder, and removes access control lists that it lacks. The rest is set
+/// if a part fails. Set-ID bits are left out unless the owner is right. Flags are set last. Thread-safe.
+[[nodiscard]] std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry,
+                                                         flag_setting flags = flag_setting::now);
+/// Returns whether an extended attribute is an access control list: that of a file, or the default one of a folder.
+[[nodiscard]] bool is_access_list(std::string_view attribute) noexcept;
+/// Removes all access control lists of an open file or folder. Returns whether it had one.
+[[nodiscard]] bool remove_access_lists(int file) noexcept;
+/// Returns whether an open regular file has the owner, the permissions, the flags and the time of modification of an entry without
 /// extended attributes. Attributes are not compared: false if the entry has any. Thread-safe.
 [[nodiscard]] bool has_metadata(int file, const folder_entry& entry);
 /// The same for the file called `entry.name` in a folder, which may be of any kind. Symbolic links are not followed.

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/restore/file_flags.h"
+#include "store/restore/set_metadata.h"
 
 namespace cutpoint::store {
 
@@ -15,6 +17,13 @@ namespace {
 
 constexpr std::size_t most_open_folders = 32;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int path_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
+bool is_own_folder(int above, const char* name) {
+  struct stat facts = {};
+  return ::fstatat(above, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode) &&
+         facts.st_uid == ::geteuid();
+}
 
 }  // namespace
 
@@ -22,44 +31,144 @@ owned_descriptor::~owned_descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-result<target_tree> target_tree::open(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error && error.value() != EEXIST) return system_failure(path, "created", error.value());
+result<target_tree> target_tree::open(const std::string& path, target_access access) {
   target_tree tree;
-  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  tree.access_ = access;
+  owned_descriptor at(::open(path.starts_with('/') ? "/" : ".", path_flags));
+  for (std::size_t begin = 0; begin < path.size() && at.get() >= 0;) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string name = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (name.empty()) continue;
+    int next = ::openat(at.get(), name.c_str(), path_flags);
+    if (next < 0 && errno == ENOENT) {
+      if (access == target_access::looks) {
+        tree.levels_.push_back({.is_absent = true});
+        return tree;
+      }
+      if (::mkdirat(at.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+        return system_failure(path, "created", errno);
+      next = ::openat(at.get(), name.c_str(), path_flags);
+    }
+    at = owned_descriptor(next);
+  }
+  const int folder = at.get() < 0 ? -1 : ::openat(at.get(), ".", folder_flags);
   if (folder < 0) return system_failure(path, "opened as a folder", errno);
   if (const int failed = tree.push(folder); failed != 0) return system_failure(path, "opened as a folder", failed);
   return tree;
+}
+
+bool target_tree::is_file_system_root() const {
+  struct stat root = {};
+  const level& top = levels_.front();
+  return ::stat("/", &root) == 0 && root.st_dev == top.device && root.st_ino == top.inode;
 }
 
 int target_tree::push(int folder) {
   owned_descriptor owner(folder);
   struct stat facts = {};
   if (::fstat(folder, &facts) != 0) return errno;
-  levels_.push_back({std::move(owner), facts.st_dev, facts.st_ino});
+  levels_.push_back({std::move(owner), facts.st_dev, facts.st_ino, false});
   // The target stays open, because `open_below` begins there.
   if (levels_.size() > most_open_folders + 1)
     levels_[levels_.size() - 1 - most_open_folders].folder = owned_descriptor();
   return 0;
 }
 
-int target_tree::enter(const std::string& name, bool replaces_files) {
+int target_tree::enter(const folder_entry& entry, bool replaces_files) {
+  if (!is_changed()) return look_into(entry.name, replaces_files);
+  const char* const name = entry.name.c_str();
   const int above = folder();
-  bool exists = ::mkdirat(above, name.c_str(), 0700) != 0;
+  bool exists = ::mkdirat(above, name, 0700) != 0;
   if (exists && errno != EEXIST) return errno;
-  int descriptor = ::openat(above, name.c_str(), folder_flags);
+  int descriptor = ::openat(above, name, folder_flags);
+  if (descriptor < 0 && exists && errno == EACCES && is_own_folder(above, name)) {
+    if (::fchmodat(above, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) descriptor = ::openat(above, name, folder_flags);
+  }
   if (descriptor < 0 && exists && (errno == ENOTDIR || errno == ELOOP)) {
     if (!replaces_files) return EEXIST;
-    if (::unlinkat(above, name.c_str(), 0) != 0 || ::mkdirat(above, name.c_str(), 0700) != 0) return errno;
-    descriptor = ::openat(above, name.c_str(), folder_flags);
+    if (const int failed = remove(entry.name); failed != 0) return failed;
+    if (::mkdirat(above, name, 0700) != 0) return errno;
+    exists = false;
+    descriptor = ::openat(above, name, folder_flags);
   }
-  return descriptor < 0 ? errno : push(descriptor);
+  if (descriptor < 0) return errno;
+  if (const int failed = push(descriptor); failed != 0) return failed;
+  if (exists) limit_rights(entry);
+  return 0;
+}
+
+/// Does as `enter`, without a change.
+int target_tree::look_into(const std::string& name, bool replaces_files) {
+  const bool is_below_nothing = levels_.back().is_absent;
+  const int descriptor = is_below_nothing ? -1 : ::openat(folder(), name.c_str(), folder_flags);
+  if (descriptor >= 0) return push(descriptor);
+  if (!is_below_nothing && errno != ENOENT) {
+    const bool is_file = errno == ENOTDIR || errno == ELOOP;
+    if (!is_file) return errno;
+    if (!replaces_files) return EEXIST;
+  }
+  levels_.push_back({.is_absent = true});
+  return 0;
+}
+
+int target_tree::enter_existing(const std::string& name) {
+  const int descriptor = ::openat(folder(), name.c_str(), folder_flags);
+  if (descriptor < 0) return errno;
+  const dev_t device = levels_.back().device;
+  if (const int failed = push(descriptor); failed != 0) return failed;
+  if (levels_.back().device == device) return 0;
+  levels_.pop_back();
+  return EXDEV;
+}
+
+/// Failures are not reported: `set_metadata` meets them again.
+void target_tree::limit_rights(const folder_entry& entry) const {
+  struct stat facts = {};
+  if (::fstat(folder(), &facts) != 0) return;
+  if (flags_of(folder()) != 0) static_cast<void>(set_flags(folder(), 0));
+  const bool has_acl = remove_access_lists(folder());
+  const bool wants_acl =
+      std::ranges::any_of(entry.attributes, [](const auto& each) { return is_access_list(each.name); });
+  mode_t permitted = facts.st_mode & entry.permissions & 07777;
+  if (has_acl || wants_acl) permitted &= ~mode_t{S_IRWXG};  // the bits of the group are the mask of the list
+  permitted |= S_IRWXU;
+  if (has_acl || permitted != (facts.st_mode & 07777)) static_cast<void>(::fchmod(folder(), permitted));
+}
+
+int target_tree::remove(const std::string& name) const {
+  const auto try_to = [&] {
+    if (::unlinkat(folder(), name.c_str(), 0) == 0) return 0;
+    return errno == EISDIR && ::unlinkat(folder(), name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
+  };
+  const int failed = try_to();
+  return failed == EPERM && unprotect(folder(), name.c_str()) ? try_to() : failed;
+}
+
+result<std::vector<std::string>> target_tree::names() const {
+  std::vector<std::string> names;
+  const int descriptor = ::openat(folder(), ".", folder_flags);
+  DIR* const entries = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+  if (entries == nullptr) {
+    const int failed = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    return system_failure("a folder", "listed", failed);
+  }
+  errno = 0;
+  while (const struct dirent* const entry = ::readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  const int failed = errno;
+  ::closedir(entries);
+  if (failed != 0) return system_failure("a folder", "listed", failed);
+  std::ranges::sort(names);
+  return names;
 }
 
 int target_tree::leave() {
   level& above = levels_[levels_.size() - 2];
-  if (above.folder.get() < 0) {
+  if (above.folder.get() < 0 && !above.is_absent) {
     owned_descriptor descriptor_above(::openat(folder(), "..", folder_flags));
     struct stat facts = {};
     if (descriptor_above.get() < 0 || ::fstat(descriptor_above.get(), &facts) != 0) return errno;
@@ -71,12 +180,12 @@ int target_tree::leave() {
 }
 
 owned_descriptor target_tree::open_below(const std::string& path) const {
-  owned_descriptor at(::openat(levels_.front().folder.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  owned_descriptor at(::openat(levels_.front().folder.get(), ".", path_flags));
   for (std::size_t begin = 0; begin < path.size() && at.get() >= 0;) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string name = path.substr(begin, end - begin);
     begin = end + 1;
-    at = owned_descriptor(::openat(at.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    at = owned_descriptor(::openat(at.get(), name.c_str(), path_flags | O_NOFOLLOW));
   }
   return at;
 }

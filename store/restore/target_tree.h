@@ -8,6 +8,8 @@
 #include <cutpoint/status.h>
 #include <sys/types.h>
 
+#include "store/tree/node.h"
+
 namespace cutpoint::store {
 
 /// A descriptor that is closed when it is destroyed.
@@ -27,33 +29,52 @@ class owned_descriptor {
   int descriptor_;
 };
 
+/// Whether a restore changes its target, or only looks at it.
+enum class target_access { changes, looks };
+
 /// A way through folders from the target down. Every name is looked up in an open folder and is never followed if it is a
 /// symbolic link, so that nothing outside the target can be reached. Trees may be deeper than PATH_MAX; at most 32
 /// folders are open at once. Not thread-safe.
 class target_tree {
  public:
-  /// Opens the target, which is created with the folders above it if it does not exist. Errors: io_error.
-  [[nodiscard]] static result<target_tree> open(const std::string& path);
+  /// Opens the target, which may have a path of any length. It is created with the folders above it if it does not exist,
+  /// unless it is only looked at. Errors: io_error.
+  [[nodiscard]] static result<target_tree> open(const std::string& path, target_access access);
 
-  /// Returns the descriptor of the folder at the end of the way.
+  /// Returns the descriptor of the folder at the end of the way; -1 for one that would be created.
   [[nodiscard]] int folder() const noexcept { return levels_.back().folder.get(); }
-  /// Enters a folder, which is created if it does not exist, with mode 0700. A file of that name is replaced if
-  /// `replaces_files`. Returns 0 or the errno of a call that failed.
-  [[nodiscard]] int enter(const std::string& name, bool replaces_files);
+  [[nodiscard]] bool is_changed() const noexcept { return access_ == target_access::changes; }
+  /// Returns whether the target is the root of the file system.
+  [[nodiscard]] bool is_file_system_root() const;
+  /// Enters the folder of an entry, which is created if it does not exist, with mode 0700. One that exists permits nothing
+  /// that the entry does not until its metadata is set. A file of that name is replaced if `replaces_files`. Returns 0 or
+  /// the errno of a call that failed.
+  [[nodiscard]] int enter(const folder_entry& entry, bool replaces_files);
+  /// Enters a folder that exists, if it is on the same file system. Returns 0 or the errno of a call that failed.
+  [[nodiscard]] int enter_existing(const std::string& name);
+  /// Limits the rights of the target as `enter` does.
+  void limit_rights(const folder_entry& entry) const;
   /// Returns to the folder above. Returns 0 or the errno of a call that failed; ESTALE, if the folder was moved away.
   [[nodiscard]] int leave();
+  /// Removes a file or an empty folder, also one that flags protect. Returns 0 or an errno.
+  [[nodiscard]] int remove(const std::string& name) const;
+  /// Returns the names in the folder at the end of the way, sorted. Errors: io_error.
+  [[nodiscard]] result<std::vector<std::string>> names() const;
   /// Opens the folder at the path `path` below the target, to name files in it only. Invalid if that fails.
   [[nodiscard]] owned_descriptor open_below(const std::string& path) const;
 
  private:
   struct level {
-    owned_descriptor folder;
-    dev_t device;
-    ino_t inode;
+    owned_descriptor folder = owned_descriptor();
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool is_absent = false;  ///< whether it would be created
   };
 
   [[nodiscard]] int push(int folder);
+  [[nodiscard]] int look_into(const std::string& name, bool replaces_files);
 
+  target_access access_ = target_access::changes;
   std::vector<level> levels_;
 };
 

@@ -28,6 +28,7 @@ class open_store;
 
 namespace cutpoint {
 
+struct snapshot_filter;     // cutpoint/store_policy.h
 struct store_diff_options;  // cutpoint/store_diff.h
 struct store_diff_summary;
 struct store_report_options;  // cutpoint/store_report.h
@@ -131,17 +132,27 @@ struct store_backup_options {
   const cancellation* cancel = nullptr;
 };
 
+/// What a restore does with a file of its target, or would do.
+enum class store_restore_action : std::uint8_t { restored, removed };
+
 struct store_restore_options {
   std::string path = {};  ///< in the snapshot; a folder's entries are put into the target; empty: everything
   std::string target;
   std::vector<path_pattern> include = {};  ///< if not empty, only what matches
+  std::vector<path_pattern> exclude = {};  ///< what matches is left out, also from what `include` matches
   /// Whether files that exist are changed or replaced. Otherwise they are problems. Of a regular file only what differs is
   /// written, unless it has other names or somebody else's owner.
   bool replaces_files = false;
+  /// Whether files of the target are removed that the snapshot lacks. Nothing is removed that a pattern leaves out, on other
+  /// file systems, in folders above the snapshot's paths, or in folders whose entries are lost.
+  bool removes_others = false;
+  bool is_dry_run = false;  ///< whether nothing is changed, and only said what would be done
   /// Whether the contents are brought to the disk, read back and compared with their digests.
   bool verifies = false;
   std::uint64_t threads = 0;  ///< 0: one for each processor
-  store_problem problem = {};
+  /// Receives each file and folder by its path in the target, before its content is written.
+  std::function<void(const std::string& path, store_restore_action action)> visit = {};
+  store_problem problem = {};  ///< receives paths in the target
   const cancellation* cancel = nullptr;
 };
 
@@ -154,6 +165,7 @@ struct store_restore_summary {
   /// Containers that chunks were read from. A large restore reads up to 65,536 chunks together, and counts anew for each
   /// time. The fewer for each MiB, the less the data are scattered.
   std::uint64_t read_containers = 0;
+  std::uint64_t removed = 0;  ///< files that the snapshot lacks; a folder with everything in it counts once
 };
 
 /// A file of a snapshot, with the metadata that it had at the time.
@@ -328,6 +340,8 @@ class backup_store {
   /// Finds a snapshot by its id, by the beginning of its id, or by the word "latest". Errors: invalid_argument, if none or
   /// several have it.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
+  /// The same among the snapshots that a filter matches: "latest" is the newest of them.
+  [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id, const snapshot_filter& filter);
   /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error;
   /// invalid_argument, if no snapshot has the id, also of the functions below.
   [[nodiscard]] status remove_snapshot(const std::string& id);

@@ -43,7 +43,8 @@ inline constexpr std::size_t keep_period_count = 6;
 /// A count that keeps the newest snapshot of all periods.
 inline constexpr std::uint64_t unlimited_snapshots = UINT64_MAX;
 
-/// A snapshot is kept if one of the rules keeps it.
+/// A snapshot is kept if one of the rules keeps it. A rule that keeps an incomplete snapshot keeps the next older one that is
+/// complete, too, so that the last complete one never goes for one that may lack what it has.
 struct snapshot_policy {
   /// For each `keep_period` a number of periods. The newest snapshot of each of the newest periods is kept. If there are
   /// fewer periods, the oldest snapshot is kept too.

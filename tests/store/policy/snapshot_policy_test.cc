@@ -236,5 +236,26 @@ TEST(snapshot_policy, spans_that_mean_nothing_are_refused) {
   }
 }
 
+TEST(snapshot_policy, never_gives_up_a_complete_snapshot_for_an_incomplete_one) {
+  const time_zone zone("UTC");
+  std::vector<store_snapshot> snapshots = {taken_at("2026-01-01 10:00:00"), taken_at("2026-01-01 11:00:00"),
+                                           taken_at("2026-01-02 10:00:00"), taken_at("2026-01-03 10:00:00"),
+                                           taken_at("2026-01-03 11:00:00")};
+  for (const std::size_t i : {2u, 3u, 4u}) snapshots[i].is_incomplete = true;
+  using times = std::vector<std::string>;
+  const times last_two = {"2026-01-03 11:00:00", "2026-01-01 11:00:00"};
+  EXPECT_EQ(kept_times(snapshots, counting(keep_period::last, 1)), last_two);
+  EXPECT_EQ(kept_times(snapshots, counting(keep_period::daily, 1)), last_two);
+  EXPECT_EQ(kept_times(snapshots, counting(keep_period::daily, 2)),
+            times({"2026-01-03 11:00:00", "2026-01-02 10:00:00", "2026-01-01 11:00:00"}));
+  EXPECT_EQ(kept_times(snapshots, within({.hours = 2})),
+            times({"2026-01-03 11:00:00", "2026-01-03 10:00:00", "2026-01-01 11:00:00"}));
+  snapshots[3].is_incomplete = false;  // the newer one of the same day is not
+  EXPECT_EQ(kept_times(snapshots, counting(keep_period::daily, 1)),
+            times({"2026-01-03 11:00:00", "2026-01-03 10:00:00"}));
+  snapshots[4].is_incomplete = false;
+  EXPECT_EQ(kept_times(snapshots, counting(keep_period::last, 1)), times({"2026-01-03 11:00:00"}));
+}
+
 }  // namespace
 }  // namespace cutpoint::tests

@@ -170,7 +170,7 @@ TEST_F(restores_in_place, need_nothing_from_the_store_for_what_is_right) {
   change(target_ / "t/large", 0, "wrong");
   static_cast<void>(restore());
   ASSERT_EQ(problems_.size(), 1u) << problems_.begin()->first;
-  EXPECT_EQ(problems_.count(source_ / "tree/large"), 1u);
+  EXPECT_EQ(problems_.count(target_ / "t/large"), 1u);
   EXPECT_THAT(problems_.begin()->second, HasSubstr("bytes from byte 0 on are lost and were left as they are"));
   // All other files are there.
   std::filesystem::remove(source_ / "tree/large");
@@ -209,7 +209,7 @@ TEST_F(restores_in_place, find_what_was_changed_after_it_was_written) {
   files_->meanwhile = {};
   ASSERT_TRUE(is_changed);
   ASSERT_EQ(problems_.size(), 1u);
-  EXPECT_EQ(problems_.begin()->first, source_ / "tree/large");
+  EXPECT_EQ(problems_.begin()->first, target_ / "t/large");
   EXPECT_THAT(problems_.begin()->second, HasSubstr("were read back with another content"));
 }
 

@@ -43,8 +43,8 @@ TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
   store::restore_options options{.path = source / "tree", .target = target / "t", .problem = note_in(problems)};
   ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
   EXPECT_EQ(problems.size(), 2u);
-  EXPECT_EQ(problems.count(source / "tree/a"), 1u);
-  EXPECT_EQ(problems.count(source / "tree/c"), 1u);
+  EXPECT_EQ(problems.count(target / "t/a"), 1u);
+  EXPECT_EQ(problems.count(target / "t/c"), 1u);
   EXPECT_EQ(text_of(target / "t/a"), "old a");
   EXPECT_EQ(text_of(target / "t/sub/b"), "new b");
 
@@ -107,6 +107,7 @@ TEST(restores, select_files_by_patterns_and_by_path) {
   EXPECT_EQ(restored(source / "tree/a/two.bin", {}), "two.bin ");
   EXPECT_EQ(file_store(files).restore(done->id, {.path = "/no such", .target = source / "t"}).error().system_error(),
             ENOENT);
+  EXPECT_FALSE(std::filesystem::exists(source / "t")) << "nothing is created for a path that does not exist";
 }
 
 TEST(restores, by_other_users_name_what_they_cannot_set_once) {
@@ -123,14 +124,143 @@ TEST(restores, by_other_users_name_what_they_cannot_set_once) {
   const without_privileges nobody;
   if (!nobody.holds() || ::getuid() != 0) GTEST_SKIP() << "needs root";
   problem_map problems;
-  ASSERT_TRUE(file_store(files)
-                  .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-                  .ok());
+  ASSERT_TRUE(
+      file_store(files)
+          .restore(done->id, {.path = source / "tree", .target = target / "t/new", .problem = note_in(problems)})
+          .ok());
   EXPECT_EQ(problems.size(), 1u) << "the owner, once";
-  EXPECT_EQ(text_of(target / "t/a"), "a");
+  EXPECT_EQ(text_of(target / "t/new/a"), "a");
   struct stat facts = {};
-  ASSERT_EQ(::stat((target / "t/b").c_str(), &facts), 0);
+  ASSERT_EQ(::stat((target / "t/new/b").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0755u) << "a set-ID bit would give the rights of the wrong user";
+}
+
+TEST(restores, leave_out_what_patterns_exclude) {
+  const temporary_folder source;
+  for (const char* const each : {"a/one.txt", "a/two.bin", "b/c/three.txt", "d/four"})
+    source.make_file(std::string("tree/") + each, "x");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const auto restored = [&](std::vector<path_pattern> include, std::vector<path_pattern> exclude) {
+    const temporary_folder target;
+    EXPECT_TRUE(file_store(files)
+                    .restore(done->id,
+                             {.path = source / "tree", .target = target / "t", .include = include, .exclude = exclude})
+                    .ok());
+    std::string names;
+    for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
+    return names;
+  };
+  EXPECT_EQ(restored({}, patterns({"*.txt", "/d"})), "a a/two.bin b b/c ");
+  EXPECT_EQ(restored(patterns({"*.txt"}), patterns({"/a"})), "b b/c b/c/three.txt ");
+  EXPECT_EQ(restored({}, patterns({"*.txt", "!one.txt", "/b", "/d"})), "a a/one.txt a/two.bin ");
+  EXPECT_EQ(restored({}, patterns({(source / "tree/a").c_str(), "b", "d"})), "") << "an absolute pattern";
+}
+
+TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
+  const temporary_folder source;
+  source.make_file("tree/a/file", "1");
+  source.make_file("tree/b", "2");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const temporary_folder target;
+  for (const bool is_dry_run : {true, false}) {
+    target.make_file("outside/file", "kept");
+    target.make_file("t/old/deep/file", "x");
+    target.make_file("t/old/deep/kept.cfg", "x");
+    target.make_file("t/gone/deep/file", "x");
+    target.make_file("t/a/other", "x");
+    target.make_file("t/a/own.cfg", "x");
+    if (is_dry_run) target.make_link("../outside", "t/link");
+    std::map<std::string, std::string> events;
+    problem_map problems;
+    const auto before = facts_of(target / "t");
+    const auto restored = file_store(files).restore(
+        done->id, {.path = source / "tree",
+                   .target = target / "t",
+                   .exclude = patterns({"*.cfg"}),
+                   .removes_others = true,
+                   .complete_paths = {source / "tree"},
+                   .is_dry_run = is_dry_run,
+                   .visit =
+                       [&](const std::string& path, store_restore_action action) {
+                         events[path] = action == store_restore_action::removed ? "removed" : "restored";
+                       },
+                   .problem = note_in(problems)});
+    ASSERT_TRUE(restored.ok());
+    EXPECT_EQ(problems, problem_map());
+    EXPECT_EQ(restored->files, 2u);
+    EXPECT_EQ(events[target / "t/a/"], "restored");
+    EXPECT_EQ(events[target / "t/b"], "restored");
+    EXPECT_EQ(events[target / "t/gone"], "removed");
+    EXPECT_EQ(events[target / "t/a/other"], "removed");
+    EXPECT_EQ(events[target / "t/link"], "removed");
+    EXPECT_EQ(restored->removed, is_dry_run ? 4u : 3u) << "a folder with an excluded file would be removed in part";
+    EXPECT_EQ(text_of(target / "outside/file"), "kept") << "a link is removed, and not followed";
+    if (is_dry_run) {
+      EXPECT_EQ(facts_of(target / "t"), before);
+      continue;
+    }
+    std::string names;
+    for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
+    EXPECT_EQ(names, "a a/file a/own.cfg b old old/deep old/deep/kept.cfg ");
+  }
+}
+
+TEST(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost) {
+  const temporary_folder source;
+  source.make_file("tree/a/file", "1");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree/a");
+  ASSERT_TRUE(done.ok());
+  const temporary_folder target;
+  target.make_file("t/sibling", "kept");
+  target.make_file("t/a/other", "x");
+  store::restore_options options{
+      .path = source / "tree", .target = target / "t", .removes_others = true, .complete_paths = {source / "tree/a"}};
+  const auto restored = file_store(files).restore(done->id, options);
+  ASSERT_TRUE(restored.ok());
+  EXPECT_EQ(restored->removed, 1u);
+  EXPECT_EQ(text_of(target / "t/sibling"), "kept");
+  EXPECT_FALSE(std::filesystem::exists(target / "t/a/other"));
+  options.target = "/";
+  options.is_dry_run = true;
+  EXPECT_EQ(file_store(files).restore(done->id, options).error().code(), status_code::invalid_argument);
+
+  hostile_store crafted;
+  store::record_reference lost = crafted.put({});
+  lost.content.bytes[3] ^= 1;
+  store::node_builder node(store::node_kind::folder, 1);
+  node.add(store::child_node{lost, 0, "z"});
+  target.make_file("d/other", "kept");
+  problem_map problems;
+  ASSERT_TRUE(
+      crafted
+          .restore(
+              crafted.put_node(node.finish()),
+              {.target = target / "d", .removes_others = true, .complete_paths = {"/"}, .problem = note_in(problems)})
+          .ok());
+  EXPECT_EQ(problems.size(), 1u);
+  EXPECT_EQ(text_of(target / "d/other"), "kept");
+}
+
+TEST(restores, into_targets_with_paths_of_any_length) {
+  const temporary_folder source;
+  source.make_file("tree/file", "1");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const temporary_folder target;
+  std::string deep = target.path();
+  for (int i = 0; i < 40; ++i) deep += '/' + std::string(200, 'n');
+  problem_map problems;
+  const auto restored =
+      file_store(files).restore(done->id, {.path = source / "tree", .target = deep, .problem = note_in(problems)});
+  ASSERT_TRUE(restored.ok()) << restored.error().message().substr(0, 100);
+  EXPECT_EQ(problems, problem_map());
+  EXPECT_EQ(restored->files, 1u);
 }
 
 // --- damage -------------------------------------------------------------------------------------------------------------
@@ -151,7 +281,7 @@ std::string damage_fault(const std::shared_ptr<volatile_file_system>& files, con
     bool is_named = false;
     for (const auto& [problem, why] : problems) {
       const std::string prefix = problem.ends_with('/') ? problem : problem + '/';
-      is_named = is_named || problem == path + '/' + name || (path + '/' + name).starts_with(prefix);
+      is_named = is_named || problem == target / ("t/" + name) || (target / ("t/" + name)).starts_with(prefix);
     }
     // A folder above a lost one has another number of links, and a file of several names may have lost one.
     if (!is_named && entry == restored.end()) return name + " is missing and not named";
@@ -226,7 +356,7 @@ TEST(restores_of_damaged_stores, name_a_file_under_each_of_its_names) {
   ASSERT_TRUE(done.ok()) << done.error().message();
   std::string named;
   for (const auto& [path, why] : problems) {
-    named += path;
+    named += path.substr((folder / "t").size());
     EXPECT_NE(why.find("4 bytes from byte 0 on are lost"), std::string::npos) << why;
   }
   EXPECT_EQ(named, "/a/c/y");

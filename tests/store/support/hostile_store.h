@@ -29,9 +29,11 @@ class hostile_store {
 
   result<store::restore_summary> restore(const store::record_reference& root, const std::string& target,
                                          problem_map& problems) {
-    return store_.with_reading([&](const store::store_reading& reading) {
-      return store::restore_files(reading, root, {.target = target, .threads = 2, .problem = note_in(problems)});
-    });
+    return restore(root, {.target = target, .threads = 2, .problem = note_in(problems)});
+  }
+  result<store::restore_summary> restore(const store::record_reference& root, const store::restore_options& options) {
+    return store_.with_reading(
+        [&](const store::store_reading& reading) { return store::restore_files(reading, root, options); });
   }
   /// Checks a snapshot of a root. Returns the number of chunks that have moved, and what was found of its files.
   std::uint64_t check(const store::record_reference& root, problem_map& problems) {
