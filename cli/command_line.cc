@@ -33,6 +33,7 @@ constexpr command_row command_rows[] = {
     {"backup", "Back up files and folders into a store, as a snapshot", make_backup_command},
     {"snapshots", "List the snapshots of a store", make_snapshots_command},
     {"ls", "List the files of a snapshot", make_ls_command},
+    {"find", "Find files in the snapshots of a store", make_find_command},
     {"restore", "Restore the files of a snapshot into a folder", make_restore_command},
     {"diff", "Show what differs between two snapshots", make_diff_command},
     {"dump", "Write a file of a snapshot to standard output", make_dump_command},

@@ -15,6 +15,7 @@ namespace cutpoint::cli {
 [[nodiscard]] std::unique_ptr<subcommand> make_dedup_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_diff_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_dump_command();
+[[nodiscard]] std::unique_ptr<subcommand> make_find_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_forget_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_info_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_init_command();

@@ -132,13 +132,17 @@ outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_b
 outcome read(const cutpoint_store_restore_options* user_options, cutpoint_store_restore_options& raw,
              store_restore_options& options) {
   if (outcome done = read_structure(user_options, "store_restore_options", restore_bytes, raw); !done.ok()) return done;
-  constexpr std::uint64_t known = CUTPOINT_RESTORE_REPLACE_FILES | CUTPOINT_RESTORE_VERIFY;
+  constexpr std::uint64_t known = CUTPOINT_RESTORE_REPLACE_FILES | CUTPOINT_RESTORE_VERIFY |
+                                  CUTPOINT_RESTORE_REMOVE_OTHERS | CUTPOINT_RESTORE_DRY_RUN;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
   if (outcome done = expect_given(raw.target, "target"); !done.ok()) return done;
   if (outcome done = read_patterns("include", raw.include, raw.include_count, options.include); !done.ok()) return done;
+  if (outcome done = read_patterns("exclude", raw.exclude, raw.exclude_count, options.exclude); !done.ok()) return done;
   options.target = raw.target;
   if (raw.path != nullptr) options.path = raw.path;
   options.replaces_files = (raw.flags & CUTPOINT_RESTORE_REPLACE_FILES) != 0;
+  options.removes_others = (raw.flags & CUTPOINT_RESTORE_REMOVE_OTHERS) != 0;
+  options.is_dry_run = (raw.flags & CUTPOINT_RESTORE_DRY_RUN) != 0;
   options.verifies = (raw.flags & CUTPOINT_RESTORE_VERIFY) != 0;
   options.threads = raw.threads;
   return {};

@@ -76,7 +76,8 @@ cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexc
           summary.bytes,
           summary.problems,
           summary.written_bytes,
-          summary.read_containers};
+          summary.read_containers,
+          summary.removed};
 }
 
 cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept {

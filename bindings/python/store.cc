@@ -110,13 +110,17 @@ void open_store::remove(const object_list& ids) {
 }
 
 nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,
-                             bool replaces_files, bool verifies, std::uint64_t threads) {
+                             const object_list& exclude, bool replaces_files, bool removes_others, bool is_dry_run,
+                             bool verifies, std::uint64_t threads) {
   std::vector<noted_problem> problems;
   const std::string text = path_of(id);
   store_restore_options options{.path = path_of(path),
                                 .target = path_of(target),
                                 .include = make_patterns(include),
+                                .exclude = make_patterns(exclude),
                                 .replaces_files = replaces_files,
+                                .removes_others = removes_others,
+                                .is_dry_run = is_dry_run,
                                 .verifies = verifies,
                                 .threads = threads,
                                 .problem = note_in(problems)};
@@ -130,6 +134,7 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
   record["bytes"] = restored.bytes;
   record["written_bytes"] = restored.written_bytes;
   record["read_containers"] = restored.read_containers;
+  record["removed"] = restored.removed;
   record["problems"] = records_of(problems);
   return record;
 }

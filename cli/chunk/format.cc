@@ -107,12 +107,8 @@ std::string text_path(std::string_view path) {
 }
 
 ordered_json json_path(std::string_view path) {
-  ordered_json record = {{"path", path}};
-  const std::string shown = record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  if (shown != record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::ignore)) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(path.data());
-    record["path_hex"] = fmt::format("{:02x}", fmt::join(bytes, bytes + path.size(), ""));
-  }
+  ordered_json record;
+  add_text(record, "path", path);
   return record;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <cutpoint/backends.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,9 @@ template <class Rows, class Function>
     return ordered_json{{"name", each.name}, {"meaning", each.meaning}, {"runs_here", each.runs_here}};
   });
 }
+
+/// Adds text to a record. If it is not UTF-8, the record also has its bytes in hexadecimal, as `<key>_hex`.
+void add_text(ordered_json& record, const std::string& key, std::string_view text);
 
 /// Returns a report as text. Text that is not UTF-8 gets replacement characters, because JSON cannot represent it.
 [[nodiscard]] inline std::string json_text(const ordered_json& report) {

@@ -63,13 +63,6 @@ result<std::vector<std::string>> checked_tags(const std::vector<std::string>& li
   return tags;
 }
 
-result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text) {
-  const std::size_t colon = text.find(':');
-  auto snapshot = store.find_snapshot(text.substr(0, colon));
-  if (!snapshot) return snapshot.error();
-  return snapshot_path{std::move(*snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
-}
-
 exit_code fail(const console& say, const status& why) {
   say.error(why.message());
   if (why.code() == status_code::cancelled) return exit_code::interrupted;

@@ -41,15 +41,6 @@ void remember_log(const std::string& location, backup_store& store);
 /// Returns the tags of a list, in which commas separate them. Errors: invalid_argument, for an empty tag.
 [[nodiscard]] result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists);
 
-/// A snapshot and perhaps a path in it: `SNAPSHOT[:PATH]`.
-struct snapshot_path {
-  store_snapshot snapshot;
-  std::string path;
-};
-
-/// Finds the snapshot of `SNAPSHOT[:PATH]`. Errors: those of `backup_store::find_snapshot`.
-[[nodiscard]] result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text);
-
 /// Prints an error, and returns the exit code of what had begun.
 [[nodiscard]] exit_code fail(const console& say, const status& why);
 

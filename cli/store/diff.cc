@@ -7,6 +7,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/output.h"
+#include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/subcommands.h"
@@ -22,6 +23,7 @@ class diff_command final : public subcommand {
 
  private:
   store_options store_;
+  snapshot_options among_;
   std::string before_;
   std::string after_;
   bool compares_metadata_ = false;
@@ -50,7 +52,10 @@ std::string text_of(const store_change& change) {
 }
 
 std::string json_of(const store_change& change) {
-  return json_line({{"message_type", "change"}, {"path", change.path}, {"modifier", letter_of(change.which)}});
+  ordered_json record = {{"message_type", "change"}};
+  add_text(record, "path", change.path);
+  record["modifier"] = letter_of(change.which);
+  return json_line(record);
 }
 
 std::string text_of(const store_diff_summary& sum) {
@@ -76,6 +81,7 @@ void diff_command::add_options(CLI::App& app) {
   app.add_option("BEFORE", before_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
   app.add_option("AFTER", after_, "Snapshot that is compared with it, as SNAPSHOT[:PATH]")->required();
   store_.add_to(app);
+  among_.add_to(app);
   app.add_flag("--metadata", compares_metadata_, "Show files of which only metadata differs");
   app.add_flag("--json", is_json_, "Print a line of JSON for each change, and one with the sums");
 }
@@ -84,9 +90,9 @@ exit_code diff_command::run() {
   const console say(verbosity::normal);
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
-  const auto before = find_snapshot_path(*store, before_);
+  const auto before = find_snapshot_path(*store, before_, among_);
   if (!before) return fail(say, before.error());
-  const auto after = find_snapshot_path(*store, after_);
+  const auto after = find_snapshot_path(*store, after_, among_);
   if (!after) return fail(say, after.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());

@@ -5,6 +5,7 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/subcommands.h"
 
@@ -19,6 +20,7 @@ class dump_command final : public subcommand {
 
  private:
   store_options store_;
+  snapshot_options among_;
   std::string what_;
   output_option output_;
 };
@@ -28,6 +30,7 @@ class dump_command final : public subcommand {
 void dump_command::add_options(CLI::App& app) {
   app.add_option("FILE", what_, "File, as SNAPSHOT:PATH; 'latest' is the newest snapshot")->required();
   store_.add_to(app);
+  among_.add_to(app);
   output_.add_to(app);
 }
 
@@ -36,7 +39,7 @@ exit_code dump_command::run() {
   if (what_.find(':') == std::string::npos) return say.refuse(usage_error(what_ + ": give SNAPSHOT:PATH"));
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
-  const auto which = find_snapshot_path(*store, what_);
+  const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
   auto out = output_.open();
   if (!out) return fail(say, out.error());

@@ -12,6 +12,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/store/forget_rules.h"
@@ -50,14 +51,6 @@ class forget_command final : public subcommand {
 
 std::int64_t nanoseconds_now() {
   return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string heading_of(const snapshot_group& group) {
-  std::string text = "snapshots";
-  if (!group.host.empty()) text += " of " + group.host;
-  if (!group.paths.empty()) text += fmt::format(" with {}", fmt::join(group.paths, " "));
-  if (!group.tags.empty()) text += fmt::format(" tagged {}", fmt::join(group.tags, ", "));
-  return printable(text) + ":\n";
 }
 
 std::string line_of(const snapshot_decision& decision) {

@@ -1,11 +1,11 @@
 #include "cli/store/forget_rules.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "cli/common/option_values.h"
+#include "cli/common/snapshot_options.h"
 
 namespace cutpoint::cli {
 
@@ -34,40 +34,10 @@ constexpr std::array<period_options, keep_period_count> periods = {{
      "Keep the newest snapshot of each year in the SPAN before the newest one"},
 }};
 
-/// Splits a list at its commas, and removes the spaces around its words.
-std::vector<std::string> words_of(std::string_view list) {
-  std::vector<std::string> words;
-  for (;;) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view word = list.substr(0, comma);
-    while (word.starts_with(' ')) word.remove_prefix(1);
-    while (word.ends_with(' ')) word.remove_suffix(1);
-    words.emplace_back(word);
-    if (comma == list.size()) return words;
-    list.remove_prefix(comma + 1);
-  }
-}
-
 std::vector<std::vector<std::string>> lists_of(const std::vector<std::string>& texts) {
   std::vector<std::vector<std::string>> lists;
   for (const std::string& each : texts) lists.push_back(words_of(each));
   return lists;
-}
-
-result<snapshot_grouping> grouping_of(const std::string& text) {
-  snapshot_grouping grouping{.uses_host = false, .uses_paths = false, .uses_tags = false};
-  for (const std::string& each : words_of(text)) {
-    if (each == "host" || each == "hosts") {
-      grouping.uses_host = true;
-    } else if (each == "path" || each == "paths") {
-      grouping.uses_paths = true;
-    } else if (each == "tag" || each == "tags") {
-      grouping.uses_tags = true;
-    } else if (!each.empty()) {
-      return usage_error(fmt::format("--group-by {}: {} is not one of host, paths and tags", text, each));
-    }
-  }
-  return grouping;
 }
 
 }  // namespace
@@ -109,7 +79,7 @@ result<forget_rules> rule_options::read() const {
     }
   }
   rules.policy.tags = lists_of(keep_tags_);
-  const auto grouping = grouping_of(group_by_);
+  const auto grouping = checked_grouping(group_by_);
   if (!grouping) return grouping.error();
   rules.grouping = *grouping;
   rules.filter = {.hosts = hosts_, .paths = paths_, .tags = lists_of(tags_)};

@@ -8,11 +8,14 @@
 
 #include <cutpoint/fingerprint.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common/option_values.h"
+#include "cli/common/output.h"
 #include "cli/common/store_options.h"
+#include "cli/common/units.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -96,7 +99,22 @@ exit_code init_command::run() {
   const status created = backup_store::create(store_.location(), settings, *secret);
   if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name)
     return say.refuse(created);
-  return created.ok() ? exit_code::done : fail(say, created);
+  if (!created.ok()) return fail(say, created);
+  const auto store = backup_store::open(store_.location(), *secret);
+  if (!store) return fail(say, store.error());
+  const store_settings& made = store->settings();
+  std::string text = fmt::format("made a store in {}\n", printable(store_.location()));
+  text += line("encryption", encryption_);
+  text += line("cuts", made.cuts);
+  text += line("fingerprint", name_of(made.fingerprint));
+  text += line("compression", made.compression_level == 0 ? std::string("none")
+                                                          : fmt::format("zstd, level {}", made.compression_level));
+  text += line("containers", human_bytes(as_double(made.container_bytes)));
+  if (needs_password) text += "Without the password nobody can read the store: keep it elsewhere, too.\n";
+  if (needs_key_file)
+    text +=
+        fmt::format("Without {} nobody can read the store: keep a copy elsewhere.\n", printable(secrets.key_file()));
+  return write_all(output_option(), text, say);
 }
 
 std::unique_ptr<subcommand> make_init_command() { return std::make_unique<init_command>(); }

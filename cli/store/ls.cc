@@ -6,6 +6,7 @@
 
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/subcommands.h"
@@ -21,6 +22,7 @@ class ls_command final : public subcommand {
 
  private:
   store_options store_;
+  snapshot_options among_;
   std::string what_;
   bool is_json_ = false;
 };
@@ -32,15 +34,17 @@ std::string text_of(const stored_file& file) {
 }
 
 std::string json_of(const stored_file& file) {
-  return json_line({{"path", file.path},
-                    {"kind", to_string(file.kind)},
-                    {"permissions", file.permissions},
-                    {"user", file.user_id},
-                    {"group", file.group_id},
-                    {"size", file.size},
-                    {"modified", file.modified.tv_sec},
-                    {"modified_nanoseconds", file.modified.tv_nsec},
-                    {"target", file.target}});
+  ordered_json record;
+  add_text(record, "path", file.path);
+  record.update({{"kind", to_string(file.kind)},
+                 {"permissions", file.permissions},
+                 {"user", file.user_id},
+                 {"group", file.group_id},
+                 {"size", file.size},
+                 {"modified", file.modified.tv_sec},
+                 {"modified_nanoseconds", file.modified.tv_nsec}});
+  add_text(record, "target", file.target);
+  return json_line(record);
 }
 
 }  // namespace
@@ -48,6 +52,7 @@ std::string json_of(const stored_file& file) {
 void ls_command::add_options(CLI::App& app) {
   app.add_option("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
   store_.add_to(app);
+  among_.add_to(app);
   app.add_flag("--json", is_json_, "Print a line of JSON for each file");
 }
 
@@ -55,7 +60,7 @@ exit_code ls_command::run() {
   const console say(verbosity::normal);
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
-  const auto which = find_snapshot_path(*store, what_);
+  const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());

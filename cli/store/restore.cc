@@ -1,4 +1,5 @@
 // `cutpoint restore`: restores files of a snapshot.
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "cli/common/json.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/problem_log.h"
+#include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/common/walk_filter.h"
@@ -26,12 +29,19 @@ class restore_command final : public subcommand {
 
  private:
   store_options store_;
+  snapshot_options among_;
   std::string what_;
   std::string target_;
   std::vector<std::string> included_;
+  std::vector<std::string> excluded_;
   bool overwrites_ = false;
+  bool removes_others_ = false;
+  bool is_dry_run_ = false;
   bool verifies_ = false;
   bool is_json_ = false;
+  verbosity verbosity_ = verbosity::normal;
+
+  [[nodiscard]] std::string summary_of(const store_restore_summary& restored) const;
 };
 
 }  // namespace
@@ -41,42 +51,84 @@ void restore_command::add_options(CLI::App& app) {
   add_value_option(app, "--target", target_, "FOLDER", "Folder to restore into; it is created if it does not exist")
       ->required();
   store_.add_to(app);
+  among_.add_to(app);
   add_value_option(app, "--include", included_, "PATTERN", "Restore only files that match (repeatable)");
+  add_value_option(app, "--exclude", excluded_, "PATTERN", "Leave out files that match (repeatable)");
   app.add_flag("--overwrite", overwrites_,
                "Change files that exist: only what differs is written; no other file is removed");
+  app.add_flag("--delete", removes_others_,
+               "Remove files of the target that the snapshot lacks, unless a pattern leaves them out");
+  app.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be restored and removed");
   app.add_flag("--verify", verifies_, "Read all contents back from the disk and compare them");
-  app.add_flag("--json", is_json_, "Print as JSON");
+  app.add_flag("--json", is_json_, "Print as JSON, and name each problem");
+  add_verbosity(app, verbosity_);
+}
+
+std::string restore_command::summary_of(const store_restore_summary& restored) const {
+  std::string text = fmt::format("{} files and {} folders, {}", human_count(restored.files),
+                                 human_count(restored.folders), human_bytes(as_double(restored.bytes)));
+  text += is_dry_run_ ? ", would be restored"
+                      : fmt::format(", of which {} were written", human_bytes(as_double(restored.written_bytes)));
+  if (removes_others_) {
+    text += fmt::format("; {} others {}", human_count(restored.removed), is_dry_run_ ? "would be removed" : "removed");
+  }
+  if (restored.problems != 0) text += fmt::format("; {} problems", restored.problems);
+  return text + '\n';
 }
 
 exit_code restore_command::run() {
-  const console say(verbosity::normal);
+  const console say(verbosity_);
   auto include = checked_patterns("--include", included_);
   if (!include) return say.refuse(include.error());
+  auto exclude = checked_patterns("--exclude", excluded_);
+  if (!exclude) return say.refuse(exclude.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
-  const auto which = find_snapshot_path(*store, what_);
+  const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
+  problem_log problems(say, is_json_ ? verbosity::verbose : verbosity_);
+  std::string first_existing;
+  std::uint64_t existing = 0;
+  std::string listing;
   const auto restored = store->restore(
-      which->snapshot.id,
-      {.path = which->path,
-       .target = target_,
-       .include = std::move(*include),
-       .replaces_files = overwrites_,
-       .verifies = verifies_,
-       .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
-       .cancel = &interruption()});
+      which->snapshot.id, {.path = which->path,
+                           .target = target_,
+                           .include = std::move(*include),
+                           .exclude = std::move(*exclude),
+                           .replaces_files = overwrites_,
+                           .removes_others = removes_others_,
+                           .is_dry_run = is_dry_run_,
+                           .verifies = verifies_,
+                           .visit =
+                               [&](const std::string& path, store_restore_action action) {
+                                 const bool is_removed = action == store_restore_action::removed;
+                                 if (is_dry_run_ && !is_json_)
+                                   listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
+                                 if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
+                               },
+                           .problem =
+                               [&](const std::string& path, const status& why) {
+                                 const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
+                                 if (!is_one_of_many || verbosity_ == verbosity::verbose)
+                                   return problems.add(path, why);
+                                 if (existing++ == 0) first_existing = path;
+                               },
+                           .cancel = &interruption()});
+  problems.finish();
+  if (existing != 0) {
+    say.error(printable(fmt::format("{} files exist and were left as they are, {} first: --overwrite changes them",
+                                    human_count(existing), first_existing)));
+  }
+  if (!restored && restored.error().code() == status_code::invalid_argument) return say.refuse(restored.error());
   if (!restored) return fail(say, restored.error());
-  const std::string text =
-      is_json_ ? json_text({{"files", restored->files},
-                            {"folders", restored->folders},
-                            {"bytes", restored->bytes},
-                            {"written_bytes", restored->written_bytes},
-                            {"read_containers", restored->read_containers},
-                            {"problems", restored->problems}})
-               : fmt::format("{} files and {} folders, {}, of which {} were written{}\n", human_count(restored->files),
-                             human_count(restored->folders), human_bytes(as_double(restored->bytes)),
-                             human_bytes(as_double(restored->written_bytes)),
-                             restored->problems == 0 ? "" : fmt::format("; {} problems", restored->problems));
+  const std::string text = is_json_ ? json_text({{"files", restored->files},
+                                                 {"folders", restored->folders},
+                                                 {"bytes", restored->bytes},
+                                                 {"written_bytes", restored->written_bytes},
+                                                 {"read_containers", restored->read_containers},
+                                                 {"problems", restored->problems},
+                                                 {"removed", restored->removed}})
+                                    : listing + summary_of(*restored);
   const exit_code written = write_all(output_option(), text, say);
   return restored->problems == 0 ? written : exit_code::input_failed;
 }

@@ -1,10 +1,13 @@
 // `cutpoint snapshots`: lists the snapshots of a store.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "cli/common/json.h"
+#include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/subcommands.h"
@@ -20,37 +23,67 @@ class snapshots_command final : public subcommand {
 
  private:
   store_options store_;
+  snapshot_options among_;
+  std::string latest_;
+  std::string group_by_;
   bool is_json_ = false;
 };
+
+std::string line_of_snapshot(const store_snapshot& snapshot) {
+  return fmt::format(
+      "{}  {}  {:>10}  {}  {}{}{}\n", snapshot.id.substr(0, 16), local_time(snapshot.time),
+      human_bytes(as_double(snapshot.bytes)), printable(snapshot.host),
+      printable(fmt::format("{}", fmt::join(snapshot.paths, " "))),
+      snapshot.tags.empty() ? "" : "  [" + printable(fmt::format("{}", fmt::join(snapshot.tags, ", "))) + "]",
+      snapshot.is_incomplete ? "  incomplete" : "");
+}
 
 }  // namespace
 
 void snapshots_command::add_options(CLI::App& app) {
   store_.add_to(app);
+  among_.add_to(app);
+  add_value_option(app, "--latest", latest_, "N", "Show the N newest snapshots of each group");
+  add_value_option(app, "--group-by", group_by_, "LIST",
+                   "Show groups: by 'host', 'paths', 'tags'; --latest alone groups by host and paths");
   app.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
 }
 
 exit_code snapshots_command::run() {
   const console say(verbosity::normal);
+  const auto latest = latest_.empty() ? result<std::uint64_t>(UINT64_MAX) : checked_number("--latest", latest_, 1);
+  if (!latest) return say.refuse(latest.error());
+  const bool is_grouped = !group_by_.empty();
+  const auto grouping = checked_grouping(is_grouped ? group_by_ : "host,paths");
+  if (!grouping) return say.refuse(grouping.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   bool is_whole = true;
-  const auto all = store->snapshots([&](const std::string& object, const status& why) {
+  auto all = store->snapshots([&](const std::string& object, const status& why) {
     say.error(problem_text(object, why));
     is_whole = false;
   });
   if (!all) return fail(say, all.error());
+  const snapshot_filter filter = among_.filter();
+  std::erase_if(*all, [&](const store_snapshot& each) { return !filter.matches(each); });
+  auto groups = group_snapshots(*all, *grouping);
+  std::vector<store_snapshot> shown;
   std::string text;
-  for (const store_snapshot& each : *all) {
-    if (is_json_) {
-      text += json_line(snapshot_json(each));
-      continue;
+  for (snapshot_group& group : groups) {
+    auto& decisions = group.decisions;  // the newest first
+    if (decisions.size() > *latest) decisions.resize(static_cast<std::size_t>(*latest));
+    std::ranges::reverse(decisions);
+    if (is_grouped && !is_json_) text += (text.empty() ? "" : "\n") + heading_of(group);
+    for (const snapshot_decision& each : decisions) {
+      if (is_grouped) {
+        text += is_json_ ? json_line(snapshot_json(each.snapshot)) : line_of_snapshot(each.snapshot);
+      } else {
+        shown.push_back(each.snapshot);
+      }
     }
-    text += fmt::format("{}  {}  {}  {}{}{}\n", each.id.substr(0, 16), local_time(each.time), printable(each.host),
-                        printable(fmt::format("{}", fmt::join(each.paths, " "))),
-                        each.tags.empty() ? "" : "  [" + printable(fmt::format("{}", fmt::join(each.tags, ", "))) + "]",
-                        each.is_incomplete ? "  incomplete" : "");
   }
+  std::ranges::sort(shown, {}, &store_snapshot::sequence);
+  for (const store_snapshot& each : shown) text += is_json_ ? json_line(snapshot_json(each)) : line_of_snapshot(each);
   const exit_code written = write_all(output_option(), text, say);
   return is_whole ? written : exit_code::input_failed;
 }

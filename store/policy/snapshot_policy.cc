@@ -77,11 +77,8 @@ class period_counter {
   std::optional<std::int64_t> last_;
 };
 
-/// Fills in the reasons for which a policy keeps the snapshots of a group.
+/// Fills in the reasons for which a policy keeps the snapshots of a group, the newest first.
 void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& policy, std::int64_t now) {
-  std::ranges::sort(decisions, std::greater(), [](const snapshot_decision& each) {
-    return std::pair(each.snapshot.time, each.snapshot.sequence);
-  });
   const auto newest = std::ranges::find_if(decisions, [&](const auto& each) { return each.snapshot.time < now; });
   std::vector<period_counter> counters;
   std::vector<period_counter> span_counters;
@@ -171,10 +168,8 @@ bool snapshot_filter::matches(const store_snapshot& snapshot) const {
          (tags.empty() || std::ranges::any_of(tags, [&](const auto& each) { return has_tags(snapshot, each); }));
 }
 
-result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot> snapshots,
-                                                 const snapshot_policy& policy, const snapshot_grouping& grouping,
-                                                 std::int64_t now) {
-  if (policy.is_empty()) return status(status_code::invalid_argument, "no rule says which snapshots are kept");
+std::vector<snapshot_group> group_snapshots(std::span<const store_snapshot> snapshots,
+                                            const snapshot_grouping& grouping) {
   const auto sorted = [](std::vector<std::string> words) {
     std::ranges::sort(words);
     return words;
@@ -188,13 +183,26 @@ result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot>
   }
   std::vector<snapshot_group> groups;
   for (auto& [key, decisions] : by_key) {
-    decide(decisions, policy, now);
+    std::ranges::sort(decisions, std::greater(), [](const snapshot_decision& each) {
+      return std::pair(each.snapshot.time, each.snapshot.sequence);
+    });
     const auto& [host, paths, tags] = key;
     groups.push_back({host, paths, tags, std::move(decisions)});
-    if (std::ranges::none_of(groups.back().decisions, &snapshot_decision::is_kept)) {
+  }
+  return groups;
+}
+
+result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot> snapshots,
+                                                 const snapshot_policy& policy, const snapshot_grouping& grouping,
+                                                 std::int64_t now) {
+  if (policy.is_empty()) return status(status_code::invalid_argument, "no rule says which snapshots are kept");
+  auto groups = group_snapshots(snapshots, grouping);
+  for (snapshot_group& group : groups) {
+    decide(group.decisions, policy, now);
+    if (std::ranges::none_of(group.decisions, &snapshot_decision::is_kept)) {
       return status(status_code::invalid_argument,
                     fmt::format("the rules keep none of {}: nothing is removed, because nothing would be left",
-                                description_of(groups.back())));
+                                description_of(group)));
     }
   }
   return groups;

@@ -86,7 +86,17 @@ class OpenStore:
     def find(self, id: str) -> dict[str, Any]: ...
     def remove(self, ids: list[str]) -> None: ...
     def restore(
-        self, id: str, target: Path, path: Path, include: Sequence[Path], replace_files: bool, verify: bool, threads: int
+        self,
+        id: str,
+        target: Path,
+        path: Path,
+        include: Sequence[Path],
+        exclude: Sequence[Path],
+        replace_files: bool,
+        remove_others: bool,
+        dry_run: bool,
+        verify: bool,
+        threads: int,
     ) -> dict[str, Any]: ...
     def files(self, id: str, path: Path) -> list[Any]: ...
     def read(self, id: str, path: Path, begin: int, end: int) -> bytes: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import socket
@@ -104,7 +105,9 @@ class Store:
             At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only
             others have is stored again, so that a restore reads few containers. 0 is no bound.
 
-        A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
+        File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
+        if hasattr(paths, "read"):
+            raise TypeError(f"paths are needed, not a {type(paths).__name__}: a file object gives lines, which are no paths")
         record, problems = self._store.back_up(
             _list(paths),
             socket.gethostname() if host is None else host,
@@ -232,18 +235,39 @@ class Store:
         *,
         path: Path = "",
         include: Path | Iterable[Path] = (),
+        exclude: Path | Iterable[Path] = (),
         replace_files: bool = False,
+        remove_others: bool = False,
+        dry_run: bool = False,
         verify: bool = False,
         threads: SupportsIndex | None = None,
     ) -> Restored:
         """Restores what is at or below `path`, or everything, into the folder `target`; the entries of a folder are put
-        into it. With `include` only what matches one of the patterns is restored. Existing files are problems unless
-        `replace_files`, which changes or replaces them. With `verify` the contents are read back from the disk and compared
-        with their digests."""
+        into it. With `include` only what matches one of the patterns is restored, and what matches `exclude` is left out.
+        Existing files are problems unless `replace_files`, which changes or replaces them. With `remove_others` files of
+        the target are removed that the snapshot lacks. With `dry_run` nothing is changed. With `verify` the contents are
+        read back from the disk and compared with their digests.
+
+        Raises OSError if nothing was restored because of problems, and FileNotFoundError if nothing matches `include`."""
         record = self._store.restore(
-            _id(snapshot), target, path, _list(include), replace_files, verify, _threads(threads)
+            _id(snapshot),
+            target,
+            path,
+            _list(include),
+            _list(exclude),
+            replace_files,
+            remove_others,
+            dry_run,
+            verify,
+            _threads(threads),
         )
-        return Restored(**_with_problems(record))
+        restored = Restored(**_with_problems(record))
+        if restored.files == 0 and restored.folders == 0:
+            for problem in restored.problems:
+                raise OSError(problem.errno or errno.EIO, problem.message)
+            if _list(include):
+                raise FileNotFoundError(errno.ENOENT, "no file of the snapshot matches `include`")
+        return restored
 
     def files(self, snapshot: Snapshot | str, path: Path = "") -> Iterator[StoredFile]:
         """Returns an iterator over the files at or below `path`, in the order of a walk. It holds the list of them."""

@@ -85,6 +85,8 @@ class Restored:
     written_bytes: int
     #: from which chunks were read, counted anew for each 65,536 chunks or 1,024 files
     read_containers: int
+    #: files that the snapshot lacks; a folder with everything in it counts once
+    removed: int
     problems: list[Problem]
 
 

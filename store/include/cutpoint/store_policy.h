@@ -91,6 +91,10 @@ struct snapshot_group {
   std::vector<snapshot_decision> decisions;  ///< the newest first
 };
 
+/// Puts snapshots into groups, in the order of their hosts, paths and tags. Nothing says yet which are kept. Thread-safe.
+[[nodiscard]] std::vector<snapshot_group> group_snapshots(std::span<const store_snapshot> snapshots,
+                                                          const snapshot_grouping& grouping);
+
 /// Decides which snapshots a policy keeps, and removes nothing. Hours, days, weeks, months and years are those of the
 /// local time zone of the process. `now`, in nanoseconds since 1970, is the present time: spans end at the newest snapshot
 /// of the group that is not in the future. Groups are in the order of their hosts, paths and tags. Thread-safe, unless

@@ -1,5 +1,6 @@
 """A store brings back what was backed up, in ranges too, and names what is wrong."""
 
+import io
 import os
 import random
 import re
@@ -57,7 +58,8 @@ def test_what_is_backed_up_comes_back(store, tree, tmp_path):
     assert (restored.files, restored.problems) == (3, [])
     assert restored.written_bytes == len(NOISE) + 19 and restored.read_containers > 0
     assert (tmp_path / "target" / "large").read_bytes() == NOISE
-    assert store.restore(second.id, tmp_path / "target", path=tree).problems  # the files exist
+    store.restore(second, tmp_path / "other", path=tree, exclude=["large"])
+    assert store.restore(second.id, tmp_path / "other", path=tree).problems  # most files exist
     again = store.restore(second, tmp_path / "target", path=tree, replace_files=True)
     assert (again.problems, again.written_bytes) == ([], 0)
     store.remove(second)
@@ -245,3 +247,32 @@ def test_the_command_uses_the_same_store(store, tree, tmp_path, command):
     assert command("dump", f"latest:{tree}/sub/lines", "--store", tmp_path / "store") == "first\nsecond\nthird\n"
     listed = command("snapshots", "--store", tmp_path / "store", "--json")
     assert re.search(snapshot.id, listed)
+
+
+def test_a_restore_that_restores_nothing_raises(store, tree, tmp_path):
+    snapshot = store.backup(tree)
+    store.restore(snapshot, tmp_path / "target", path=tree / "large")
+    with pytest.raises(FileExistsError, match=re.escape(str(tmp_path / "target/large"))):
+        store.restore(snapshot, tmp_path / "target", path=tree / "large")
+    with pytest.raises(FileNotFoundError):
+        store.restore(snapshot, tmp_path / "target", path=tree, include=["no such"])
+
+
+def test_restores_leave_out_and_remove_what_they_are_told_to(store, tree, tmp_path):
+    snapshot = store.backup(tree)
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "other").write_bytes(b"x")
+    choice = {"path": tree, "exclude": ["large"], "remove_others": True}
+    tried = store.restore(snapshot, target, dry_run=True, **choice)
+    assert (tried.files, tried.removed, os.listdir(target)) == (2, 1, ["other"])
+    assert store.restore(snapshot, target, **choice).removed == 1
+    assert sorted(os.listdir(target)) == ["link", "sub"]
+
+
+def test_backups_take_no_file_objects_for_paths(store, tree):
+    for wrong in io.BytesIO(b"/etc\n/root\n"), io.StringIO("/etc"):
+        with pytest.raises(TypeError, match="paths are needed"):
+            store.backup(wrong)
+    with (tree / "large").open("rb") as file, pytest.raises(TypeError):
+        store.backup(file)

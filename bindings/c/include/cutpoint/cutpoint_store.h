@@ -229,7 +229,10 @@ CUTPOINT_API cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store
 
 enum {
   CUTPOINT_RESTORE_REPLACE_FILES = 1,  ///< files that exist are changed or replaced; otherwise they are problems
-  CUTPOINT_RESTORE_VERIFY = 2          ///< contents are read back from the disk and compared with their digests
+  CUTPOINT_RESTORE_VERIFY = 2,         ///< contents are read back from the disk and compared with their digests
+  /// Files of the target that the snapshot lacks are removed, unless a pattern leaves them out.
+  CUTPOINT_RESTORE_REMOVE_OTHERS = 4,
+  CUTPOINT_RESTORE_DRY_RUN = 8  ///< nothing is changed, and the summary says what would be done
 };
 
 typedef struct cutpoint_store_restore_options {
@@ -241,7 +244,9 @@ typedef struct cutpoint_store_restore_options {
   uint64_t flags;    ///< CUTPOINT_RESTORE_...
   uint64_t threads;  ///< 0: one for each processor
   void* context;
-  cutpoint_store_problem problem;  ///< may be null
+  cutpoint_store_problem problem;  ///< receives paths in the target; may be null
+  const char* const* exclude;      ///< patterns; what matches is left out
+  uint64_t exclude_count;
 } cutpoint_store_restore_options;
 
 typedef struct cutpoint_store_restore_summary {
@@ -252,6 +257,7 @@ typedef struct cutpoint_store_restore_summary {
   uint64_t problems;
   uint64_t written_bytes;    ///< of the contents, without those that were there already and without holes
   uint64_t read_containers;  ///< that chunks were read from; counted anew for each 65,536 chunks or 1,024 files
+  uint64_t removed;          ///< files that the snapshot lacks; a folder with everything in it counts once
 } cutpoint_store_restore_summary;
 
 /// Restores files. The caller must set the `struct_bytes` of `summary`, which may be null. Errors: the target cannot be
