@@ -34,4 +34,11 @@ result<std::uint64_t> checked_size(std::string_view option, std::string_view tex
   return within(option, text, parse_size(text), least, most, format_size);
 }
 
+result<double> checked_percent(std::string_view option, std::string_view text) {
+  const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  const auto percent = checked_number(option, number, 0, 100);
+  if (!percent) return percent.error();
+  return static_cast<double>(*percent) / 100;
+}
+
 }  // namespace cutpoint::cli

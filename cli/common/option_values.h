@@ -37,4 +37,7 @@ inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::m
 [[nodiscard]] result<std::uint64_t> checked_size(std::string_view option, std::string_view text, std::uint64_t least,
                                                  std::uint64_t most = unbounded);
 
+/// Parses "5%" or "5". Errors: invalid_argument, with the bounds.
+[[nodiscard]] result<double> checked_percent(std::string_view option, std::string_view text);
+
 }  // namespace cutpoint::cli

@@ -1,10 +1,12 @@
 // `cutpoint check`: checks a store.
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
+#include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
@@ -22,23 +24,53 @@ class check_command final : public subcommand {
  private:
   store_options store_;
   bool reads_data_ = false;
+  std::string subset_;
   bool is_json_ = false;
 };
+
+/// Reads a subset. Errors: invalid_argument.
+result<store_data_subset> subset_of(const std::string& text) {
+  const std::string option = "--read-data-subset";
+  store_data_subset subset;
+  if (const std::size_t slash = text.find('/'); slash != std::string::npos) {
+    const auto count = checked_number(option, text.substr(slash + 1), 1);
+    if (!count) return count.error();
+    const auto number = checked_number(option, text.substr(0, slash), 1, *count);
+    if (!number) return number.error();
+    subset.number = *number;
+    subset.subset_count = *count;
+  } else if (text.ends_with('%')) {
+    const auto share = checked_percent(option, text);
+    if (!share) return share.error();
+    if (*share == 0) return usage_error(option + ' ' + text + ": it is no data");
+    subset.share = *share;
+  } else {
+    const auto bytes = checked_size(option, text, 1);
+    if (!bytes) return bytes.error();
+    subset.most_bytes = *bytes;
+  }
+  return subset;
+}
 
 }  // namespace
 
 void check_command::add_options(CLI::App& app) {
   store_.add_to(app);
   app.add_flag("--read-data", reads_data_, "Read all data and compare it with its fingerprints");
+  add_value_option(app, "--read-data-subset", subset_, "SUBSET",
+                   "Read a part of the data: N/T, the Nth of T parts, or a random part of P% or of a SIZE");
   app.add_flag("--json", is_json_, "Print as JSON");
 }
 
 exit_code check_command::run() {
   const console say(verbosity::normal);
+  const auto subset = subset_.empty() ? result<store_data_subset>(store_data_subset()) : subset_of(subset_);
+  if (!subset) return say.refuse(subset.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   const store_check_options options{
-      .reads_data = reads_data_,
+      .reads_data = reads_data_ || !subset_.empty(),
+      .subset = *subset,
       .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
       .file_problem =
           [&](const std::string& snapshot, const std::string& path, const status& why) {
@@ -55,7 +87,8 @@ exit_code check_command::run() {
                       {"snapshots", summary->snapshots},
                       {"object_problems", summary->object_problems},
                       {"file_problems", summary->file_problems},
-                      {"moved_chunks", summary->moved_chunks}});
+                      {"moved_chunks", summary->moved_chunks},
+                      {"read_containers", summary->read_containers}});
   } else {
     text = fmt::format("{} snapshots, {} containers, {} chunks and nodes: {}\n", human_count(summary->snapshots),
                        human_count(summary->containers), human_count(summary->records),

@@ -102,14 +102,15 @@ exit_code init_command::run() {
   if (!created.ok()) return fail(say, created);
   const auto store = backup_store::open(store_.location(), *secret);
   if (!store) return fail(say, store.error());
-  const store_settings& made = store->settings();
+  const store_settings& settings_of_store = store->settings();
   std::string text = fmt::format("made a store in {}\n", printable(store_.location()));
   text += line("encryption", encryption_);
-  text += line("cuts", made.cuts);
-  text += line("fingerprint", name_of(made.fingerprint));
-  text += line("compression", made.compression_level == 0 ? std::string("none")
-                                                          : fmt::format("zstd, level {}", made.compression_level));
-  text += line("containers", human_bytes(as_double(made.container_bytes)));
+  text += line("cuts", settings_of_store.cuts);
+  text += line("fingerprint", name_of(settings_of_store.fingerprint));
+  text += line("compression", settings_of_store.compression_level == 0
+                                  ? std::string("none")
+                                  : fmt::format("zstd, level {}", settings_of_store.compression_level));
+  text += line("containers", human_bytes(as_double(settings_of_store.container_bytes)));
   if (needs_password) text += "Without the password nobody can read the store: keep it elsewhere, too.\n";
   if (needs_key_file)
     text +=

@@ -31,14 +31,6 @@ class prune_command final : public subcommand {
   bool is_json_ = false;
 };
 
-/// Parses "5%" or "5". Errors: invalid_argument, with the bounds.
-result<double> checked_percent(std::string_view option, std::string_view text) {
-  const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  const auto percent = checked_number(option, number, 0, 100);
-  if (!percent) return percent.error();
-  return static_cast<double>(*percent) / 100;
-}
-
 }  // namespace
 
 void prune_command::add_options(CLI::App& app) {

@@ -53,15 +53,22 @@ result<store_prune_summary> backup_store::prune(const store_prune_options& optio
 }
 
 result<store_check_summary> backup_store::check(const store_check_options& options) {
+  const store_data_subset& subset = options.subset;
+  if (subset.number == 0 || subset.number > subset.subset_count || !(subset.share > 0 && subset.share <= 1)) {
+    return status(status_code::invalid_argument, fmt::format("no data are subset {} of {}, or a share of {}",
+                                                             subset.number, subset.subset_count, subset.share));
+  }
   const auto checked =
       store::check_store(implementation_->opened_store->reading(), {.reads_data = options.reads_data,
+                                                                    .subset = options.subset,
                                                                     .threads = options.threads,
                                                                     .object_problem = options.object_problem,
                                                                     .file_problem = options.file_problem,
                                                                     .cancel = options.cancel});
   if (!checked) return implementation_->named(checked.error());
   return store_check_summary{checked->containers,      checked->records,       checked->snapshots,
-                             checked->object_problems, checked->file_problems, checked->moved_chunks};
+                             checked->object_problems, checked->file_problems, checked->moved_chunks,
+                             checked->read_containers};
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {

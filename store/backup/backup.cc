@@ -309,8 +309,8 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
   const std::shared_ptr<pending_entry> entry = file->entry;
   ++summary_.files;
   tree_.add(entry, walked.path);
-  if (walked.link_count > 1) first_names_.try_emplace({walked.device, walked.inode}, entry);
-  if (walked.kind == file_kind::regular_file) summary_.bytes += walked.size;
+  const bool is_first = walked.link_count < 2 || first_names_.try_emplace({walked.device, walked.inode}, entry).second;
+  if (walked.kind == file_kind::regular_file && is_first) summary_.bytes += walked.size;
   if (file->content == nullptr) {
     if (file->is_read) summary_.totals.read_bytes += walked.size;
     if (walked.kind == file_kind::regular_file) summary_.totals.bytes += walked.size;

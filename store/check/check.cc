@@ -1,6 +1,7 @@
 #include "store/check/check.h"
 
 #include "store/check/container_audit.h"
+#include "store/check/data_subset.h"
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
 #include "store/objects/log.h"
@@ -78,14 +79,18 @@ class checker {
     });
     summary_.containers = ids->size();
     if (options_.reads_data) {
-      return audit_containers(store_, *ids, options_.threads, options_.cancel,
-                              [&](const audited_container& audited, const container_auditor&) {
-                                summary_.records += audited.whole.records.size();
-                                for (const digest& each : audited.lost_chunks) lost_.insert({to_hex(each), audited.id});
-                                if (!audited.outcome.ok())
-                                  report({object_kind::container, audited.id}, audited.outcome);
-                                return status();
-                              });
+      const std::vector<std::string> read = take_subset(store_.objects, options_.subset, *ids);
+      summary_.read_containers = read.size();
+      const status audited = audit_containers(store_, read, options_.threads, options_.cancel,
+                                              [&](const audited_container& each, const container_auditor&) {
+                                                summary_.records += each.whole.records.size();
+                                                for (const digest& lost : each.lost_chunks)
+                                                  lost_.insert({to_hex(lost), each.id});
+                                                if (!each.outcome.ok())
+                                                  report({object_kind::container, each.id}, each.outcome);
+                                                return status();
+                                              });
+      if (!audited.ok()) return audited;
     }
     for (const std::string& each : *ids) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <cutpoint/source.h>
+#include <cutpoint/store.h>
 
 #include "store/files/store_reading.h"
 
@@ -13,7 +14,8 @@ namespace cutpoint::store {
 struct check_options {
   /// Whether all bytes of all containers are read and compared with their digests. Otherwise only tables and nodes are.
   bool reads_data = false;
-  std::uint64_t threads = 0;  ///< that read containers; 0: one for each processor
+  store_data_subset subset = {};  ///< whose data are read; of the others only tables are
+  std::uint64_t threads = 0;      ///< that read containers; 0: one for each processor
   /// Receives an object that is damaged, such as "containers/00ff...".
   problem_function object_problem = {};
   /// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries.
@@ -30,6 +32,7 @@ struct check_summary {
   /// References to chunks that the index finds in another container than their hints say. That is no damage: a restore
   /// reads such chunks in a worse order.
   std::uint64_t moved_chunks = 0;
+  std::uint64_t read_containers = 0;  ///< whose data were read
 
   [[nodiscard]] bool is_clean() const noexcept { return object_problems == 0 && file_problems == 0; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include <cutpoint/dedup.h>
@@ -41,6 +42,7 @@ class surveyor {
 
  private:
   status add(const std::string& path, const folder_entry& file) {
+    if (file.link_count > 1 && !linked_files_.insert({file.device, file.inode}).second) return {};
     kind_totals& kind = kinds_[kind_of_file(path)];
     ++kind.files;
     kind.bytes += file.size;
@@ -74,8 +76,9 @@ class surveyor {
   record_reader nodes_;
   snapshot_survey survey_;
   std::map<std::string, kind_totals> kinds_;
-  std::unordered_map<std::string, std::vector<bool>> seen_;  ///< records of each container, by its id
-  std::vector<digest> chunks_;                               ///< that are not located yet
+  std::set<std::pair<std::uint64_t, std::uint64_t>> linked_files_;  ///< with several names, by device and inode
+  std::unordered_map<std::string, std::vector<bool>> seen_;         ///< records of each container, by its id
+  std::vector<digest> chunks_;                                      ///< that are not located yet
   std::vector<std::optional<found_record>> located_;
 };
 

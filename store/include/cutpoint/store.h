@@ -68,7 +68,7 @@ struct store_snapshot {
   std::vector<std::string> tags;
   std::uint64_t files = 0;  ///< of all kinds except folders
   std::uint64_t folders = 0;
-  std::uint64_t bytes = 0;             ///< of the contents, with holes
+  std::uint64_t bytes = 0;             ///< of the contents, with holes; of a file with several names once
   std::uint64_t new_raw_bytes = 0;     ///< of the chunks and nodes that the backup added
   std::uint64_t new_stored_bytes = 0;  ///< the same as stored
 };
@@ -173,8 +173,18 @@ struct stored_file : file_metadata {
   std::string path;
 };
 
+/// The containers whose data a check reads. All of the conditions hold.
+struct store_data_subset {
+  /// Subset `number` of `subset_count`: each container is in one of them, always the same. 1 of 1: all.
+  std::uint64_t number = 1;
+  std::uint64_t subset_count = 1;
+  double share = 1;                       ///< of these, so many, drawn at random
+  std::uint64_t most_bytes = UINT64_MAX;  ///< and so many bytes at most, but one container at least
+};
+
 struct store_check_options {
-  bool reads_data = false;            ///< compares all bytes of all containers with their digests
+  bool reads_data = false;  ///< compares all bytes of the containers of `subset` with their digests
+  store_data_subset subset = {};
   std::uint64_t threads = 0;          ///< 0: one for each processor
   store_problem object_problem = {};  ///< receives a damaged object, by its path in the store
   /// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries.
@@ -191,6 +201,7 @@ struct store_check_summary {
   /// References to chunks that the index finds in another container than their hints say. That is no damage: a restore
   /// reads such chunks in a worse order.
   std::uint64_t moved_chunks = 0;
+  std::uint64_t read_containers = 0;  ///< whose data were read
 };
 
 struct store_repair_options {
@@ -371,7 +382,8 @@ class backup_store {
   /// io_error, if a folder does not exist; cancelled.
   [[nodiscard]] result<store_diff_summary> diff(const store_diff_options& options);
 
-  /// Checks everything and reports all damage. Changes nothing. Errors: io_error, except damage; cancelled.
+  /// Checks everything and reports all damage. Changes nothing. Errors: io_error, except damage; invalid_argument, for a subset
+  /// that there cannot be; cancelled.
   [[nodiscard]] result<store_check_summary> check(const store_check_options& options);
   /// Makes the store consistent for what is left, as docs/store.md says. Others may use it meanwhile. Nothing but damaged parts
   /// of the index is removed: damaged containers are condemned, and the next prune removes them. Errors: unavailable, if a prune

@@ -9,8 +9,8 @@ from command import CommandTest
 class StoreRestores(CommandTest):
     def setUp(self):
         super().setUp()
-        self.made = self.run_command("init", "--store", "store", "--encryption", "none")
-        self.assert_done(self.made)
+        self.init = self.run_command("init", "--store", "store", "--encryption", "none")
+        self.assert_done(self.init)
 
     def run_store(self, *words):
         return self.run_command(*words, "--store", "store")
@@ -22,7 +22,7 @@ class StoreRestores(CommandTest):
 
     def test_init_says_what_it_made(self):
         for words in "made a store in store", "fastcdc(", "blake3", "zstd", "32.0 MiB":
-            self.assertIn(words, self.made.stdout)
+            self.assertIn(words, self.init.stdout)
 
     def test_existing_files_are_counted_in_one_message(self):
         for i in range(50):
@@ -89,8 +89,8 @@ class StoreRestores(CommandTest):
         self.store("backup", "data")
         changes = [json.loads(line) for line in self.store("diff", first, "latest", "--json").splitlines()]
         self.assertEqual(bytes.fromhex(changes[0]["path_hex"]), path)
-        found = [json.loads(line) for line in self.store("find", "n*", "--json").splitlines()]
-        self.assertEqual([(each["snapshot"], bytes.fromhex(each["path_hex"])) for each in found], [(first, path)])
+        matches = [json.loads(line) for line in self.store("find", "n*", "--json").splitlines()]
+        self.assertEqual([(each["snapshot"], bytes.fromhex(each["path_hex"])) for each in matches], [(first, path)])
 
     def test_latest_is_that_of_a_host_a_path_or_a_tag(self):
         self.write("one", b"1")
@@ -127,9 +127,9 @@ class StoreRestores(CommandTest):
         first = self.store("backup", "data").strip()
         self.write("data/sub/Notes.odt", b"22")
         self.store("backup", "data")
-        found = self.store("find", "Notes.odt").splitlines()
-        self.assertEqual(len(found), 3)
-        self.assertTrue(found[0].startswith(first[:16]))
+        matches = self.store("find", "Notes.odt").splitlines()
+        self.assertEqual(len(matches), 3)
+        self.assertTrue(matches[0].startswith(first[:16]))
         self.assertEqual(len(self.store("find", "notes.*", "--ignore-case").splitlines()), 3)
         self.assertEqual(self.store("find", "notes.*"), "")
         self.assertEqual(len(self.store("find", f"{self.folder}/data/sub/").splitlines()), 1)
@@ -159,3 +159,38 @@ class StoreRestores(CommandTest):
             descriptor = below
         self.assertEqual(os.getxattr(descriptor, "user.depth"), b"40")
         os.close(descriptor)
+
+    def test_parts_of_the_data_are_checked(self):
+        self.assert_done(self.run_command("init", "--store", "small", "--encryption", "none", "--container-size", "64K"))
+        self.write("data", os.urandom(3 << 20))
+        self.assert_done(self.run_command("backup", "data", "--store", "small"))
+        
+        def check(subset):
+            return self.run_command("check", "--json", "--read-data-subset", subset, "--store", "small")
+
+        largest = max((path for path in (self.folder / "small/containers").rglob("*") if path.is_file()), key=os.path.getsize)
+        largest.chmod(0o600)
+        with largest.open("r+b") as file:
+            file.seek(200)
+            byte = file.read(1)
+            file.seek(200)
+            file.write(bytes([byte[0] ^ 1]))
+        runs = [json.loads(check(f"{n}/4").stdout) for n in range(1, 5)]
+        containers = runs[0]["containers"]
+        self.assertEqual(sum(run["read_containers"] for run in runs), containers)
+        self.assertEqual(sorted(run["object_problems"] for run in runs), [0, 0, 0, 1])
+        self.assertEqual(json.loads(check("100%").stdout)["object_problems"], 1)
+        self.assertEqual(json.loads(check("50%").stdout)["read_containers"], (containers + 1) // 2)
+        self.assertLess(json.loads(check("300K").stdout)["read_containers"], 10)
+        for wrong in "0/4", "5/4", "0%", "101%", "x":
+            self.assert_refused(check(wrong), "--read-data-subset")
+
+    def test_a_file_with_several_names_counts_once(self):
+        self.write("data/a", bytes(1000))
+        for name in "b", "c":
+            os.link(self.folder / "data/a", self.folder / "data" / name)
+        self.store("backup", "data")
+        self.assertEqual(json.loads(self.store("snapshots", "--json"))["bytes"], 1000)
+        stats = json.loads(self.store("stats", "--details", "--json"))
+        self.assertEqual((stats["snapshot_bytes"], stats["newest"]["bytes"]), (1000, 1000))
+        self.assertEqual([(kind["files"], kind["bytes"]) for kind in stats["kinds"]], [(1, 1000)])

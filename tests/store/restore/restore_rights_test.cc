@@ -149,11 +149,11 @@ TEST_F(restored_rights, and_times_of_the_folder_are_given_to_the_target) {
     EXPECT_EQ(facts.st_mtim.tv_nsec, 7);
   }
   // The target that stands for no folder of the snapshot, or for a part of one, keeps its mode.
-  for (const bool is_part : {false, true}) {
-    const std::string other = target_.make_folder(is_part ? "part" : "all");
+  for (const bool has_pattern : {false, true}) {
+    const std::string other = target_.make_folder(has_pattern ? "part" : "all");
     ASSERT_EQ(::chmod(other.c_str(), 0711), 0);
-    store::restore_options options{.path = is_part ? source_ / "tree" : "", .target = other};
-    if (is_part) options.include.push_back(*path_pattern::make("file"));
+    store::restore_options options{.path = has_pattern ? source_ / "tree" : "", .target = other};
+    if (has_pattern) options.include.push_back(*path_pattern::make("file"));
     ASSERT_TRUE(file_store(files_).restore(id_, options).ok());
     EXPECT_EQ(mode_of(other), 0711u);
   }
