@@ -28,7 +28,7 @@ class Stats(StoreTest):
         self.assertLess(statistics["newest"]["stored_bytes"], statistics["container_bytes"])
         self.assertEqual(statistics["newest"]["stored_bytes"], chunks["stored_bytes"])
         self.assertEqual(statistics["newest"], statistics["oldest"])
-        self.assertEqual(statistics["newest"]["bytes"], 300_000 * 2 + 300_000 + 200_000 + self.bytes_after_the_end())
+        self.assertEqual(statistics["newest"]["bytes"], 300_000 + 300_000 + 200_000 + self.bytes_after_the_end())
         self.assertEqual(statistics["newest"]["containers"], statistics["containers"])
         self.assertAlmostEqual(statistics["newest"]["containers_per_mib"], statistics["containers"] * 2**20 / statistics["newest"]["bytes"])
         kinds = {each.pop("kind"): each for each in statistics["kinds"]}
