@@ -75,7 +75,7 @@ class shard_index {
   [[nodiscard]] std::uint64_t sequential_hits() const noexcept { return sequential_hits_; }
 
  private:
-  shard_index(storage& objects, seal_kind seal, table_cache& tables) noexcept
+  shard_index(storage& objects, seal_kind seal, table_cache& tables)
       : objects_(&objects), seal_(seal), tables_(&tables) {}
 
   /// An entry of a shard with the prefix that is looked for.
