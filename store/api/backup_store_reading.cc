@@ -65,13 +65,11 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
     if (!id.empty() && each.id.starts_with(id)) matches.push_back(&each);
   }
   if (matches.size() == 1) return *matches.front();
-  const bool is_filtered = all->size() != count;
   const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
+  const bool is_filtered = all->size() != count;
   return status(status_code::invalid_argument,
-                id == "latest" ? fmt::format("{} has no snapshot{}", implementation_->folder,
-                                             is_filtered ? " that the filter matches" : "")
-                               : fmt::format("{}: {} of {}{} begins with it", id, which, implementation_->folder,
-                                             is_filtered ? " that the filter matches" : ""));
+                fmt::format("{}: {} of {} begins with it{}", id, which, implementation_->folder,
+                            is_filtered ? " and matches the filter" : ""));
 }
 
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {

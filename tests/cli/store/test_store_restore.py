@@ -106,7 +106,7 @@ class StoreRestores(CommandTest):
             self.assertIn("0 added", self.store("diff", "latest", "latest", *choice))
             self.assertEqual(self.store("snapshots", *choice).splitlines()[0][:16], first[:16])
             self.assertIn(one, self.store("find", "one", *choice))
-        self.assert_failed(self.run_store("ls", "latest", "--host", "eve"), "no snapshot that the filter matches")
+        self.assert_failed(self.run_store("ls", "latest", "--host", "eve"), "latest: no snapshot of store", "matches the filter")
 
     def test_snapshots_show_sizes_and_the_latest_of_groups(self):
         self.write("one", bytes(3 << 20))
