@@ -34,6 +34,15 @@ result<std::uint64_t> checked_size(std::string_view option, std::string_view tex
   return within(option, text, parse_size(text), least, most, format_size);
 }
 
+result<std::string> id_that_begins(const std::string& text, const std::vector<std::string>& ids,
+                                   std::string_view noun) {
+  const auto begins = [&](const std::string& id) { return id.starts_with(text); };
+  const auto count = std::count_if(ids.begin(), ids.end(), begins);
+  if (count == 1) return *std::find_if(ids.begin(), ids.end(), begins);
+  const std::string which = count == 0 ? fmt::format("no {}", noun) : fmt::format("{} {}s", count, noun);
+  return usage_error(fmt::format("{}: {} begins with it", text, which));
+}
+
 result<double> checked_percent(std::string_view option, std::string_view text) {
   const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
   const auto percent = checked_number(option, number, 0, 100);

@@ -37,6 +37,10 @@ inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::m
 [[nodiscard]] result<std::uint64_t> checked_size(std::string_view option, std::string_view text, std::uint64_t least,
                                                  std::uint64_t most = unbounded);
 
+/// Finds the only id that begins with a text. `noun` says what has the ids. Errors: invalid_argument, if none or several do.
+[[nodiscard]] result<std::string> id_that_begins(const std::string& text, const std::vector<std::string>& ids,
+                                                 std::string_view noun);
+
 /// Parses "5%" or "5". Errors: invalid_argument, with the bounds.
 [[nodiscard]] result<double> checked_percent(std::string_view option, std::string_view text);
 

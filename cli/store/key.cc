@@ -93,15 +93,11 @@ exit_code key_command::add(backup_store& store, bool replaces, const console& sa
 exit_code key_command::remove(backup_store& store, const console& say) const {
   const auto all = store.keys();
   if (!all) return fail(say, all.error());
-  std::vector<std::string> matches;
-  for (const store_key& each : *all) {
-    if (each.id.starts_with(id_)) matches.push_back(each.id);
-  }
-  if (matches.size() != 1) {
-    const std::string which = matches.empty() ? "no key" : fmt::format("{} keys", matches.size());
-    return fail(say, usage_error(fmt::format("{}: {} begins with it", id_, which)));
-  }
-  const status removed = store.remove_key(matches.front());
+  std::vector<std::string> ids;
+  for (const store_key& each : *all) ids.push_back(each.id);
+  const auto id = id_that_begins(id_, ids, "key");
+  if (!id) return fail(say, id.error());
+  const status removed = store.remove_key(*id);
   return removed.ok() ? exit_code::done : fail(say, removed);
 }
 

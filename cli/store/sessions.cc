@@ -60,15 +60,11 @@ exit_code sessions_command::run() {
 }
 
 exit_code sessions_command::end(backup_store& store, const std::vector<store_session>& all, const console& say) const {
-  std::vector<std::string> matches;
-  for (const store_session& each : all) {
-    if (each.id.starts_with(ended_id_)) matches.push_back(each.id);
-  }
-  if (matches.size() != 1) {
-    const std::string which = matches.empty() ? "no session" : fmt::format("{} sessions", matches.size());
-    return fail(say, usage_error(fmt::format("{}: {} begins with it", ended_id_, which)));
-  }
-  const status ended = store.end_session(matches.front());
+  std::vector<std::string> ids;
+  for (const store_session& each : all) ids.push_back(each.id);
+  const auto id = id_that_begins(ended_id_, ids, "session");
+  if (!id) return fail(say, id.error());
+  const status ended = store.end_session(*id);
   return ended.ok() ? exit_code::done : fail(say, ended);
 }
 

@@ -54,13 +54,15 @@ result<open_store::listed_snapshot> commit_snapshot(held_session& session, snaps
       if (!complete.ok()) return complete;
       verified = *log;
     }
-    const auto all = opened_store.snapshots(*log, {});
-    if (!all) return all.error();
     for (const std::string& each : replaced) {
       if (log->snapshots.contains(each)) continue;
       return status(status_code::unavailable, "the snapshot " + each + " was removed or replaced meanwhile", ENOENT);
     }
-    if (replaced.empty()) facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
+    if (replaced.empty()) {
+      const auto all = opened_store.snapshots(*log, {});
+      if (!all) return all.error();
+      facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
+    }
     // A snapshot that a prune has seen before its decision may be swept after it. So each attempt puts its own.
     const auto objects = session.open_storage();
     auto id = put_snapshot(*objects, facts, opened_store.key());

@@ -1,11 +1,10 @@
 #include "store/access/held_session.h"
 
 #include <cerrno>
-#include <charconv>
 #include <new>
-#include <set>
 #include <utility>
 
+#include "store/format/hex.h"
 #include "store/index/shard_rebuild.h"
 
 namespace cutpoint::store {
@@ -44,13 +43,8 @@ status held_session::index_unnamed_containers() {
   const auto objects = open_storage();
   const auto shards = shard_index::open(*objects, opened_store_.key().kind(), *tables_);
   if (!shards) return shards.error();
-  auto ids = objects->list(object_kind::container);
+  const auto ids = shards->unnamed_containers();
   if (!ids) return ids.error();
-  const std::set<container_name> named = shards->containers();
-  std::erase_if(*ids, [&](const std::string& id) {
-    const auto name = container_name_of(id);
-    return !name || named.contains(*name);
-  });
   if (ids->empty()) return {};
   // No shard names a container that is not durable, whoever wrote that.
   if (status synced = objects->sync_kind(object_kind::container); !synced.ok()) return synced;
@@ -71,10 +65,7 @@ held_session::~held_session() {
 
 std::array<std::uint8_t, 16> held_session::id() const {
   std::array<std::uint8_t, 16> bytes = {};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char* const digits = name_.data() + 2 * i;
-    static_cast<void>(std::from_chars(digits, digits + 2, bytes[i], 16));
-  }
+  static_cast<void>(read_hex(name_, bytes));  // it is one that this program has made
   return bytes;
 }
 

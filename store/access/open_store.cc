@@ -129,9 +129,8 @@ store_reading open_store::reading(shard_index& shards) {
 }
 
 result<bool> open_store::is_committed(const std::string& id) {
-  bool is_whole = true;
-  const auto log = read_log([&](const object_name&, const status&) { is_whole = false; });
-  return log ? result<bool>(!is_whole || log->snapshots.contains(id)) : log.error();
+  const auto log = read_log([](const object_name&, const status&) {});
+  return log ? result<bool>(log->snapshots.contains(id)) : log.error();
 }
 
 std::unique_ptr<storage> open_store::open_storage_of(const std::string& session) const {
@@ -141,18 +140,10 @@ std::unique_ptr<storage> open_store::open_storage_of(const std::string& session)
 }
 
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const problem_function& problem) {
-  bool is_whole = true;
-  auto log = read_log([&](const object_name& entry, const status& why) {
-    is_whole = false;
+  const auto log = read_log([&](const object_name& entry, const status& why) {
     if (problem) problem(path_of(entry), why);
   });
-  if (!log) return log.error();
-  if (!is_whole) {  // nobody knows what the entries have committed
-    const auto ids = objects_->list(object_kind::snapshot);
-    if (!ids) return ids.error();
-    log->snapshots.insert(ids->begin(), ids->end());
-  }
-  return snapshots(*log, problem);
+  return log ? snapshots(*log, problem) : log.error();
 }
 
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const store_log& log,

@@ -72,16 +72,11 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {
-  const auto repaired =
-      store::repair_store(*implementation_->opened_store, {.threads = options.threads,
-                                                           .events = {options.damaged, options.lost, options.replaced},
-                                                           .cancel = options.cancel});
+  auto repaired = store::repair_store(*implementation_->opened_store, options);
   const status reopened =
       implementation_->opened_store->reopen_shards();  // the index is another one, perhaps also after a failure
   if (!repaired) return implementation_->named(repaired.error());
-  if (!reopened.ok()) return implementation_->named(reopened);
-  return store_repair_summary{repaired->damaged_objects, repaired->saved_records, repaired->lost_files,
-                              repaired->replaced_snapshots};
+  return reopened.ok() ? std::move(repaired) : implementation_->named(reopened);
 }
 
 result<store_report> backup_store::report(const store_report_options& options) {

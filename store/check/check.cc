@@ -31,17 +31,9 @@ class checker {
 
   /// Reads the log. Where entries cannot be read, all snapshots are checked, and sessions do not begin before a repair.
   status check_log() {
-    bool is_whole = true;
-    auto log = read_log(store_.objects, store_.key, [&](const object_name& entry, const status& why) {
-      is_whole = false;
-      report(entry, why);
-    });
+    auto log =
+        read_log(store_.objects, store_.key, [&](const object_name& entry, const status& why) { report(entry, why); });
     if (!log) return log.error();
-    if (!is_whole) {
-      const auto ids = store_.objects.list(object_kind::snapshot);
-      if (!ids) return ids.error();
-      log->snapshots.insert(ids->begin(), ids->end());
-    }
     log_ = std::move(*log);
     return {};
   }
@@ -138,9 +130,8 @@ class checker {
   [[nodiscard]] bool is_committed(const std::string& id) const {
     const auto size = store_.objects.size({object_kind::snapshot, id});
     if (!size && is_absence(size.error())) return false;
-    bool is_whole = true;
-    const auto now = read_log(store_.objects, store_.key, [&](auto&&...) { is_whole = false; });
-    return !now || !is_whole || now->snapshots.contains(id);
+    const auto now = read_log(store_.objects, store_.key, [](auto&&...) {});
+    return !now || now->snapshots.contains(id);
   }
 
   const store_reading& store_;

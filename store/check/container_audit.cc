@@ -25,14 +25,14 @@ result<std::vector<std::uint8_t>> container_auditor::content(const placed_record
   return outcome.ok() ? result<std::vector<std::uint8_t>>(std::move(content)) : outcome;
 }
 
-result<bool> container_auditor::has_digest(const record_description& description, byte_span content) {
+result<bool> has_digest(const record_description& description, byte_span content, record_fingerprinter& check) {
   byte_span named = content;
   if (description.kind == record_kind::node) {
     const auto without_hints = node_content(content);
     if (!without_hints) return false;
     named = *without_hints;
   }
-  const auto digest_of_bytes = check_(named);
+  const auto digest_of_bytes = check(named);
   if (!digest_of_bytes) return digest_of_bytes.error();
   return *digest_of_bytes == description.content;
 }
@@ -68,7 +68,7 @@ result<audited_container> container_auditor::audit(const std::string& id) {
     if (each.description.kind == record_kind::padding) continue;
     const auto bytes = content(each);
     if (!bytes && !is_damage(bytes.error())) return bytes.error();
-    const auto is_right = bytes ? has_digest(each.description, *bytes) : false;
+    const auto is_right = bytes ? has_digest(each.description, *bytes, check_) : false;
     if (!is_right) return is_right.error();
     if (*is_right) {
       audited.whole.records.push_back(each);

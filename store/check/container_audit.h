@@ -14,6 +14,11 @@
 
 namespace cutpoint::store {
 
+/// Returns whether the content of a record has its digest, by a fingerprinter of the store's recipe. Errors: those of the
+/// fingerprinter.
+[[nodiscard]] result<bool> has_digest(const record_description& description, byte_span content,
+                                      record_fingerprinter& check);
+
 /// What is left of a container.
 struct audited_container {
   std::string id;
@@ -40,8 +45,6 @@ class container_auditor {
  private:
   container_auditor(const store_reading& store, record_fingerprinter check, record_fingerprinter name)
       : store_(store), check_(std::move(check)), name_(std::move(name)) {}
-
-  [[nodiscard]] result<bool> has_digest(const record_description& description, byte_span content);
 
   store_reading store_;
   record_fingerprinter check_;

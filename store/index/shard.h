@@ -25,7 +25,7 @@
 namespace cutpoint::store {
 
 inline constexpr unsigned prefix_bits = 48;
-inline constexpr std::size_t shard_entry_bytes = 12;
+inline constexpr std::size_t shard_entry_bytes = shard_blocks::entry_bytes;
 inline constexpr std::size_t container_name_bytes = 32;
 inline constexpr std::size_t shard_container_bytes = 40;
 inline constexpr std::size_t directory_entry_bytes = 32;

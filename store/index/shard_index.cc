@@ -72,20 +72,28 @@ status shard_index::open_shard(const std::string& id) {
   return {};
 }
 
+result<std::vector<std::string>> shard_index::unnamed_containers() const {
+  auto ids = objects_->list(object_kind::container);
+  if (!ids) return ids;
+  std::erase_if(*ids, [named = containers()](const std::string& id) {
+    const auto name = container_name_of(id);
+    return !name || named.contains(*name);
+  });
+  return ids;
+}
+
 status shard_index::index_unnamed() {
   if (std::exchange(has_indexed_unnamed_, true)) return {};
-  auto ids = objects_->list(object_kind::container);
+  const auto ids = unnamed_containers();
   if (!ids) return ids.error();
-  const std::set<container_name> named = containers();
   std::vector<shard_container> unnamed;
   std::vector<shard_entry> entries;
   for (const std::string& id : *ids) {
-    const auto name = container_name_of(id);
-    if (!name || named.contains(*name)) continue;
-    const auto table = tables_->find(*name);
+    const container_name name = *container_name_of(id);
+    const auto table = tables_->find(name);
     if (!table) return table.error();
     if (*table == nullptr) continue;
-    unnamed.push_back({*name, hint_of((*table)->salt)});
+    unnamed.push_back({name, hint_of((*table)->salt)});
     append_entries((*table)->records, static_cast<std::uint32_t>(unnamed.size() - 1), entries);
   }
   if (entries.empty()) return {};

@@ -46,6 +46,8 @@ class shard_index {
 
   /// Opens the shards that other processes have put since. Errors: those of the storage.
   [[nodiscard]] status refresh();
+  /// Returns the ids of the containers that exist and that no open shard names. Errors: those of the storage.
+  [[nodiscard]] result<std::vector<std::string>> unnamed_containers() const;
   /// Indexes the containers that no shard names, in memory alone. An interrupted backup leaves some, and so does the loss of
   /// shards. Only the first call does anything. Errors: those of the storage.
   [[nodiscard]] status index_unnamed();

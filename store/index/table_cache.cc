@@ -1,8 +1,7 @@
 #include "store/index/table_cache.h"
 
-#include <charconv>
-
 #include "store/format/failure.h"
+#include "store/format/hex.h"
 
 namespace cutpoint::store {
 
@@ -21,12 +20,7 @@ std::string id_of(const container_name& name) { return to_hex(digest{name, conta
 
 std::optional<container_name> container_name_of(std::string_view id) {
   container_name name = {};
-  if (id.size() != 2 * name.size()) return std::nullopt;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char* const digits = id.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, name[i], 16).ptr != digits + 2) return std::nullopt;
-  }
-  return name;
+  return read_hex(id, name) ? std::optional(name) : std::nullopt;
 }
 
 result<std::shared_ptr<const container_table>> table_cache::find(const container_name& name) {

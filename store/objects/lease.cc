@@ -19,6 +19,7 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
+#include "store/format/hex.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {
@@ -44,11 +45,7 @@ std::array<std::uint8_t, 16> own_boot() {
   std::array<std::uint8_t, 16> boot = {};
   std::string digits = read_text("/proc/sys/kernel/random/boot_id");
   std::erase_if(digits, [](char each) { return std::isxdigit(static_cast<unsigned char>(each)) == 0; });
-  if (digits.size() != 2 * boot.size()) return boot;
-  for (std::size_t i = 0; i < boot.size(); ++i) {
-    std::from_chars(digits.data() + 2 * i, digits.data() + 2 * i + 2, boot[i], 16);
-  }
-  return boot;
+  return read_hex(digits, boot) ? boot : decltype(boot){};
 }
 
 std::uint64_t own_pid_namespace() {

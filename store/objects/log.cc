@@ -142,36 +142,10 @@ result<std::optional<counted_entries>> read_counted(storage& objects, const seal
   return std::optional(std::move(counted));
 }
 
-}  // namespace
-
-std::set<container_name> store_log::unusable() const {
-  std::set<container_name> containers = lost();
-  containers.insert(proposed.begin(), proposed.end());
-  return containers;
-}
-
-std::set<container_name> store_log::lost() const {
-  std::set<container_name> containers = decided;
-  containers.insert(condemned.begin(), condemned.end());
-  return containers;
-}
-
-result<store_log> read_log(storage& objects, const seal_key& key, known_entries* known) {
-  status failure;
-  auto log = read_log(
-      objects, key,
-      [&](const object_name&, const status& why) {
-        if (failure.ok())
-          failure = {why.code(), why.message() + "; a repair of the store can do without it", why.system_error()};
-      },
-      known);
-  if (log && !failure.ok()) return failure;
-  return log;
-}
-
-result<store_log> read_log(storage& objects, const seal_key& key,
-                           const std::function<void(const object_name& entry, const status& why)>& damaged,
-                           known_entries* known) {
+/// Reads the entries that can be read, and passes the others to `damaged`.
+result<store_log> read_readable(storage& objects, const seal_key& key,
+                                const std::function<void(const object_name& entry, const status& why)>& damaged,
+                                known_entries* known) {
   known_entries unknown;
   auto numbers = list_numbers(objects);
   if (!numbers) return numbers.error();
@@ -194,6 +168,51 @@ result<store_log> read_log(storage& objects, const seal_key& key,
   }
 }
 
+}  // namespace
+
+std::set<container_name> store_log::unusable() const {
+  std::set<container_name> containers = lost();
+  containers.insert(proposed.begin(), proposed.end());
+  return containers;
+}
+
+std::set<container_name> store_log::lost() const {
+  std::set<container_name> containers = decided;
+  containers.insert(condemned.begin(), condemned.end());
+  return containers;
+}
+
+result<store_log> read_log(storage& objects, const seal_key& key, known_entries* known) {
+  status failure;
+  auto log = read_readable(
+      objects, key,
+      [&](const object_name&, const status& why) {
+        if (failure.ok())
+          failure = {why.code(), why.message() + "; a repair of the store can do without it", why.system_error()};
+      },
+      known);
+  if (log && !failure.ok()) return failure;
+  return log;
+}
+
+result<store_log> read_log(storage& objects, const seal_key& key,
+                           const std::function<void(const object_name& entry, const status& why)>& damaged,
+                           known_entries* known) {
+  bool is_whole = true;
+  auto log = read_readable(
+      objects, key,
+      [&](const object_name& entry, const status& why) {
+        is_whole = false;
+        damaged(entry, why);
+      },
+      known);
+  if (!log || is_whole) return log;
+  const auto ids = objects.list(object_kind::snapshot);
+  if (!ids) return ids.error();
+  log->snapshots.insert(ids->begin(), ids->end());
+  return log;
+}
+
 result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_key& key, const store_log& known,
                                                    const log_entry& entry) {
   const std::uint64_t number = known.newest + 1;
@@ -207,7 +226,8 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
   if (!numbers) return numbers.error();
   if (numbers->back() == number) return std::optional(number);
   // The number was free, perhaps because a newer decision has replaced the entry that had it.
-  const auto log = read_log(objects, key, [](const object_name&, const status&) {});
+  const auto log = read_readable(
+      objects, key, [](const object_name&, const status&) {}, nullptr);
   if (!log) return log.error();
   const bool is_before = log->decision > number;
   const bool counts = !is_before || (entry.kind == log_entry_kind::change && !entry.snapshots.empty() &&

@@ -55,8 +55,8 @@ using known_entries = std::map<std::uint64_t, log_entry>;
 /// Reads the log. Entries that are in `known` are not read again, and those that were read are added; null: all are read. Errors:
 /// those of the storage; damage, also if an entry is missing.
 [[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key, known_entries* known = nullptr);
-/// The same, but passes entries that are damaged or missing to `damaged` and goes on without them. Snapshots that only they
-/// commit are not in the log then. Errors: those of the storage.
+/// The same, but passes entries that are damaged or missing to `damaged` and goes on without them. Nobody knows then what they
+/// have committed, so that all snapshots of the storage count as committed. Errors: those of the storage.
 [[nodiscard]] result<store_log> read_log(
     storage& objects, const seal_key& key,
     const std::function<void(const object_name& entry, const status& why)>& damaged, known_entries* known = nullptr);

@@ -7,6 +7,7 @@
 #include "store/format/extensions.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
+#include "store/format/hex.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {
@@ -35,10 +36,7 @@ bool has_room_for(const std::vector<std::string>& list) {
 /// A parent is stored as the 32 bytes of its id, or as zeros.
 std::array<std::uint8_t, 32> parent_bytes(const std::string& id) {
   std::array<std::uint8_t, 32> bytes = {};
-  for (std::size_t i = 0; i < std::min(id.size() / 2, bytes.size()); ++i) {
-    bytes[i] = static_cast<std::uint8_t>(std::stoi(id.substr(2 * i, 2), nullptr, 16));
-  }
-  return bytes;
+  return read_hex(id, bytes) ? bytes : decltype(bytes){};
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "store/check/container_audit.h"
 #include "store/container/container_reader.h"
 #include "store/format/failure.h"
-#include "store/tree/node.h"
 
 namespace cutpoint::store {
 
@@ -14,6 +14,8 @@ status kept_copies::spare(const live_records& marks, const std::set<container_na
   table_cache tables(objects, opened_store_.key(), table_cache::usual_bytes, lost);
   auto shards = shard_index::open(objects, opened_store_.key().kind(), tables);
   if (!shards) return shards.error();
+  auto check = opened_store_.reading().make_fingerprinter();
+  if (!check) return check.error();
   std::vector<found_record> copies;
   // Whether all copies of a container's records that are kept instead of it are whole.
   const auto has_whole_copies = [&](const container_name& name) -> result<bool> {
@@ -31,7 +33,7 @@ status kept_copies::spare(const live_records& marks, const std::set<container_na
         const auto container = marks.find(*container_name_of(copy.container->id));
         if (!container || removed.contains(marks.name(*container)) || !marks.is_live(*container, copy.ordinal))
           continue;
-        const auto whole = is_whole(copy);
+        const auto whole = is_whole(copy, *check);
         if (!whole || !*whole) return whole;
       }
     }
@@ -45,23 +47,15 @@ status kept_copies::spare(const live_records& marks, const std::set<container_na
   return {};
 }
 
-result<bool> kept_copies::is_whole(const found_record& copy) {
+result<bool> kept_copies::is_whole(const found_record& copy, record_fingerprinter& check) {
   const place where{*container_name_of(copy.container->id), copy.ordinal};
   if (whole_.contains(where)) return true;
   if (broken_.contains(where)) return false;
-  auto fingerprinter = opened_store_.reading().make_fingerprinter();
-  if (!fingerprinter) return fingerprinter.error();
-  const record_description& description = copy.place().description;
   const auto content = read_record(opened_store_.objects(), *copy.container, copy.place(), opened_store_.key());
   if (!content && !is_damage(content.error()) && !is_absence(content.error())) return content.error();
-  bool is_right = content.ok();
-  if (is_right) {
-    const auto named =
-        description.kind == record_kind::node ? node_content(*content) : std::optional<byte_span>(*content);
-    const auto name = named ? (*fingerprinter)(*named) : result<digest>(digest());
-    if (!name) return name.error();
-    is_right = named && *name == description.content;
-  }
+  const auto outcome = content ? has_digest(copy.place().description, *content, check) : result<bool>(false);
+  if (!outcome) return outcome;
+  const bool is_right = *outcome;
   (is_right ? whole_ : broken_).insert(where);
   if (!is_right && damaged_) {
     damaged_(path_of({object_kind::container, copy.container->id}),

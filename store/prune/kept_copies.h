@@ -28,7 +28,7 @@ class kept_copies {
  private:
   using place = std::pair<container_name, std::uint32_t>;
 
-  [[nodiscard]] result<bool> is_whole(const found_record& copy);
+  [[nodiscard]] result<bool> is_whole(const found_record& copy, record_fingerprinter& check);
 
   open_store& opened_store_;
   problem_function damaged_;

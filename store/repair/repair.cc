@@ -18,9 +18,10 @@ namespace {
 
 class repairer {
  public:
-  repairer(open_store& opened_store, const repair_options& options) : opened_store_(opened_store), options_(options) {}
+  repairer(open_store& opened_store, const store_repair_options& options)
+      : opened_store_(opened_store), options_(options) {}
 
-  result<repair_summary> repair() {
+  result<store_repair_summary> repair() {
     if (status mended = mend_log(); !mended.ok()) return mended;
     if (status complete = complete_index(); !complete.ok()) return complete;
     if (status condemned = condemn_containers(); !condemned.ok()) return condemned;
@@ -32,7 +33,7 @@ class repairer {
   void report(const object_name& name, const status& why, std::uint64_t saved) {
     ++summary_.damaged_objects;
     summary_.saved_records += saved;
-    if (options_.events.damaged) options_.events.damaged(path_of(name), why, saved);
+    if (options_.damaged) options_.damaged(path_of(name), why, saved);
   }
   [[nodiscard]] storage& objects() const { return opened_store_.objects(); }
   /// Returns the ids of the containers that exist and count.
@@ -55,8 +56,8 @@ class repairer {
                  session_writer& writer);
 
   open_store& opened_store_;
-  const repair_options& options_;
-  repair_summary summary_;
+  const store_repair_options& options_;
+  store_repair_summary summary_;
   std::set<container_name> damaged_containers_;
 };
 
@@ -72,14 +73,12 @@ status repairer::mend_log() {
     for (const auto& [entry, why] : damaged) {
       if (reported.insert(entry.id).second) report(entry, why, 0);
     }
-    const auto ids = objects().list(object_kind::snapshot);
-    if (!ids) return ids.error();
     log_entry summary;
     summary.kind = log_entry_kind::decision;
     summary.removed_containers = log->decided;
     summary.condemned_containers = log->condemned;
     summary.removed_keys = log->removed_keys;
-    for (const std::string& each : *ids) summary.snapshots.insert(each);
+    summary.snapshots = log->snapshots;
     const auto number =
         append_to_log(*opened_store_.open_storage_of(new_session_id()), opened_store_.key(), *log, summary);
     if (!number) return number.error();
@@ -218,7 +217,7 @@ status repairer::replace(const open_store::listed_snapshot& old, tree_audit& tre
   if (root->content == old.facts.root.content && root->raw_bytes == old.facts.root.raw_bytes) return {};
   const auto reported = trees.audit(old.facts.root, [&](const std::string& path, const status& why) {
     ++summary_.lost_files;
-    if (options_.events.lost) options_.events.lost(old.id, path, why);
+    if (options_.lost) options_.lost(old.id, path, why);
   });
   if (!reported) return reported.error();
   snapshot facts = old.facts;
@@ -228,13 +227,13 @@ status repairer::replace(const open_store::listed_snapshot& old, tree_audit& tre
   if (!committed && is_absence(committed.error())) return {};  // somebody has removed it meanwhile
   if (!committed) return committed.error();
   ++summary_.replaced_snapshots;
-  if (options_.events.replaced) options_.events.replaced(old.id, committed->id);
+  if (options_.replaced) options_.replaced(old.id, committed->id);
   return {};
 }
 
 }  // namespace
 
-result<repair_summary> repair_store(open_store& opened_store, const repair_options& options) {
+result<store_repair_summary> repair_store(open_store& opened_store, const store_repair_options& options) {
   return repairer(opened_store, options).repair();
 }
 

@@ -43,7 +43,7 @@ class session_store {
     return id;
   }
   [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_store_, snapshot); }
-  [[nodiscard]] result<store::repair_summary> repair() { return store::repair_store(*opened_store_, {.threads = 1}); }
+  [[nodiscard]] result<store_repair_summary> repair() { return store::repair_store(*opened_store_, {.threads = 1}); }
   /// Checks all bytes. Notes the names of files that are lost, by the ids of snapshots.
   [[nodiscard]] bool is_clean(std::map<std::string, std::set<std::string>>* lost = nullptr) {
     const auto note = [&](const std::string& id, const std::string& path, const status&) {

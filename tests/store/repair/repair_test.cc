@@ -48,8 +48,8 @@ found_damage check(const std::shared_ptr<volatile_file_system>& files, bool read
   return damage;
 }
 
-result<store::repair_summary> repair(const std::shared_ptr<volatile_file_system>& files,
-                                     const secret& key = std::nullopt) {
+result<store_repair_summary> repair(const std::shared_ptr<volatile_file_system>& files,
+                                    const secret& key = std::nullopt) {
   return store::repair_store(*made_store(files, key).open(), {.threads = 1});
 }
 

@@ -11,9 +11,8 @@
 
 #include "store/restore/content_comparison.h"
 #include "store/restore/restored_file.h"
-#include "tests/host/io/temporary_folder.h"
-#include "tests/store/support/file_store.h"
 #include "tests/store/support/made_trees.h"
+#include "tests/store/support/restored_tree.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -37,7 +36,7 @@ void change(const std::string& path, std::streamoff offset, std::string_view byt
 }
 
 /// A tree that was backed up and restored, and then is changed and restored again.
-class restores_in_place : public testing::Test {
+class restores_in_place : public restored_tree {
  protected:
   void SetUp() override {
     make_small_tree(source_);
@@ -47,9 +46,7 @@ class restores_in_place : public testing::Test {
     std::filesystem::resize_file(source_ / "tree/sparse", 4 * MiB);
     change(source_ / "tree/sparse", 2 * MiB, drawn_text(content::random, 20'000, 8));
     source_.make_file("tree/run", std::string(300'000, 'x'));
-    const auto done = file_store(files_).backup(source_ / "tree");
-    ASSERT_TRUE(done.ok());
-    id_ = done->id;
+    back_up();
     ASSERT_GT(restore(), 0u);
     expect_restored();
   }
@@ -65,16 +62,6 @@ class restores_in_place : public testing::Test {
     EXPECT_TRUE(restored.ok());
     return restored ? restored->written_bytes : 0;
   }
-  void expect_restored() {
-    EXPECT_EQ(problems_, problem_map());
-    EXPECT_EQ(facts_of(target_ / "t"), facts_of(source_ / "tree"));
-  }
-
-  const temporary_folder source_;
-  const temporary_folder target_;
-  std::shared_ptr<volatile_file_system> files_ = make_file_store();
-  std::string id_;
-  problem_map problems_;
 };
 
 TEST_F(restores_in_place, do_not_touch_files_that_are_right) {

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "store/restore/file_flags.h"
-#include "tests/host/io/temporary_folder.h"
-#include "tests/store/support/file_store.h"
 #include "tests/store/support/made_trees.h"
+#include "tests/store/support/restored_tree.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -49,7 +48,7 @@ mode_t mode_of(const std::string& path) {
   return facts.st_mode & 07777;
 }
 
-class restored_rights : public testing::Test {
+class restored_rights : public restored_tree {
  protected:
   void SetUp() override {
     source_.make_file("tree/sub/file", std::string(100'000, 'x'));
@@ -58,11 +57,6 @@ class restored_rights : public testing::Test {
     ASSERT_EQ(::chmod((source_ / "tree/sub/file").c_str(), 0640), 0);
     ASSERT_EQ(::chmod((source_ / "tree/sub").c_str(), 0750), 0);
     back_up();
-  }
-  void back_up() {
-    const auto done = file_store(files_).backup(source_ / "tree");
-    ASSERT_TRUE(done.ok());
-    id_ = done->id;
   }
   void restore(bool replaces) {
     problems_.clear();
@@ -73,16 +67,6 @@ class restored_rights : public testing::Test {
                                                        .problem = note_in(problems_)});
     EXPECT_TRUE(done.ok()) << done.error().message();
   }
-  void expect_restored() {
-    EXPECT_EQ(problems_, problem_map());
-    EXPECT_EQ(facts_of(target_ / "t"), facts_of(source_ / "tree"));
-  }
-
-  const temporary_folder source_;
-  const temporary_folder target_;
-  std::shared_ptr<volatile_file_system> files_ = make_file_store();
-  std::string id_;
-  problem_map problems_;
 };
 
 TEST_F(restored_rights, are_not_inherited_from_a_default_access_list) {
