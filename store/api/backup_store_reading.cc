@@ -55,7 +55,10 @@ result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem&
 result<store_snapshot> backup_store::find_snapshot(std::string_view id) { return find_snapshot(id, snapshot_filter()); }
 
 result<store_snapshot> backup_store::find_snapshot(std::string_view id, const snapshot_filter& filter) {
-  auto all = snapshots();
+  status read_failure;  // why a snapshot that the id may mean cannot be read
+  auto all = snapshots([&](const std::string& path, const status& why) {
+    if (!id.empty() && path.substr(path.rfind('/') + 1).starts_with(id)) read_failure = why;
+  });
   if (!all) return all.error();
   const std::size_t count = all->size();
   std::erase_if(*all, [&](const store_snapshot& each) { return !filter.matches(each); });
@@ -65,6 +68,7 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
     if (!id.empty() && each.id.starts_with(id)) matches.push_back(&each);
   }
   if (matches.size() == 1) return *matches.front();
+  if (matches.empty() && !read_failure.ok()) return read_failure;
   const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
   const bool is_filtered = all->size() != count;
   return status(status_code::invalid_argument,
