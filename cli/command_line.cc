@@ -42,6 +42,8 @@ constexpr command_row command_rows[] = {
     {"check", "Check a store, and name what is damaged", make_check_command},
     {"repair", "Make a damaged store consistent for what is left", make_repair_command},
     {"forget", "Remove snapshots that are named, or that no rule keeps", make_forget_command},
+    {"tag", "Change the tags of snapshots", make_tag_command},
+    {"rewrite", "Write snapshots without files that should not be in them", make_rewrite_command},
     {"prune", "Remove from a store what no snapshot refers to", make_prune_command},
     {"stats", "Show what a store contains", make_stats_command},
     {"sessions", "Show who writes to a store, and end a session that is dead", make_sessions_command},

@@ -27,8 +27,10 @@ namespace cutpoint::cli {
 [[nodiscard]] std::unique_ptr<subcommand> make_prune_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_repair_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_restore_command();
+[[nodiscard]] std::unique_ptr<subcommand> make_rewrite_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_snapshots_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_stats_command();
+[[nodiscard]] std::unique_ptr<subcommand> make_tag_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_tune_command();
 
 }  // namespace cutpoint::cli

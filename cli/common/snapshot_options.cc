@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
 #include "cli/common/option_values.h"
+#include "cli/common/problem_log.h"
 
 namespace cutpoint::cli {
 
@@ -20,6 +20,30 @@ snapshot_filter snapshot_options::filter() const {
   snapshot_filter filter{.hosts = hosts_, .paths = paths_};
   for (const std::string& each : tags_) filter.tags.push_back(words_of(each));
   return filter;
+}
+
+result<chosen_snapshots> choose_snapshots(const console& say, backup_store& store, const std::vector<std::string>& ids,
+                                          const snapshot_filter& filter) {
+  chosen_snapshots chosen;
+  if (ids.empty()) {
+    auto all = store.snapshots([&](const std::string& object, const status& why) {
+      say.error(problem_text(object, why));
+      chosen.is_whole = false;
+    });
+    if (!all) return all.error();
+    chosen.snapshots = std::move(*all);
+    std::erase_if(chosen.snapshots, [&](const store_snapshot& each) { return !filter.matches(each); });
+  }
+  for (const std::string& id : ids) {
+    auto snapshot = store.find_snapshot(id, filter);
+    if (!snapshot) {
+      say.error(snapshot.error().message());
+      chosen.is_whole = false;
+    } else if (std::ranges::count(chosen.snapshots, snapshot->id, &store_snapshot::id) == 0) {
+      chosen.snapshots.push_back(std::move(*snapshot));
+    }
+  }
+  return chosen;
 }
 
 std::vector<std::string> words_of(std::string_view list) {

@@ -8,6 +8,8 @@
 #include <cutpoint/store.h>
 #include <cutpoint/store_policy.h>
 
+#include "cli/common/console.h"
+
 namespace cutpoint::cli {
 
 /// --host, --path and --tag.
@@ -23,6 +25,18 @@ class snapshot_options {
   std::vector<std::string> paths_;
   std::vector<std::string> tags_;
 };
+
+/// The snapshots that a command works on.
+struct chosen_snapshots {
+  std::vector<store_snapshot> snapshots;
+  bool is_whole = true;  ///< whether none was left out that could not be found or read, which was said
+};
+
+/// Finds the snapshots that are named, or without names all, among those that the options choose. Errors: those of
+/// `backup_store::snapshots`.
+[[nodiscard]] result<chosen_snapshots> choose_snapshots(const console& say, backup_store& store,
+                                                        const std::vector<std::string>& ids,
+                                                        const snapshot_filter& filter);
 
 /// Splits a list at its commas, and removes the spaces around its words.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view list);

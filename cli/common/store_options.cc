@@ -50,12 +50,12 @@ void remember_log(const std::string& location, backup_store& store) {
   if (*number > seen) static_cast<void>(replace_file(path, fmt::format("{}\n", *number)));
 }
 
-result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists) {
+result<std::vector<std::string>> checked_tags(std::string_view option, const std::vector<std::string>& lists) {
   std::vector<std::string> tags;
   for (const std::string& list : lists) {
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
-      if (end == begin) return usage_error(fmt::format("--tag {}: a tag is empty", list));
+      if (end == begin) return usage_error(fmt::format("{} {}: a tag is empty", option, list));
       tags.push_back(list.substr(begin, end - begin));
       begin = end + 1;
     }
@@ -84,6 +84,7 @@ ordered_json snapshot_json(const store_snapshot& snapshot) {
           {"host", snapshot.host},
           {"paths", snapshot.paths},
           {"tags", snapshot.tags},
+          {"original", snapshot.original},
           {"files", snapshot.files},
           {"folders", snapshot.folders},
           {"bytes", snapshot.bytes},

@@ -39,7 +39,8 @@ class store_options {
 void remember_log(const std::string& location, backup_store& store);
 
 /// Returns the tags of a list, in which commas separate them. Errors: invalid_argument, for an empty tag.
-[[nodiscard]] result<std::vector<std::string>> checked_tags(const std::vector<std::string>& lists);
+[[nodiscard]] result<std::vector<std::string>> checked_tags(std::string_view option,
+                                                            const std::vector<std::string>& lists);
 
 /// Prints an error, and returns the exit code of what had begun.
 [[nodiscard]] exit_code fail(const console& say, const status& why);

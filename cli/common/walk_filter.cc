@@ -31,12 +31,39 @@ result<std::vector<std::string>> patterns_of(const std::string& path) {
 
 }  // namespace
 
-void walk_filter::add_to(CLI::App& command) {
-  add_value_option(command, "--exclude", excluded_, "PATTERN", "Skip what matches inside folders (repeatable)");
-  add_value_option(command, "--iexclude", excluded_in_any_case_, "PATTERN",
+void exclude_options::add_to(CLI::App& command, const char* meaning) {
+  add_value_option(command, "--exclude", patterns_, "PATTERN", meaning);
+  add_value_option(command, "--iexclude", patterns_in_any_case_, "PATTERN",
                    "The same, where capital and small letters are equal (repeatable)");
-  add_value_option(command, "--exclude-file", exclude_files_, "FILE",
-                   "Skip what the patterns of a file match, one a line (repeatable)");
+  add_value_option(command, "--exclude-file", files_, "FILE",
+                   "The same with the patterns of a file, one a line (repeatable)");
+}
+
+bool exclude_options::is_any_given() const {
+  return !patterns_.empty() || !patterns_in_any_case_.empty() || !files_.empty();
+}
+
+result<std::vector<path_pattern>> exclude_options::checked() const {
+  std::vector<path_pattern> patterns;
+  const auto add = [&](std::string_view option, const std::vector<std::string>& texts,
+                       letter_case letters = letter_case::compared) -> status {
+    auto next = checked_patterns(option, texts, letters);
+    if (!next) return next.error();
+    std::ranges::move(*next, std::back_inserter(patterns));
+    return {};
+  };
+  if (status added = add("--exclude", patterns_); !added.ok()) return added;
+  if (status added = add("--iexclude", patterns_in_any_case_, letter_case::ignored); !added.ok()) return added;
+  for (const std::string& file : files_) {
+    const auto texts = patterns_of(file);
+    if (!texts) return texts.error();
+    if (status added = add("--exclude-file " + file + ":", *texts); !added.ok()) return added;
+  }
+  return patterns;
+}
+
+void walk_filter::add_to(CLI::App& command) {
+  excluded_.add_to(command, "Skip what matches inside folders (repeatable)");
   add_value_option(command, "--exclude-if-present", exclude_tags_, "NAME[:TEXT]",
                    "In folders with a file of this name, which begins with the text, read only this file (repeatable)");
   add_value_option(command, "--exclude-larger-than", largest_file_, "SIZE", "Skip larger files inside folders");
@@ -48,20 +75,9 @@ void walk_filter::add_to(CLI::App& command) {
 
 result<walk_options> walk_filter::checked() const {
   walk_options options{.one_file_system = is_on_one_file_system_, .exclude_caches = excludes_caches_};
-  const auto exclude = [&](std::string_view option, const std::vector<std::string>& texts,
-                           letter_case letters = letter_case::compared) -> status {
-    auto patterns = checked_patterns(option, texts, letters);
-    if (!patterns) return patterns.error();
-    std::ranges::move(*patterns, std::back_inserter(options.exclude));
-    return {};
-  };
-  if (status added = exclude("--exclude", excluded_); !added.ok()) return added;
-  if (status added = exclude("--iexclude", excluded_in_any_case_, letter_case::ignored); !added.ok()) return added;
-  for (const std::string& file : exclude_files_) {
-    const auto patterns = patterns_of(file);
-    if (!patterns) return patterns.error();
-    if (status added = exclude("--exclude-file " + file + ":", *patterns); !added.ok()) return added;
-  }
+  auto exclude = excluded_.checked();
+  if (!exclude) return exclude.error();
+  options.exclude = *std::move(exclude);
   auto include = checked_patterns("--include", included_);
   if (!include) return include.error();
   options.include = *std::move(include);

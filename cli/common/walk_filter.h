@@ -12,6 +12,22 @@
 
 namespace cutpoint::cli {
 
+/// --exclude, --iexclude and --exclude-file.
+class exclude_options {
+ public:
+  /// `meaning` says in help what is done with what matches.
+  void add_to(CLI::App& command, const char* meaning);
+
+  [[nodiscard]] bool is_any_given() const;
+  /// Errors: invalid_argument, for a malformed pattern; io_error, for a file of patterns.
+  [[nodiscard]] result<std::vector<path_pattern>> checked() const;
+
+ private:
+  std::vector<std::string> patterns_;
+  std::vector<std::string> patterns_in_any_case_;
+  std::vector<std::string> files_;  ///< with patterns
+};
+
 class walk_filter {
  public:
   void add_to(CLI::App& command);
@@ -21,10 +37,8 @@ class walk_filter {
   [[nodiscard]] result<walk_options> checked() const;
 
  private:
-  std::vector<std::string> excluded_;
-  std::vector<std::string> excluded_in_any_case_;
-  std::vector<std::string> exclude_files_;  ///< with patterns
-  std::vector<std::string> exclude_tags_;   ///< NAME[:TEXT]
+  exclude_options excluded_;
+  std::vector<std::string> exclude_tags_;  ///< NAME[:TEXT]
   std::string largest_file_;
   std::vector<std::string> included_;
   bool is_on_one_file_system_ = false;

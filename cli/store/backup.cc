@@ -92,7 +92,7 @@ exit_code backup_command::run() {
   if (!seconds) return say.refuse(seconds.error());
   const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
   if (!cap) return say.refuse(cap.error());
-  const auto tags = checked_tags(tags_);
+  const auto tags = checked_tags("--tag", tags_);
   if (!tags) return say.refuse(tags.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());

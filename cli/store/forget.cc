@@ -34,9 +34,7 @@ class forget_command final : public subcommand {
     std::vector<snapshot_group> groups;
     bool is_whole = true;
   };
-  [[nodiscard]] forget_plan plan_named(const console& say, backup_store& store) const;
-  [[nodiscard]] result<forget_plan> plan_by_rules(const console& say, backup_store& store,
-                                                  const forget_rules& rules) const;
+  [[nodiscard]] result<forget_plan> plan(const console& say, backup_store& store, const forget_rules& rules) const;
   [[nodiscard]] std::string text_of(const forget_plan& plan) const;
   /// Prunes, or says what that would do when the snapshots `forgotten` are removed.
   [[nodiscard]] exit_code prune(const console& say, backup_store& store, std::set<std::string> forgotten) const;
@@ -96,32 +94,18 @@ void forget_command::add_options(CLI::App& app) {
   app.add_flag("--json", is_json_, "Print a line of JSON for each group");
 }
 
-/// Finds the snapshots that were named, in one group.
-forget_command::forget_plan forget_command::plan_named(const console& say, backup_store& store) const {
-  forget_plan plan{.groups = {{}}};
-  auto& decisions = plan.groups.front().decisions;
-  for (const std::string& id : ids_) {
-    auto snapshot = store.find_snapshot(id);
-    if (!snapshot) {
-      say.error(snapshot.error().message());
-      plan.is_whole = false;
-    } else if (std::ranges::none_of(decisions, [&](const auto& each) { return each.snapshot.id == snapshot->id; })) {
-      decisions.push_back({std::move(*snapshot), {}});
-    }
+/// Puts the snapshots that were named into one group, or applies the rules to all.
+result<forget_command::forget_plan> forget_command::plan(const console& say, backup_store& store,
+                                                         const forget_rules& rules) const {
+  auto chosen = choose_snapshots(say, store, ids_, rules.filter);
+  if (!chosen) return chosen.error();
+  forget_plan plan{.groups = {}, .is_whole = chosen->is_whole};
+  if (!ids_.empty()) {
+    auto& decisions = plan.groups.emplace_back().decisions;
+    for (store_snapshot& each : chosen->snapshots) decisions.push_back({std::move(each), {}});
+    return plan;
   }
-  return plan;
-}
-
-result<forget_command::forget_plan> forget_command::plan_by_rules(const console& say, backup_store& store,
-                                                                  const forget_rules& rules) const {
-  forget_plan plan;
-  auto all = store.snapshots([&](const std::string& object, const status& why) {
-    say.error(problem_text(object, why));
-    plan.is_whole = false;
-  });
-  if (!all) return all.error();
-  std::erase_if(*all, [&](const store_snapshot& each) { return !rules.filter.matches(each); });
-  auto groups = apply_policy(*all, rules.policy, rules.grouping, nanoseconds_now());
+  auto groups = apply_policy(chosen->snapshots, rules.policy, rules.grouping, nanoseconds_now());
   if (!groups) return groups.error();
   plan.groups = std::move(*groups);
   return plan;
@@ -168,17 +152,17 @@ exit_code forget_command::run() {
   }
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
-  auto plan = ids_.empty() ? plan_by_rules(say, *store, *rules) : plan_named(say, *store);
-  if (!plan) return fail(say, plan.error());
+  auto forgotten = plan(say, *store, *rules);
+  if (!forgotten) return fail(say, forgotten.error());
   // Nothing is removed before the user was told.
-  const exit_code written = write_all(output_option(), text_of(*plan), say);
+  const exit_code written = write_all(output_option(), text_of(*forgotten), say);
   if (written != exit_code::done) return written;
-  std::set<std::string> ids = removed_of(plan->groups);
+  std::set<std::string> ids = removed_of(forgotten->groups);
   std::size_t count = ids.size();
   if (!is_dry_run_) {
     const auto note = [&](const std::string&, const status& why) {
       say.error(why.message());
-      plan->is_whole = false;
+      forgotten->is_whole = false;
     };
     const auto removed = store->remove_snapshots(ids, note, &interruption());
     if (!removed) return fail(say, removed.error());
@@ -186,7 +170,7 @@ exit_code forget_command::run() {
   }
   const exit_code pruned = prunes_ && count != 0 ? prune(say, *store, std::move(ids)) : exit_code::done;
   if (pruned != exit_code::done) return pruned;
-  return plan->is_whole ? exit_code::done : exit_code::input_failed;
+  return forgotten->is_whole ? exit_code::done : exit_code::input_failed;
 }
 
 std::unique_ptr<subcommand> make_forget_command() { return std::make_unique<forget_command>(); }

@@ -33,7 +33,7 @@ class restore_command final : public subcommand {
   std::string what_;
   std::string target_;
   std::vector<std::string> included_;
-  std::vector<std::string> excluded_;
+  exclude_options excluded_;
   bool overwrites_ = false;
   bool removes_others_ = false;
   bool is_dry_run_ = false;
@@ -53,7 +53,7 @@ void restore_command::add_options(CLI::App& app) {
   store_.add_to(app);
   among_.add_to(app);
   add_value_option(app, "--include", included_, "PATTERN", "Restore only files that match (repeatable)");
-  add_value_option(app, "--exclude", excluded_, "PATTERN", "Leave out files that match (repeatable)");
+  excluded_.add_to(app, "Leave out files that match (repeatable)");
   app.add_flag("--overwrite", overwrites_,
                "Change files that exist: only what differs is written; no other file is removed");
   app.add_flag("--delete", removes_others_,
@@ -80,7 +80,7 @@ exit_code restore_command::run() {
   const console say(verbosity_);
   auto include = checked_patterns("--include", included_);
   if (!include) return say.refuse(include.error());
-  auto exclude = checked_patterns("--exclude", excluded_);
+  auto exclude = excluded_.checked();
   if (!exclude) return say.refuse(exclude.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());

@@ -58,15 +58,9 @@ exit_code snapshots_command::run() {
   if (!grouping) return say.refuse(grouping.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
-  bool is_whole = true;
-  auto all = store->snapshots([&](const std::string& object, const status& why) {
-    say.error(problem_text(object, why));
-    is_whole = false;
-  });
-  if (!all) return fail(say, all.error());
-  const snapshot_filter filter = among_.filter();
-  std::erase_if(*all, [&](const store_snapshot& each) { return !filter.matches(each); });
-  auto groups = group_snapshots(*all, *grouping);
+  const auto chosen = choose_snapshots(say, *store, {}, among_.filter());
+  if (!chosen) return fail(say, chosen.error());
+  auto groups = group_snapshots(chosen->snapshots, *grouping);
   std::vector<store_snapshot> shown;
   std::string text;
   for (snapshot_group& group : groups) {
@@ -82,10 +76,10 @@ exit_code snapshots_command::run() {
       }
     }
   }
-  std::ranges::sort(shown, {}, &store_snapshot::sequence);
+  std::ranges::stable_sort(shown, {}, &store_snapshot::sequence);
   for (const store_snapshot& each : shown) text += is_json_ ? json_line(snapshot_json(each)) : line_of_snapshot(each);
   const exit_code written = write_all(output_option(), text, say);
-  return is_whole ? written : exit_code::input_failed;
+  return chosen->is_whole ? written : exit_code::input_failed;
 }
 
 std::unique_ptr<subcommand> make_snapshots_command() { return std::make_unique<snapshots_command>(); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/check/tree_audit.h"
+#include "store/format/clock.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -43,9 +44,13 @@ bool has_lost_nothing(const store_log& begin, const store_log& now) {
 }  // namespace
 
 result<open_store::listed_snapshot> commit_snapshot(held_session& session, snapshot facts,
-                                                    const std::set<std::string>& replaced) {
+                                                    const std::optional<original_snapshot>& original) {
   open_store& opened_store = session.target();
   store_log verified = session.log();
+  if (original) {
+    if (facts.original.empty()) facts.original = original->id;
+    facts.edited = nanoseconds_now();
+  }
   for (;;) {
     auto log = opened_store.read_log();
     if (!log) return log.error();
@@ -54,11 +59,11 @@ result<open_store::listed_snapshot> commit_snapshot(held_session& session, snaps
       if (!complete.ok()) return complete;
       verified = *log;
     }
-    for (const std::string& each : replaced) {
-      if (log->snapshots.contains(each)) continue;
-      return status(status_code::unavailable, "the snapshot " + each + " was removed or replaced meanwhile", ENOENT);
+    if (original && !log->snapshots.contains(original->id)) {
+      return status(status_code::unavailable, "the snapshot " + original->id + " was removed or replaced meanwhile",
+                    ENOENT);
     }
-    if (replaced.empty()) {
+    if (!original) {
       const auto all = opened_store.snapshots(*log, {});
       if (!all) return all.error();
       facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
@@ -70,7 +75,7 @@ result<open_store::listed_snapshot> commit_snapshot(held_session& session, snaps
     if (status synced = objects->sync(); !synced.ok()) return synced;
     log_entry entry;
     entry.snapshots = {*id};
-    entry.removed_snapshots = replaced;
+    if (original && original->is_replaced) entry.removed_snapshots = {original->id};
     const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, entry);
     if (!number) return number.error();
     if (*number) return open_store::listed_snapshot{std::move(*id), std::move(facts)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -162,7 +163,9 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const sto
       problem(path_of({object_kind::snapshot, id}), facts.error());
     }
   }
-  std::ranges::sort(snapshots, {}, [](const listed_snapshot& each) { return std::pair(each.facts.sequence, each.id); });
+  std::ranges::sort(snapshots, {}, [](const listed_snapshot& each) {
+    return std::tuple(each.facts.sequence, each.facts.edited, each.id);
+  });
   return snapshots;
 }
 

@@ -73,8 +73,9 @@ class open_store {
   /// count as absent. What `tables` and `shards` have returned is not valid any more.
   [[nodiscard]] status reopen_shards();
 
-  /// Returns the snapshots that are committed, in the order of their sequence numbers. Those that cannot be read are reported.
-  /// Where entries of the log cannot be read either, that is reported too, and all whole snapshots count as committed.
+  /// Returns the snapshots that are committed, in the order of their sequence numbers, and versions of a snapshot after it. Those
+  /// that cannot be read are reported. Where entries of the log cannot be read either, that is reported too, and all whole
+  /// snapshots count as committed.
   struct listed_snapshot {
     std::string id;
     snapshot facts;

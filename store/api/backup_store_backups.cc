@@ -8,6 +8,7 @@
 #include "store/backup/named_paths.h"
 #include "store/copy/snapshot_copier.h"
 #include "store/format/clock.h"
+#include "store/rewrite/snapshot_rewrite.h"
 
 namespace cutpoint {
 
@@ -60,10 +61,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .warning = options.warning,
                               .progress = options.progress,
                               .cancel = options.cancel};
-  for (const std::string& each : options.tags) {
-    if (!each.empty() && each.find(',') == std::string::npos) continue;
-    return status(status_code::invalid_argument, "tag '" + each + "': a tag is not empty and has no comma");
-  }
+  if (status checked = store::check_tags(options.tags); !checked.ok()) return checked;
   if (const auto own = describe_file(folder, symlinks::follow); own) files.walking.exclude_files.insert(*own);
   const auto paths = store::named_paths(files);
   if (!paths) return paths.error();

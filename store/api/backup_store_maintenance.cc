@@ -11,6 +11,7 @@
 #include "store/prune/prune.h"
 #include "store/repair/repair.h"
 #include "store/report/store_report.h"
+#include "store/rewrite/snapshot_rewrite.h"
 
 namespace cutpoint {
 
@@ -77,6 +78,18 @@ result<store_repair_summary> backup_store::repair(const store_repair_options& op
       implementation_->opened_store->reopen_shards();  // the index is another one, perhaps also after a failure
   if (!repaired) return implementation_->named(repaired.error());
   return reopened.ok() ? std::move(repaired) : implementation_->named(reopened);
+}
+
+result<store_edit_summary> backup_store::change_tags(const store_tag_options& options) {
+  auto changed = store::change_tags(*implementation_->opened_store, options);
+  return changed ? std::move(changed) : implementation_->named(changed.error());
+}
+
+result<store_edit_summary> backup_store::rewrite(const store_rewrite_options& options) {
+  auto rewritten = store::rewrite_snapshots(*implementation_->opened_store, options);
+  if (!rewritten) return implementation_->named(rewritten.error());
+  if (rewritten->edited != 0 && !options.is_dry_run) implementation_->merge_shards();
+  return rewritten;
 }
 
 result<store_report> backup_store::report(const store_report_options& options) {

@@ -25,6 +25,7 @@ store_snapshot backup_store::implementation::snapshot_of(std::string id, const s
           .host = facts.host,
           .paths = facts.paths,
           .tags = facts.tags,
+          .original = facts.original,
           .files = facts.statistics.files,
           .folders = facts.statistics.folders,
           .bytes = facts.statistics.bytes,

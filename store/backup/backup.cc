@@ -441,12 +441,6 @@ result<backup_summary> run_backup(const store_reading& parent, const backup_opti
   return make(std::move(*reader), std::move(*tree), std::move(*named)).run();
 }
 
-/// Forgets the nodes of a dry run.
-class discarding_receiver final : public node_receiver {
- public:
-  result<record_reference> put_node(const encoded_node&) override { return record_reference(); }
-};
-
 }  // namespace
 
 result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,

@@ -51,7 +51,8 @@ result<store_config> read_config(storage& objects) {
   config.level = fields.number<std::uint8_t>();
   config.container_bytes = fields.number<std::uint32_t>();
   config.cuts = fields.text();
-  if (status skipped = skip_extensions(fields, path_of(config_name())); !skipped.ok()) return skipped;
+  if (status skipped = read_extensions(fields, path_of(config_name()), [](auto, auto) { return false; }); !skipped.ok())
+    return skipped;
   config.encryption = static_cast<seal_kind>(encryption);
   config.fingerprint = static_cast<fingerprint_kind>(fingerprint);
   config.codec = static_cast<record_codec>(codec);

@@ -33,10 +33,27 @@ bool has_room_for(const std::vector<std::string>& list) {
   return list.size() <= UINT16_MAX && std::ranges::all_of(list, [](auto& each) { return each.size() <= UINT16_MAX; });
 }
 
-/// A parent is stored as the 32 bytes of its id, or as zeros.
-std::array<std::uint8_t, 32> parent_bytes(const std::string& id) {
+/// Another snapshot is stored as the 32 bytes of its id, or as zeros.
+std::array<std::uint8_t, 32> bytes_of_id(const std::string& id) {
   std::array<std::uint8_t, 32> bytes = {};
   return read_hex(id, bytes) ? bytes : decltype(bytes){};
+}
+
+std::string read_id(field_reader& fields) {
+  const digest id{fields.bytes<32>(), 32};
+  return id.bytes == std::array<std::uint8_t, 32>{} ? std::string() : to_hex(id);
+}
+
+constexpr std::uint16_t original_extension = 1;
+constexpr std::uint32_t original_extension_bytes = 40;
+
+void append_extensions(const snapshot& facts, field_writer& fields) {
+  if (facts.original.empty()) return append_no_extensions(fields);
+  fields.number(std::uint16_t{1})
+      .number(original_extension)
+      .number(original_extension_bytes)
+      .bytes(bytes_of_id(facts.original))
+      .number(static_cast<std::uint64_t>(facts.edited));
 }
 
 }  // namespace
@@ -54,7 +71,7 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
       .number(static_cast<std::uint64_t>(facts.time))
       .number(static_cast<std::uint64_t>(facts.duration))
       .number(facts.is_incomplete ? incomplete_flag : 0)
-      .bytes(parent_bytes(facts.parent))
+      .bytes(bytes_of_id(facts.parent))
       .bytes(facts.session)
       .number(facts.statistics.files)
       .number(facts.statistics.folders)
@@ -64,7 +81,7 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
       .text(facts.host);
   append_list(facts.paths, fields);
   append_list(facts.tags, fields);
-  append_no_extensions(fields);
+  append_extensions(facts, fields);
   if (body.size() > largest_snapshot_bytes / 2) {
     return status(status_code::invalid_argument, "the paths and tags of a snapshot are too long");
   }
@@ -98,8 +115,7 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   facts.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   const auto flags = fields.number<std::uint32_t>();
   facts.is_incomplete = flags == incomplete_flag;
-  const digest parent{fields.bytes<32>(), 32};
-  if (parent.bytes != std::array<std::uint8_t, 32>{}) facts.parent = to_hex(parent);
+  facts.parent = read_id(fields);
   facts.session = fields.bytes<16>();
   for (std::uint64_t* each : {&facts.statistics.files, &facts.statistics.folders, &facts.statistics.bytes,
                               &facts.statistics.new_raw_bytes, &facts.statistics.new_stored_bytes}) {
@@ -108,8 +124,18 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   facts.host = fields.text();
   facts.paths = read_list(fields);
   facts.tags = read_list(fields);
-  if (status skipped = skip_extensions(fields, path_of(name)); !skipped.ok()) return skipped;
-  if (!fields.ok() || fields.remaining() != 0 || flags > incomplete_flag || facts.root.raw_bytes > largest_raw_bytes) {
+  bool are_extensions_right = true;
+  const auto take = [&](std::uint16_t type, byte_span content) {
+    if (type != original_extension) return false;
+    field_reader extension(content);
+    facts.original = read_id(extension);
+    facts.edited = static_cast<std::int64_t>(extension.number<std::uint64_t>());
+    are_extensions_right = extension.ok() && extension.remaining() == 0;
+    return true;
+  };
+  if (status read = read_extensions(fields, path_of(name), take); !read.ok()) return read;
+  if (!fields.ok() || !are_extensions_right || fields.remaining() != 0 || flags > incomplete_flag ||
+      facts.root.raw_bytes > largest_raw_bytes) {
     return damage(path_of(name), "a field is out of its bounds");
   }
   return facts;

@@ -37,6 +37,8 @@ struct snapshot {
   std::string host;
   std::vector<std::string> paths;
   std::vector<std::string> tags;
+  std::string original;     ///< id of the snapshot of the backup that this one is a version of, or empty
+  std::int64_t edited = 0;  ///< when this version was made, in nanoseconds since 1970; 0 without an original
 
   friend bool operator==(const snapshot&, const snapshot&) = default;
 };

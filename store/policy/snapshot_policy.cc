@@ -183,7 +183,8 @@ std::vector<snapshot_group> group_snapshots(std::span<const store_snapshot> snap
   }
   std::vector<snapshot_group> groups;
   for (auto& [key, decisions] : by_key) {
-    std::ranges::sort(decisions, std::greater(), [](const snapshot_decision& each) {
+    std::ranges::reverse(decisions);  // versions of a snapshot follow it in a store, and have its time and number
+    std::ranges::stable_sort(decisions, std::greater(), [](const snapshot_decision& each) {
       return std::pair(each.snapshot.time, each.snapshot.sequence);
     });
     const auto& [host, paths, tags] = key;

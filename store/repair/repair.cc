@@ -10,7 +10,7 @@
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
 #include "store/index/shard_rebuild.h"
-#include "store/repair/tree_rewrite.h"
+#include "store/rewrite/tree_rewrite.h"
 
 namespace cutpoint::store {
 
@@ -169,6 +169,27 @@ status repairer::save(const audited_container& audited, const container_auditor&
   return {};
 }
 
+/// Chooses what can be read of a tree that was audited.
+class whole_entries final : public tree_filter {
+ public:
+  explicit whole_entries(tree_audit& audited) : audited_(audited) {}
+
+  result<choice> choose(const std::string& path, const folder_entry& entry) override {
+    if (entry.kind == file_kind::directory) {
+      if (!entry.node) return choice::leave_out;
+      if (audited_.is_whole_folder(*entry.node)) return choice::keep;
+      return path.size() < longest_stored_path ? choice::enter : choice::leave_out;
+    }
+    const status whole = audited_.audit_file(entry);
+    if (!whole.ok() && !is_damage(whole)) return whole;
+    return whole.ok() ? choice::keep : choice::leave_out;
+  }
+  status pass_lost_entries(const std::string&, const status&) override { return {}; }
+
+ private:
+  tree_audit& audited_;
+};
+
 /// Replaces the snapshots that lost files.
 status repairer::replace_snapshots() {
   const auto session = held_session::begin(opened_store_);
@@ -211,7 +232,8 @@ status repairer::replace(const open_store::listed_snapshot& old, tree_audit& tre
   if (!is_whole) return is_whole.error();
   if (!failure.ok()) return failure;
   if (*is_whole) return {};
-  const auto root = write_rest_of_tree(old.facts.root, trees, writer.records, options_.cancel);
+  whole_entries rest(trees);
+  const auto root = rewrite_tree(old.facts.root, trees.nodes(), rest, writer.records, options_.cancel);
   if (!root) return root.error();
   if (status finished = writer.records.finish(); !finished.ok()) return finished;
   if (root->content == old.facts.root.content && root->raw_bytes == old.facts.root.raw_bytes) return {};
@@ -223,7 +245,7 @@ status repairer::replace(const open_store::listed_snapshot& old, tree_audit& tre
   snapshot facts = old.facts;
   facts.root = *root;
   facts.is_incomplete = true;
-  const auto committed = commit_snapshot(session, std::move(facts), {old.id});
+  const auto committed = commit_snapshot(session, std::move(facts), original_snapshot{old.id});
   if (!committed && is_absence(committed.error())) return {};  // somebody has removed it meanwhile
   if (!committed) return committed.error();
   ++summary_.replaced_snapshots;

@@ -16,6 +16,12 @@ class node_receiver {
   [[nodiscard]] virtual result<record_reference> put_node(const encoded_node& node) = 0;
 };
 
+/// Forgets the nodes of a dry run.
+class discarding_receiver final : public node_receiver {
+ public:
+  result<record_reference> put_node(const encoded_node&) override { return record_reference(); }
+};
+
 /// Nodes end after elements that their content selects, so that a change of a long list changes few nodes. Memory: one
 /// node for each level. Not thread-safe.
 class node_list_writer {

@@ -66,6 +66,8 @@ struct store_snapshot {
   std::string host;
   std::vector<std::string> paths;  ///< absolute
   std::vector<std::string> tags;
+  /// Of a snapshot that was made from another one, such as with other tags: the id of the snapshot of the backup. Otherwise empty.
+  std::string original;
   std::uint64_t files = 0;  ///< of all kinds except folders
   std::uint64_t folders = 0;
   std::uint64_t bytes = 0;             ///< of the contents, with holes; of a file with several names once
@@ -222,6 +224,41 @@ struct store_repair_summary {
   std::uint64_t replaced_snapshots = 0;
 };
 
+/// How tags are changed: first `tags` are set, then `added` are added behind them, then `removed` are removed.
+struct store_tag_options {
+  std::set<std::string> snapshots = {};               ///< ids
+  std::optional<std::vector<std::string>> tags = {};  ///< instead of the tags that a snapshot has
+  std::vector<std::string> added = {};                ///< unless a snapshot has them
+  std::vector<std::string> removed = {};
+  /// Receives the ids of a snapshot and of the one that has replaced it.
+  std::function<void(const std::string& old_id, const std::string& new_id)> edited = {};
+  store_problem problem = {};  ///< receives a snapshot that cannot be changed, by its id
+  const cancellation* cancel = nullptr;
+};
+
+struct store_rewrite_options {
+  std::set<std::string> snapshots = {};  ///< ids
+  /// What matches is left out, with everything in it. Paths are relative to the path of the snapshot that they are below, as in
+  /// a backup.
+  std::vector<path_pattern> exclude = {};
+  /// Whether the new snapshots take the places of the old ones. Otherwise both stay, and the new ones get the tag "rewrite".
+  bool replaces_originals = false;
+  bool is_dry_run = false;  ///< whether nothing is changed, and only said what would be left out
+  /// Receives what is left out of a snapshot; a folder with everything in it once, with a slash at its end.
+  std::function<void(const std::string& snapshot, const std::string& path)> left_out = {};
+  /// Receives the ids of a snapshot and of its version without these files; the second is empty in a dry run.
+  std::function<void(const std::string& old_id, const std::string& new_id)> edited = {};
+  store_problem problem = {};  ///< receives a snapshot that cannot be rewritten, by its id
+  store_problem warning = {};  ///< receives a pattern that matched nothing, by its text
+  const cancellation* cancel = nullptr;
+};
+
+struct store_edit_summary {
+  std::uint64_t edited = 0;     ///< snapshots of which there is a new version, or would be
+  std::uint64_t unchanged = 0;  ///< for which there was nothing to do
+  std::uint64_t problems = 0;
+};
+
 struct store_prune_options {
   /// The share of the containers' bytes, 0 to 1, that may stay unused. Containers with the smallest shares of used records
   /// are rewritten until it is reached, and eight or more that are small, below an eighth of a full one, are merged. A
@@ -362,6 +399,14 @@ class backup_store {
   [[nodiscard]] result<std::size_t> remove_snapshots(const std::set<std::string>& ids,
                                                      const store_problem& problem = {},
                                                      const cancellation* cancel = nullptr);
+
+  /// Replaces snapshots by others with other tags. A snapshot never changes: the new one has another id, the same place in the
+  /// order, and everything else of the old one. Errors: io_error; invalid_argument, for a tag; cancelled. Those that were
+  /// reported before are replaced.
+  [[nodiscard]] result<store_edit_summary> change_tags(const store_tag_options& options);
+  /// Writes snapshots without files that match patterns. Their data stay in the store until the old snapshots are removed and
+  /// the store is pruned. Errors: as for `change_tags`.
+  [[nodiscard]] result<store_edit_summary> rewrite(const store_rewrite_options& options);
 
   /// Removes what no snapshot refers to. Backups may run meanwhile, in this process and in others; neither waits for the
   /// other. Wherever it stops, nothing that a snapshot refers to is lost, and the next prune goes on. Errors: io_error, also

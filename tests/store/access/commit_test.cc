@@ -116,13 +116,40 @@ TEST(commit, takes_the_place_of_another_snapshot_or_fails) {
   ASSERT_TRUE(back_up(*opened_store, {{"b", {1}}}).ok());
   open_session session(disk_store);
   session.facts.sequence = opened_store->read(*first)->sequence;
-  const auto done = store::commit_snapshot(*session.session, session.facts, {*first});
+  const store::original_snapshot original{*first};
+  const auto done = store::commit_snapshot(*session.session, session.facts, original);
   ASSERT_TRUE(done.ok()) << done.error().message();
   const auto all = *disk_store.open()->snapshots({});
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all.front().id, done->id) << "it keeps the sequence number";
-  EXPECT_TRUE(store::is_absence(store::commit_snapshot(*session.session, session.facts, {*first}).error()));
+  EXPECT_EQ(all.front().facts, done->facts) << "also with its original";
+  EXPECT_EQ(all.front().facts.original, *first);
+  EXPECT_GT(all.front().facts.edited, 0);
+  EXPECT_TRUE(store::is_absence(store::commit_snapshot(*session.session, session.facts, original).error()));
   EXPECT_THAT(log_of(disk_store).snapshots, SizeIs(2));
+}
+
+TEST(commit, puts_a_version_behind_the_snapshot_that_stays) {
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
+  const auto first = back_up(*opened_store, {{"a", {1}}});
+  const auto second = back_up(*opened_store, {{"b", {1}}});
+  open_session session(disk_store);
+  std::vector<std::string> expected = {*first};
+  for (std::uint8_t i = 0; i < 5; ++i) {  // whatever their ids are
+    session.facts = *opened_store->read(expected.back());
+    session.facts.tags = {std::to_string(i)};
+    const auto done = store::commit_snapshot(*session.session, session.facts,
+                                             store::original_snapshot{.id = expected.back(), .is_replaced = false});
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(done->facts.original, *first) << "not a version of it";
+    expected.push_back(done->id);
+  }
+  expected.push_back(*second);
+  std::vector<std::string> ids;
+  const auto all = *disk_store.open()->snapshots({});
+  for (const auto& each : all) ids.push_back(each.id);
+  EXPECT_EQ(ids, expected);
 }
 
 // --- beside a prune -----------------------------------------------------------------------------------------------------

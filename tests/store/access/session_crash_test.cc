@@ -7,6 +7,7 @@
 
 #include "store/check/check.h"
 #include "store/repair/repair.h"
+#include "store/rewrite/snapshot_rewrite.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/support/whole_session.h"
 
@@ -44,6 +45,21 @@ class session_store {
   }
   [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_store_, snapshot); }
   [[nodiscard]] result<store_repair_summary> repair() { return store::repair_store(*opened_store_, {.threads = 1}); }
+  /// Gives the oldest snapshot a tag, and writes the others without a file. Returns the ids of the versions that were reported.
+  [[nodiscard]] std::set<std::string> edit(const std::string& excluded) {
+    std::set<std::string> ids;
+    for (const auto& each : snapshots()) ids.insert(each.id);
+    const std::string oldest = snapshots().front().id;
+    std::set<std::string> versions;
+    const auto note = [&](const std::string&, const std::string& id) { versions.insert(id); };
+    static_cast<void>(store::change_tags(*opened_store_, {.snapshots = {oldest}, .added = {"t"}, .edited = note}));
+    ids.erase(oldest);
+    static_cast<void>(store::rewrite_snapshots(*opened_store_, {.snapshots = std::move(ids),
+                                                                .exclude = {*path_pattern::make("/" + excluded)},
+                                                                .replaces_originals = true,
+                                                                .edited = note}));
+    return versions;
+  }
   /// Checks all bytes. Notes the names of files that are lost, by the ids of snapshots.
   [[nodiscard]] bool is_clean(std::map<std::string, std::set<std::string>>* lost = nullptr) {
     const auto note = [&](const std::string& id, const std::string& path, const status&) {
@@ -266,6 +282,72 @@ TEST(crashes_of_repairs, lose_nothing_that_was_whole) {
 }
 
 TEST(crashes_of_repairs, show_missing_syncs) { EXPECT_NE(repair_fault(500, 4, true), ""); }
+
+// --- edits --------------------------------------------------------------------------------------------------------------
+
+/// Returns a sentence on a snapshot that is lost, is there twice or has other files, or on a version that was reported and is
+/// not there.
+std::string edit_state_fault(const std::shared_ptr<volatile_file_system>& after, const expected_snapshots& before,
+                             const std::string& excluded, const std::set<std::string>& versions) {
+  session_store session(after);
+  if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+  if (!session.is_clean()) return "the store is not clean";
+  const auto all = session.snapshots();
+  if (all.size() != before.size()) return "a snapshot is lost or there twice";
+  for (const std::string& each : versions) {
+    if (std::ranges::count(all, each, &store::open_store::listed_snapshot::id) == 0) return "a version is lost";
+  }
+  for (const auto& each : all) {
+    const auto contents = session.read(each);
+    if (!contents) return contents.error().message();
+    file_map expected = before.at(each.facts.sequence);
+    if (!each.facts.original.empty() && each.facts.tags.empty()) expected.erase(excluded);
+    if (*contents != expected) return "a snapshot has other files";
+  }
+  return "";
+}
+
+/// Stops edits of snapshots at every call, and draws states of the disk.
+std::string edit_fault(std::uint64_t state_count, bool skips_syncs = false) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const auto disk_store = empty_store();
+  expected_snapshots before;
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    before[i] = drawn_files(7, 4, 3000);
+    before[i]["the " + std::to_string(i)] = {1, 2, 3};
+    session_store session(disk_store);
+    if (!session.open().ok() || !session.back_up(before[i]).ok()) return "no backup";
+  }
+  const std::string excluded = before[1].begin()->first;
+  const auto edit = [&](const std::shared_ptr<volatile_file_system>& files) {
+    session_store session(files);
+    return session.open().ok() ? session.edit(excluded) : std::set<std::string>();
+  };
+  const auto whole = disk_store->crash(random);
+  const std::uint64_t begin = whole->calls();
+  if (edit(whole).size() != before.size()) return "no edits";
+  const std::uint64_t call_count = whole->calls() - begin + 1;
+  const std::uint64_t states_at_each_call = state_count / call_count + 1;
+  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
+    const auto files = disk_store->crash(random);
+    files->ignores_data_syncs = skips_syncs;
+    files->ignores_folder_syncs = skips_syncs;
+    files->stop_at(files->calls() + stop);
+    const auto versions = edit(files);
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const std::string fault = edit_state_fault(files->crash(random), before, excluded, versions);
+      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
+    }
+  }
+  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
+  return "";
+}
+
+TEST(crashes_of_edits, leave_each_snapshot_or_its_version) {
+  EXPECT_EQ(edit_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(2000))), "");
+}
+
+TEST(crashes_of_edits, show_missing_syncs) { EXPECT_NE(edit_fault(500, true), ""); }
 
 }  // namespace
 }  // namespace cutpoint::tests

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "store/repair/repair.h"
+#include "store/rewrite/snapshot_rewrite.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/support/whole_session.h"
 
@@ -36,7 +37,7 @@ class history {
   [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
  private:
-  enum class command { back_up, prune, repair, forget, merge };
+  enum class command { back_up, prune, repair, forget, merge, tag, rewrite };
 
   /// Runs a command. At random calls of it others run, and it may be killed at another call.
   void run_with_others(std::uint64_t depth) {
@@ -64,8 +65,9 @@ class history {
   }
 
   void run_command() {
-    static constexpr std::array commands{command::back_up, command::back_up, command::prune, command::prune,
-                                         command::repair,  command::forget,  command::merge};
+    static constexpr std::array commands{command::back_up, command::back_up, command::prune,
+                                         command::prune,   command::repair,  command::forget,
+                                         command::merge,   command::tag,     command::rewrite};
     const auto opened_store = disk_store_.try_open(std::nullopt);
     if (!opened_store) return;
     const command chosen = commands[random_.between(0, commands.size() - 1)];
@@ -81,12 +83,29 @@ class history {
         static_cast<void>(store::repair_store(**opened_store, {.threads = 1}));
         return;
       case command::forget: {
-        if (expected_.empty()) return;
-        auto forgotten = expected_.begin();
-        std::advance(forgotten, random_.between(0, expected_.size() - 1));
-        const std::string id = forgotten->first;
-        expected_.erase(forgotten);  // whatever becomes of the removal
-        static_cast<void>(forget(**opened_store, id));
+        const auto [id, files] = take_expected();
+        if (!id.empty()) static_cast<void>(forget(**opened_store, id));
+        return;
+      }
+      case command::tag: {
+        const auto [id, files] = take_expected();
+        if (id.empty()) return;
+        static_cast<void>(store::change_tags(
+            **opened_store, {.snapshots = {id},
+                             .added = {fmt::format("{}", random_.word())},
+                             .edited = [&](auto&, auto& replacement) { expected_[replacement] = files; }}));
+        return;
+      }
+      case command::rewrite: {
+        const auto [id, files] = take_expected();
+        if (id.empty()) return;
+        const bool is_replaced = random_.once_in(2);
+        if (!is_replaced) expected_[id] = files;
+        static_cast<void>(store::rewrite_snapshots(
+            **opened_store, {.snapshots = {id},
+                             .exclude = {*path_pattern::make("more-*")},
+                             .replaces_originals = is_replaced,
+                             .edited = [&](auto&, auto& version) { expected_[version] = without_more(files); }}));
         return;
       }
       case command::merge:
@@ -103,6 +122,21 @@ class history {
     for (auto& [name, bytes] : drawn_files(random_.between(1, 4), 2, 3000)) files["more-" + name] = std::move(bytes);
     const auto id = back_up(**opened_store, files, planted_);
     if (id) expected_[*id] = std::move(files);
+  }
+
+  /// Takes a snapshot from those that are expected, whatever becomes of it now. Returns an empty id if there is none.
+  std::pair<std::string, file_map> take_expected() {
+    if (expected_.empty()) return {};
+    auto chosen = expected_.begin();
+    std::advance(chosen, random_.between(0, expected_.size() - 1));
+    std::pair<std::string, file_map> snapshot = *chosen;
+    expected_.erase(chosen);
+    return snapshot;
+  }
+
+  static file_map without_more(file_map files) {
+    std::erase_if(files, [](const auto& file) { return file.first.starts_with("more-"); });
+    return files;
   }
 
   void end_all_sessions() {

@@ -40,8 +40,10 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
   if (status finished = writer.finish(); !finished.ok()) return finished;
   store::snapshot facts;
   facts.root = *root;
+  facts.paths = {"/"};
   if (planted.audits_nothing) {
     auto id = store::put_snapshot((*session)->objects(), facts, opened_store.key());
+    if (!id) return id.error();
     status done = (*session)->objects().sync();
     store::log_entry entry;
     entry.snapshots = {*id};

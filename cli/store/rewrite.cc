@@ -1,0 +1,90 @@
+// `cutpoint rewrite`: writes snapshots without files that should not be in them.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
+#include "cli/common/problem_log.h"
+#include "cli/common/snapshot_options.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/common/walk_filter.h"
+#include "cli/store/edit_report.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class rewrite_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  [[nodiscard]] std::string sum_of(const store_edit_summary& done) const;
+
+  store_options store_;
+  snapshot_options among_;
+  std::vector<std::string> ids_;
+  exclude_options excluded_;
+  bool forgets_ = false;
+  bool is_dry_run_ = false;
+  bool is_json_ = false;
+};
+
+}  // namespace
+
+void rewrite_command::add_options(CLI::App& app) {
+  app.add_option("SNAPSHOT", ids_, "Snapshots to rewrite; 'latest' is the newest (default: all)");
+  store_.add_to(app);
+  excluded_.add_to(app, "Leave out what matches (repeatable)");
+  among_.add_to(app);
+  app.add_flag("--forget", forgets_, "Remove the old snapshots, whose places the new ones take");
+  app.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be left out");
+  app.add_flag("--json", is_json_, "Print lines of JSON");
+}
+
+std::string rewrite_command::sum_of(const store_edit_summary& done) const {
+  std::string text = fmt::format("{} snapshots {}, {} unchanged", human_count(done.edited),
+                                 is_dry_run_ ? "would be rewritten" : "rewritten", human_count(done.unchanged));
+  if (is_dry_run_ || done.edited == 0) return text;
+  return text + (forgets_ ? ". What was left out stays in the store until cutpoint prune"
+                          : ". The old ones stay until cutpoint forget, and the data until cutpoint prune");
+}
+
+exit_code rewrite_command::run() {
+  const console say(verbosity::normal);
+  if (!excluded_.is_any_given()) {
+    return say.refuse(usage_error("nothing says what to leave out: give --exclude, --iexclude or --exclude-file"));
+  }
+  auto exclude = excluded_.checked();
+  if (!exclude) return say.refuse(exclude.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
+  if (!chosen) return fail(say, chosen.error());
+  auto out = output_option().open();
+  if (!out) return fail(say, out.error());
+  edit_report report(say, *out, is_json_ ? edit_report::format::json : edit_report::format::text);
+  store_rewrite_options options{
+      .exclude = std::move(*exclude),
+      .replaces_originals = forgets_,
+      .is_dry_run = is_dry_run_,
+      .left_out = [&](const std::string& id, const std::string& path) { report.add_left_out(id, path); },
+      .edited = [&](const std::string& old_id, const std::string& new_id) { report.add_edited(old_id, new_id); },
+      .problem = [&](const std::string& id, const status& why) { report.add_problem(id, why); },
+      .warning = [&](const std::string& text, const status& why) { say.warning(problem_text(text, why)); },
+      .cancel = &interruption()};
+  for (const store_snapshot& each : chosen->snapshots) options.snapshots.insert(each.id);
+  const auto done = store->rewrite(options);
+  if (!is_dry_run_) remember_log(store_.location(), *store);
+  return report.finish(done, done ? sum_of(*done) : "", chosen->is_whole);
+}
+
+std::unique_ptr<subcommand> make_rewrite_command() { return std::make_unique<rewrite_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,93 @@
+// `cutpoint tag`: changes the tags of snapshots.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
+#include "cli/common/snapshot_options.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/store/edit_report.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class tag_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  [[nodiscard]] result<store_tag_options> checked() const;
+
+  store_options store_;
+  snapshot_options among_;
+  std::vector<std::string> ids_;
+  std::vector<std::string> added_;
+  std::vector<std::string> removed_;
+  std::vector<std::string> tags_;
+  bool is_json_ = false;
+};
+
+}  // namespace
+
+void tag_command::add_options(CLI::App& app) {
+  app.add_option("SNAPSHOT", ids_, "Snapshots to change; 'latest' is the newest (default: all)");
+  store_.add_to(app);
+  add_value_option(app, "--add", added_, "TAG,...", "Add tags (repeatable)");
+  add_value_option(app, "--remove", removed_, "TAG,...", "Remove tags (repeatable)");
+  add_value_option(app, "--set", tags_, "TAG,...", "Replace all tags; '' leaves none (repeatable)");
+  among_.add_to(app);
+  app.add_flag("--json", is_json_, "Print lines of JSON");
+}
+
+/// Reads the tags. Errors: invalid_argument.
+result<store_tag_options> tag_command::checked() const {
+  if (added_.empty() && removed_.empty() && tags_.empty()) {
+    return usage_error("nothing says how to change the tags: give --add, --remove or --set");
+  }
+  if (!tags_.empty() && !(added_.empty() && removed_.empty())) {
+    return usage_error("--set replaces all tags, so that --add and --remove would have no effect");
+  }
+  auto added = checked_tags("--add", added_);
+  if (!added) return added.error();
+  auto removed = checked_tags("--remove", removed_);
+  if (!removed) return removed.error();
+  store_tag_options options{.added = std::move(*added), .removed = std::move(*removed), .cancel = &interruption()};
+  if (tags_.empty()) return options;
+  const bool is_none = std::ranges::all_of(tags_, &std::string::empty);
+  auto tags = checked_tags("--set", is_none ? std::vector<std::string>() : tags_);
+  if (!tags) return tags.error();
+  options.tags = std::move(*tags);
+  return options;
+}
+
+exit_code tag_command::run() {
+  const console say(verbosity::normal);
+  auto options = checked();
+  if (!options) return say.refuse(options.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
+  if (!chosen) return fail(say, chosen.error());
+  for (const store_snapshot& each : chosen->snapshots) options->snapshots.insert(each.id);
+  auto out = output_option().open();
+  if (!out) return fail(say, out.error());
+  edit_report report(say, *out, is_json_ ? edit_report::format::json : edit_report::format::text);
+  options->edited = [&](const std::string& old_id, const std::string& new_id) { report.add_edited(old_id, new_id); };
+  options->problem = [&](const std::string& id, const status& why) { report.add_problem(id, why); };
+  const auto done = store->change_tags(*options);
+  remember_log(store_.location(), *store);
+  const std::string sum = done ? human_count(done->edited) + " snapshots have other tags and other ids" : "";
+  return report.finish(done, sum, chosen->is_whole);
+}
+
+std::unique_ptr<subcommand> make_tag_command() { return std::make_unique<tag_command>(); }
+
+}  // namespace cutpoint::cli
