@@ -58,6 +58,7 @@ class staged_backup {
   const chunker& cuts_;
   batch_fingerprinter& names_;
   store::write_session& session_;
+  store::write_session::selection selected_;
   store::tree_builder tree_;
   std::array<double, stages> seconds_ = {};
 };

@@ -1,6 +1,8 @@
 // What the parts of the public class of a store share.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +31,11 @@ struct backup_store::implementation {
 
   [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
+  [[nodiscard]] result<store::open_store::listed_snapshot> commit(store::held_session& session,
+                                                                  store::session_writer& writer, store::snapshot facts,
+                                                                  std::chrono::steady_clock::time_point begin,
+                                                                  const cancellation* cancel,
+                                                                  const std::function<status()>& before_commit = {});
   [[nodiscard]] result<store::open_store::listed_snapshot> write(engine& threads, const store::backup_options& files,
                                                                  const store_backup_options& options,
                                                                  store::snapshot facts, store::held_session& session);

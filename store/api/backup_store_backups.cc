@@ -57,6 +57,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .walking = options.walking,
                               .feed = std::move(feed),
                               .access = options.access,
+                              .most_bytes_per_second = options.most_bytes_per_second,
                               .problem = options.problem,
                               .warning = options.warning,
                               .progress = options.progress,
@@ -95,6 +96,20 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   return snapshot_of(std::move(committed->id), committed->facts);
 }
 
+/// Makes durable what a session has written, and commits a snapshot of it.
+result<store::open_store::listed_snapshot> backup_store::implementation::commit(
+    store::held_session& session, store::session_writer& writer, store::snapshot facts,
+    std::chrono::steady_clock::time_point begin, const cancellation* cancel,
+    const std::function<status()>& before_commit) {
+  if (status finished = writer.finish(facts.statistics); !finished.ok()) return named(finished);
+  if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
+  if (const status approved = before_commit ? before_commit() : status(); !approved.ok()) return approved;
+  facts.duration =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+  auto committed = store::commit_snapshot(session, std::move(facts));
+  return committed ? std::move(committed) : named(committed.error());
+}
+
 /// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before. The id is empty if no
 /// snapshot is made, because nothing has changed.
 result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
@@ -116,14 +131,7 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   if (options.skips_unchanged && stored->is_unchanged) {
     return store::open_store::listed_snapshot{{}, std::move(facts)};
   }
-  if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return named(finished);
-  if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
-  if (const status approved = options.before_commit ? options.before_commit() : status(); !approved.ok())
-    return approved;
-  facts.duration =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  auto committed = store::commit_snapshot(session, std::move(facts));
-  return committed ? std::move(committed) : named(committed.error());
+  return commit(session, **writer, std::move(facts), begin, files.cancel, options.before_commit);
 }
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.

@@ -21,8 +21,6 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::size_t most_waiting_entries = std::size_t{1} << 16;
-/// Attributes that surely fit into a node with everything else of an entry.
-constexpr std::size_t most_attribute_bytes = 256 * KiB;
 /// How often a file is opened that others replace all the time.
 constexpr int most_attempts = 8;
 
@@ -36,10 +34,12 @@ class backup {
         is_matched_(options.walking.exclude.size()),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
+        throttle_(options.most_bytes_per_second, options.cancel),
         contents_(std::move(contents)),
         tree_(nodes, [this](const std::string& path, const status& why) { report(path, why); }) {
     summary_.totals = options.start;
     if (contents_ == nullptr) return;
+    contents_->hold_back(throttle_);
     contents_->watch([this](std::uint64_t bytes) {
       summary_.totals.bytes += bytes;
       summary_.totals.read_bytes += bytes;
@@ -98,6 +98,7 @@ class backup {
   std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
   file_reader reader_;
   parent_tree parent_;
+  throttle throttle_;
   std::unique_ptr<content_feed> contents_;  ///< null in a dry run
   tree_builder tree_;
   change_times change_times_;

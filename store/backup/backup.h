@@ -26,6 +26,7 @@ struct backup_options {
   /// How contents are cut and fingerprinted, as the store requires. A part of its memory is used for reading ahead.
   feed_options feed;
   file_access access = file_access::automatic;
+  std::uint64_t most_bytes_per_second = 0;  ///< as `store_backup_options::most_bytes_per_second`
   /// The root of the snapshot that has the same host and paths. Files that have not changed since are not read.
   std::optional<record_reference> parent = std::nullopt;
   bool is_parent_incomplete = false;

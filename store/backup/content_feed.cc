@@ -1,5 +1,6 @@
 #include "store/backup/content_feed.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cutpoint::store {
@@ -34,59 +35,81 @@ status content_feed::end_stream(std::uint64_t stream) {
   return ended.is_last ? ended.entry->complete() : status();
 }
 
-/// Feeds data and holes. Returns the length of the file. The last stream is still open then.
-result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entry>& entry, file_stream& file,
-                                              status& failure) {
-  std::uint64_t bytes = 0;
+void content_feed::begin_content(std::shared_ptr<pending_entry> entry) {
+  content_ = std::move(entry);
   is_in_data_ = false;
-  for (;;) {
-    const auto hole = file.skip_hole();
-    if (!hole) {
-      failure = hole.error();
-      break;
-    }
-    if (*hole != 0) {
-      if (status ended = std::exchange(is_in_data_, false) ? feed_->end() : status(); !ended.ok()) return ended;
-      if (status begun = begin({entry, *hole}); !begun.ok()) return begun;
-      if (status ended = feed_->end(); !ended.ok()) return ended;
-      bytes += *hole;
-      if (watcher_) watcher_(*hole);
-      continue;
-    }
-    if (!is_in_data_) {
-      if (status begun = begin({entry}); !begun.ok()) return begun;
-      is_in_data_ = true;
-    }
-    const auto room = feed_->space();
-    if (!room) return room.error();
-    const auto count = file.read(*room);
-    if (!count) failure = count.error();
-    if (!count || *count == 0) break;
-    if (status committed = feed_->commit(*count); !committed.ok()) return committed;
-    bytes += *count;
-    if (watcher_) watcher_(*count);
-  }
-  if (!is_in_data_) {
-    if (status begun = begin({entry}); !begun.ok()) return begun;
-  }
-  return bytes;
+  hole_bytes_ = 0;
 }
 
-status content_feed::store_file(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure) {
+/// Begins a stream for the data that follow, unless one is open and no hole has come since.
+status content_feed::begin_data() {
+  if (is_in_data_ && hole_bytes_ == 0) return {};
+  if (status ended = is_in_data_ ? feed_->end() : status(); !ended.ok()) return ended;
+  if (hole_bytes_ != 0) {
+    if (status begun = begin({content_, std::exchange(hole_bytes_, 0)}); !begun.ok()) return begun;
+    if (status ended = feed_->end(); !ended.ok()) return ended;
+  }
+  is_in_data_ = true;
+  return begin({content_});
+}
+
+status content_feed::write(byte_span bytes) {
+  if (status begun = begin_data(); !begun.ok()) return begun;
+  return feed_->write(bytes);
+}
+
+status content_feed::end_content(bool is_repeated) {
+  if (status begun = begin_data(); !begun.ok()) return begun;
+  streams_.change_last([&](fed_stream& last) {
+    last.is_last = !is_repeated;
+    last.is_repeated = is_repeated;
+  });
+  is_in_data_ = false;
+  return feed_->end();
+}
+
+/// Feeds data and holes. Returns the length of the file.
+result<std::uint64_t> content_feed::feed_file(file_stream& file, status& failure) {
+  std::uint64_t bytes = 0;
+  const auto add = [&](std::uint64_t count) {
+    bytes += count;
+    if (watcher_) watcher_(count);
+  };
+  for (;;) {
+    const auto hole = file.skip_hole();
+    if (!hole) failure = hole.error();
+    if (!hole) return bytes;
+    if (*hole != 0) {
+      write_hole(*hole);
+      add(*hole);
+      continue;
+    }
+    if (status begun = begin_data(); !begun.ok()) return begun;
+    const auto room = feed_->space();
+    if (!room) return room.error();
+    const std::uint64_t most_bytes = throttle_ != nullptr ? throttle_->block_bytes() : UINT64_MAX;
+    const auto count = file.read(room->first(std::min<std::uint64_t>(room->size(), most_bytes)));
+    if (count && throttle_ != nullptr) failure = throttle_->wait(*count);
+    if (!failure.ok()) return bytes;
+    if (!count) failure = count.error();
+    if (!count || *count == 0) return bytes;
+    if (status committed = feed_->commit(*count); !committed.ok()) return committed;
+    add(*count);
+  }
+}
+
+status content_feed::store_file(const std::shared_ptr<pending_entry>& entry, file_stream& file, status& failure) {
+  begin_content(entry);
   for (bool is_first = true;; is_first = false) {
     failure = {};
-    const auto bytes = feed_file(entry, file, failure);
+    const auto bytes = feed_file(file, failure);
     if (!bytes) return bytes.error();
     entry->is_left_out = !failure.ok();
     entry->entry.size = *bytes;
     const status unchanged = failure.ok() ? file.check_unchanged() : status();
     const bool is_repeated = !unchanged.ok() && is_first && file.restart_unmodified();
     if (failure.ok()) failure = unchanged;
-    streams_.change_last([&](fed_stream& last) {
-      last.is_last = !is_repeated;
-      last.is_repeated = is_repeated;
-    });
-    if (status ended = feed_->end(); !ended.ok() || !is_repeated) return ended;
+    if (status ended = end_content(is_repeated); !ended.ok() || !is_repeated) return ended;
   }
 }
 

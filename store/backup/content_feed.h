@@ -9,6 +9,7 @@
 #include <cutpoint/stream_table.h>
 
 #include "store/backup/tree_builder.h"
+#include "store/files/throttle.h"
 #include "store/session/write_session.h"
 
 namespace cutpoint::store {
@@ -22,10 +23,23 @@ class content_feed {
 
   /// Sets a function that receives the number of bytes after each read and each hole, on the feeding thread.
   void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
+  /// Sets what holds the reading back, which must outlive the feed.
+  void hold_back(throttle& bound) { throttle_ = &bound; }
   /// Feeds a file to its end. The entry is completed later, by another thread. If the file cannot be read, it is left out,
   /// and `failure` says why; if it has changed meanwhile, `failure` says so. A file whose ctime alone has changed is read
   /// once more, and has the content of the second reading. Errors: those of the engine and the session.
-  [[nodiscard]] status store_file(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure);
+  [[nodiscard]] status store_file(const std::shared_ptr<pending_entry>& entry, file_stream& file, status& failure);
+
+  // The same for a caller who has the bytes in memory: begins a content, takes its bytes and holes, and ends it. One content
+  // is open at a time. Errors: those of the engine and the session.
+
+  void begin_content(std::shared_ptr<pending_entry> entry);
+  /// Copies bytes, and waits as long as the engine has no room for them.
+  [[nodiscard]] status write(byte_span bytes);
+  void write_hole(std::uint64_t bytes) { hole_bytes_ += bytes; }
+  /// Ends the content, whose entry must not be changed afterwards.
+  [[nodiscard]] status end_content() { return end_content(false); }
+
   /// Waits until all entries are complete. Files may be fed afterwards. Errors: those of the engine and the session.
   [[nodiscard]] status finish();
 
@@ -39,20 +53,25 @@ class content_feed {
   };
 
   [[nodiscard]] status begin(fed_stream next);
-  [[nodiscard]] result<std::uint64_t> feed_file(const std::shared_ptr<pending_entry>& entry, file_stream& file,
-                                                status& failure);
+  [[nodiscard]] status begin_data();
+  /// `is_repeated` says whether the content is dropped and begins anew.
+  [[nodiscard]] status end_content(bool is_repeated);
+  [[nodiscard]] result<std::uint64_t> feed_file(file_stream& file, status& failure);
   [[nodiscard]] status take_extent(std::uint64_t stream, const stored_extent& extent);
   [[nodiscard]] status end_stream(std::uint64_t stream);
 
   std::function<void(std::uint64_t)> watcher_;
+  throttle* throttle_ = nullptr;
   engine& engine_;
   feed_options options_;
   write_session& session_;
 
   stream_table<fed_stream> streams_;
   extent_receiver receiver_;
-  std::optional<feed> feed_;  // destroyed first, because its threads use everything above
-  bool is_in_data_ = false;   ///< whether the last stream has data and has not ended
+  std::optional<feed> feed_;                // destroyed first, because its threads use everything above
+  std::shared_ptr<pending_entry> content_;  ///< the entry of the content that is open
+  bool is_in_data_ = false;                 ///< whether the last stream has data and has not ended
+  std::uint64_t hole_bytes_ = 0;            ///< of the hole behind it
 };
 
 }  // namespace cutpoint::store

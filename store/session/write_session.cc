@@ -55,27 +55,29 @@ std::uint64_t write_session::known_records::hint_of_inserted(const digest& conte
   return position == inserted.end() ? 0 : position->second;
 }
 
-status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) {
+status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
+                             selection& selected) {
   const std::lock_guard lock(mutex_);
   digests_.clear();
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
   answers_.resize(chunks.size());
   if (status inserted = known_chunks_.index.insert(digests_, answers_); !inserted.ok()) return inserted;
-  if (bound_) return cap(chunks, work);
+  if (bound_) return cap(chunks, work, selected);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto& record = known_chunks_.index.records_found()[i];
-    add_selected({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0}, work[i]);
+    select({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0}, work[i], selected);
   }
   return {};
 }
 
-void write_session::add_selected(selected_chunk selected, std::unique_ptr<chunk_work>& work) {
-  selected_.push_back(selected);
-  if (selected.is_new) work = std::make_unique<compression>(compressors_);
+void write_session::select(selected_chunk chunk, std::unique_ptr<chunk_work>& work, selection& selected) {
+  selected.push_back(chunk);
+  if (chunk.is_new) work = std::make_unique<compression>(compressors_);
 }
 
 /// Selects chunks in few containers of earlier sessions. Those that are stored again are in one of this session then.
-status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) {
+status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
+                          selection& selected) {
   auto& inserted = known_chunks_.inserted;
   choices_.assign(chunks.size(), {});
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -91,7 +93,7 @@ status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std
     const bool is_left_out = !choices_[i].containers.empty() && choices_[i].chosen == 0;
     // Its hint is known when it has been stored.
     const bool is_stored_again = is_left_out && inserted.try_emplace(map_key(digests_[i]), 0).second;
-    add_selected({is_stored_again || answers_[i] == index_answer::absent, choices_[i].chosen}, work[i]);
+    select({is_stored_again || answers_[i] == index_answer::absent, choices_[i].chosen}, work[i], selected);
   }
   return {};
 }
@@ -108,13 +110,13 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
   return hint;
 }
 
-result<stored_extent> write_session::store(const delivered_chunk& chunk) {
+result<stored_extent> write_session::store(const delivered_chunk& chunk, selection& selected) {
   const std::lock_guard lock(mutex_);
-  assert(!selected_.empty());
-  const selected_chunk selected = selected_.front();
-  selected_.pop_front();
-  std::uint64_t hint = selected.hint;
-  if (selected.is_new) {
+  assert(!selected.empty());
+  const selected_chunk next = selected.front();
+  selected.pop_front();
+  std::uint64_t hint = next.hint;
+  if (next.is_new) {
     const auto& work = static_cast<const compression&>(*chunk.work);
     const auto appended =
         append(record_kind::chunk, chunk.fingerprint, chunk.length, work.codec(), work.payload(chunk.bytes));

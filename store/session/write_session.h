@@ -22,10 +22,20 @@
 
 namespace cutpoint::store {
 
-/// Takes part in a feed as the owner of its `chunk_receiver`, and stores nodes. `put_node` may be called by another
-/// thread than those of the feed; everything else as for `chunk_receiver`.
+/// Takes part in feeds as the owner of their `chunk_receiver`s, and stores nodes. Thread-safe, except `finish`: all chunks that
+/// were selected must be stored then. If a feed fails, the session cannot be finished, because another feed may refer to a
+/// chunk that the failed one has selected and not stored.
 class write_session final : public node_receiver {
+  /// What was found of a selected chunk.
+  struct selected_chunk {
+    bool is_new;
+    std::uint64_t hint;  ///< 0 if it is not known yet
+  };
+
  public:
+  /// The chunks of one feed that were selected and are not stored yet.
+  using selection = std::deque<selected_chunk>;
+
   /// `nodes` makes the digests of nodes by the same recipe as the feed makes those of chunks. All references must
   /// outlive the session.
   write_session(const store_config& config, shard_index& shards, record_writer& records, record_fingerprinter nodes);
@@ -36,10 +46,11 @@ class write_session final : public node_receiver {
   void cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key);
 
   /// Looks up many chunks, and asks for the compression of the new ones. Errors: those of the index.
-  [[nodiscard]] status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work);
-  /// Stores the next chunk of those that were selected, in their order, and returns its extent. Errors: those of the
-  /// storage.
-  [[nodiscard]] result<stored_extent> store(const delivered_chunk& chunk);
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
+                              selection& selected);
+  /// Stores the next chunk of those that the feed has selected, in their order, and returns its extent, which has no hint if
+  /// another feed is about to store the chunk. Errors: those of the storage.
+  [[nodiscard]] result<stored_extent> store(const delivered_chunk& chunk, selection& selected);
 
   [[nodiscard]] result<record_reference> put_node(const encoded_node& node) override;
 
@@ -75,17 +86,13 @@ class write_session final : public node_receiver {
     storage& objects;
     const seal_key& key;
   };
-  /// What was found of a selected chunk.
-  struct selected_chunk {
-    bool is_new;
-    std::uint64_t hint;  ///< 0 if it is not known yet
-  };
 
   [[nodiscard]] known_records& known(record_kind kind) noexcept {
     return kind == record_kind::chunk ? known_chunks_ : known_nodes_;
   }
-  [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work);
-  void add_selected(selected_chunk selected, std::unique_ptr<chunk_work>& work);
+  [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
+                           selection& selected);
+  void select(selected_chunk chunk, std::unique_ptr<chunk_work>& work, selection& selected);
   [[nodiscard]] result<std::uint64_t> find_same_node(const digest& name, const encoded_node& node);
   [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
                                              record_codec codec, byte_span payload);
@@ -99,7 +106,6 @@ class write_session final : public node_receiver {
   record_writer& records_;
   record_fingerprinter nodes_;
   std::optional<container_bound> bound_;
-  std::deque<selected_chunk> selected_;
   std::vector<digest> digests_;  ///< workspace of `select`
   std::vector<index_answer> answers_;
   std::vector<container_cap::choice> choices_;  ///< workspace of `cap`
@@ -117,11 +123,11 @@ class extent_receiver final : public chunk_receiver {
   [[nodiscard]] bool has_select() const noexcept override { return true; }
   [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
                               std::span<std::unique_ptr<chunk_work>> work) override {
-    return session_.select(chunks, work);
+    return session_.select(chunks, work, selected_);
   }
   [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
   [[nodiscard]] status take(const delivered_chunk& chunk) override {
-    const auto extent = session_.store(chunk);
+    const auto extent = session_.store(chunk, selected_);
     return extent ? extent_(chunk.stream, *extent) : extent.error();
   }
   [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override {
@@ -130,6 +136,7 @@ class extent_receiver final : public chunk_receiver {
 
  private:
   write_session& session_;
+  write_session::selection selected_;
   extent_function extent_;
   end_function end_;
 };

@@ -17,6 +17,8 @@ inline constexpr std::size_t largest_node_bytes = MiB;
 inline constexpr std::uint8_t most_node_levels = 16;
 inline constexpr std::size_t most_inline_extents = 16;
 inline constexpr std::size_t largest_attribute_bytes = 64 * KiB;
+/// Attributes that surely fit into a node with everything else of an entry.
+inline constexpr std::size_t most_attribute_bytes = 256 * KiB;
 
 /// Names a record by its content.
 struct record_reference {

@@ -117,6 +117,7 @@ struct store_backup_options {
   /// of it. What only others have is stored again, so that a restore reads few containers. 0: no bound.
   std::uint64_t most_old_containers = 0;
   std::uint64_t memory_bytes = 256 * MiB;
+  std::uint64_t most_bytes_per_second = 0;  ///< that are read of contents; 0: no bound
   store_problem problem = {};
   /// Receives what nobody may expect although it is no failure: by its path, that the store lies in a folder and is left out,
   /// or that standard input was empty; by its text, a pattern of `walking.exclude` that matched nothing.
@@ -456,6 +457,7 @@ class backup_store {
   [[nodiscard]] status remove_key(const std::string& id);
 
  private:
+  friend class push_session;
   friend class store_view;
   struct implementation;
   [[nodiscard]] store::open_store& internals() noexcept;

@@ -44,16 +44,17 @@ inline status store_file(store::write_session& session, store::record_fingerprin
     chunk.fingerprint = *digests(chunk.bytes);
     chunks.push_back(chunk);
   }
+  store::write_session::selection selected_chunks;
   for (std::size_t begin = 0; begin < chunks.size(); begin += batch_chunks) {
     const auto batch = std::span(chunks).subspan(begin, std::min(batch_chunks, chunks.size() - begin));
     std::vector<std::unique_ptr<chunk_work>> work(batch.size());
-    if (status selected = session.select(batch, work); !selected.ok()) return selected;
+    if (status selected = session.select(batch, work, selected_chunks); !selected.ok()) return selected;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (work[i]) {
         EXPECT_TRUE(work[i]->perform(batch[i]).ok());
       }
       batch[i].work = work[i].get();
-      const auto extent = session.store(batch[i]);
+      const auto extent = session.store(batch[i], selected_chunks);
       if (!extent) return extent.error();
       if (status added = extents.add(*extent); !added.ok()) return added;
     }
