@@ -1,4 +1,4 @@
-// The field at the end of configs and snapshots by which later versions of the format add to them.
+// The field of configs, snapshots and extents by which later versions of the format add to them.
 #pragma once
 
 #include <cstdint>

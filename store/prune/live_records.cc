@@ -34,17 +34,13 @@ bool test_bit(const std::vector<std::uint64_t>& bits, std::uint64_t index) noexc
 
 /// What one thread works with.
 struct live_records::worker {
-  worker(const store_reading& store, record_fingerprinter check, std::uint8_t digest_size)
-      : shards(store.shards.shards()),
-        index(store.shards),
-        nodes(store.objects, store.key, index, std::move(check)),
-        digest_bytes(digest_size) {}
+  worker(const store_reading& store, record_fingerprinter check)
+      : shards(store.shards.shards()), index(store.shards), nodes(store.objects, store.key, index, std::move(check)) {}
 
   /// Those whose containers are known. The index below maps more when a node has been moved meanwhile.
   std::span<const shard> shards;
   shard_index index;  ///< a copy, because an index is used by one thread
   record_reader nodes;
-  std::uint8_t digest_bytes;
   shard_blocks blocks;
   std::vector<shard_entry> entries;
   std::vector<place> places;
@@ -107,14 +103,12 @@ status live_records::count_records(std::span<const shard> shards, const marking_
 
 status live_records::mark_from(const store_reading& store, const std::vector<record_reference>& roots,
                                const marking_options& options) {
-  const auto digest_bytes = store.digest_bytes();
-  if (!digest_bytes) return digest_bytes.error();
   std::vector<std::unique_ptr<worker>> workers;
   const std::size_t count = thread_count(options.threads);
   for (std::size_t i = 0; i < count; ++i) {
     auto check = store.make_fingerprinter();
     if (!check) return check.error();
-    workers.push_back(std::make_unique<worker>(store, std::move(*check), *digest_bytes));
+    workers.push_back(std::make_unique<worker>(store, std::move(*check)));
   }
   if (status marked = mark_all(*workers.front(), record_kind::node, roots); !marked.ok()) return marked;
   std::vector<record_reference> waiting = std::exchange(workers.front()->next, {});
@@ -144,8 +138,8 @@ status live_records::mark_from(const store_reading& store, const std::vector<rec
 status live_records::visit(worker& own, const record_reference& node) {
   const auto bytes = own.nodes.read_node(node);
   if (!bytes) return bytes.error();
-  const auto decoded = decode_node(*bytes, own.digest_bytes);
-  if (!decoded) return damage("the record " + to_hex(node.content), "it is not a node");
+  const auto decoded = decode_node(*bytes, node.content);
+  if (!decoded) return decoded.error();
   own.chunks.clear();
   own.below.clear();
   const auto add = [&](const stored_extent& extent) {

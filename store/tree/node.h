@@ -90,9 +90,9 @@ struct encoded_node {
 /// Returns whether a name can be an entry of a folder, and so can lead to no other folder.
 [[nodiscard]] bool is_entry_name(std::string_view name) noexcept;
 
-/// Reads a node of a store whose digests have `digest_bytes`. Every field is checked. Returns nullopt if one is out of
-/// its bounds; wrong hints count as none. The memory that a node takes is at most about 10 times the length of `bytes`.
-[[nodiscard]] std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_bytes);
+/// Reads the node `name`. Every field is checked; wrong hints count as none. The memory that a node takes is at most about 10
+/// times the length of `bytes`. Errors: damage, if a field is out of its bounds; unavailable, for an extension that must be known.
+[[nodiscard]] result<decoded_node> decode_node(byte_span bytes, const digest& name);
 
 /// References in a row that have one hint.
 struct hint_run {

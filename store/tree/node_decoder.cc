@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "store/container/record.h"
+#include "store/format/extensions.h"
+#include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/tree/node.h"
 #include "store/tree/node_fields.h"
@@ -14,19 +16,23 @@ constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 62;
 constexpr std::size_t least_extent_bytes = 9;  // of a hole
 constexpr std::uint32_t nanoseconds_per_second = 1'000'000'000;
 
+std::string title_of(const digest& name) { return "the node " + to_hex(name); }
+
 /// Reads the elements of one node. After a field that is out of its bounds, `ok` is false and values have no meaning.
 class element_reader {
  public:
-  element_reader(field_reader fields, field_reader hints, std::uint8_t digest_bytes)
-      : fields_(fields), hints_(hints), digest_bytes_(digest_bytes) {}
+  element_reader(field_reader fields, field_reader hints, const digest& name)
+      : fields_(fields), hints_(hints), name_(name) {}
 
   [[nodiscard]] bool ok() const noexcept { return is_valid_ && fields_.ok(); }
+  /// Returns the error of an extension that must be known.
+  [[nodiscard]] const status& extensions() const noexcept { return extensions_; }
   [[nodiscard]] std::size_t remaining() const noexcept { return fields_.remaining(); }
 
   [[nodiscard]] record_reference reference() {
     record_reference read;
     fields_.read(read.content.bytes);
-    read.content.size = digest_bytes_;
+    read.content.size = name_.size;
     read.raw_bytes = fields_.number<std::uint32_t>();
     require(read.raw_bytes <= largest_raw_bytes);
     read.hint = next_hint();
@@ -34,7 +40,8 @@ class element_reader {
   }
   [[nodiscard]] stored_extent extent() {
     stored_extent read;
-    const auto kind = fields_.number<std::uint8_t>();
+    const auto code = fields_.number<std::uint8_t>();
+    const auto kind = static_cast<std::uint8_t>(code & ~extended_extent);
     require(kind >= static_cast<std::uint8_t>(extent_kind::data) &&
             kind <= static_cast<std::uint8_t>(extent_kind::run));
     read.kind = static_cast<extent_kind>(kind);
@@ -42,6 +49,7 @@ class element_reader {
     if (read.kind != extent_kind::data) read.count = fields_.number<std::uint64_t>();
     const std::uint64_t each = read.kind == extent_kind::hole ? 1 : read.record.raw_bytes;
     require(each != 0 && read.count != 0 && read.count <= largest_file_bytes / each);
+    if (code != kind) pass_over_extensions();
     return read;
   }
   [[nodiscard]] folder_entry entry();
@@ -70,6 +78,10 @@ class element_reader {
     return run_.hint;
   }
   void require(bool holds) noexcept { is_valid_ = is_valid_ && holds; }
+  void pass_over_extensions() {
+    status outcome = read_extensions(fields_, title_of(name_), [](auto, auto) { return false; });
+    if (extensions_.ok()) extensions_ = std::move(outcome);
+  }
   [[nodiscard]] std::string text(std::size_t size) {
     const byte_span bytes = fields_.take(size);
     return {bytes.begin(), bytes.end()};
@@ -86,7 +98,8 @@ class element_reader {
   field_reader fields_;
   field_reader hints_;
   hint_run run_;
-  std::uint8_t digest_bytes_;
+  const digest& name_;
+  status extensions_;
   bool is_valid_ = true;
 };
 
@@ -153,9 +166,10 @@ std::optional<byte_span> node_content(byte_span bytes) noexcept {
   return bytes.first(content_bytes);
 }
 
-std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_bytes) {
+result<decoded_node> decode_node(byte_span bytes, const digest& name) {
+  const auto refuse = [&name] { return damage(title_of(name), "a field is out of its bounds"); };
   const auto content = node_content(bytes);
-  if (!content) return std::nullopt;
+  if (!content) return refuse();
   field_reader fields(content->subspan(sizeof node_magic));
   decoded_node node;
   const auto kind = fields.number<std::uint8_t>();
@@ -170,9 +184,9 @@ std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_byt
   if (!hints.ok() || hints.remaining() != std::uint64_t{run_count} * hint_run_bytes) hints = field_reader({});
   if (kind < static_cast<std::uint8_t>(node_kind::folder) || kind > static_cast<std::uint8_t>(node_kind::extents) ||
       node.level > most_node_levels || zero != 0) {
-    return std::nullopt;
+    return refuse();
   }
-  element_reader elements(fields, hints, digest_bytes);
+  element_reader elements(fields, hints, name);
   if (node.level == 0 && node.kind == node_kind::extents) {
     node.extents.reserve(std::min<std::size_t>(count, content->size() / least_extent_bytes));
   }
@@ -185,8 +199,9 @@ std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_byt
       node.entries.push_back(elements.entry());
     }
   }
-  if (!elements.ok() || elements.remaining() != 0) return std::nullopt;
-  if (node.kind == node_kind::folder && !is_sorted(node.entries, node.children)) return std::nullopt;
+  if (!elements.ok() || elements.remaining() != 0) return refuse();
+  if (!elements.extensions().ok()) return elements.extensions();
+  if (node.kind == node_kind::folder && !is_sorted(node.entries, node.children)) return refuse();
   return node;
 }
 

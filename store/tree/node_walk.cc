@@ -73,8 +73,8 @@ class extent_walk {
 result<std::shared_ptr<const decoded_node>> node_source::decode(const record_reference& node) {
   const auto bytes = read_node(node);
   if (!bytes) return bytes.error();
-  auto decoded = decode_node(*bytes, node.content.size);
-  if (!decoded) return wrong_node(node);
+  auto decoded = decode_node(*bytes, node.content);
+  if (!decoded) return decoded.error();
   return std::make_shared<const decoded_node>(std::move(*decoded));
 }
 
@@ -82,9 +82,8 @@ result<decoded_node> read_list_node(const record_reference& reference, node_kind
                                     std::optional<std::uint8_t> level, node_source& nodes) {
   const auto bytes = nodes.read_node(reference);
   if (!bytes) return bytes.error();
-  auto node = decode_node(*bytes, reference.content.size);
-  if (!node || !is_expected(*node, kind, level)) return wrong_node(reference);
-  return std::move(*node);
+  auto node = decode_node(*bytes, reference.content);
+  return !node || is_expected(*node, kind, level) ? std::move(node) : wrong_node(reference);
 }
 
 status visit_extents(const record_reference& root, std::uint64_t begin, std::uint64_t end, node_source& nodes,

@@ -146,10 +146,12 @@ class Reader(ReaderTest):
                 self.store("forget", old)
                 self.store("prune", "--max-unused", "0")
                 self.store("prune", "--max-unused", "0")
+                self.store("tag", "--add", "three", id)
                 store = self.read()
                 store.verify()
-                self.assertEqual(list(store.snapshots()), [id])
-                self.check_snapshot(store, id, source)
+                ((version, snapshot),) = store.snapshots().items()
+                self.assertEqual((snapshot.original, snapshot.tags), (id, [b"one", b"two", b"three"]))
+                self.check_snapshot(store, version, source)
 
     def check_forms(self, store: Store, entries: dict):
         """The tree has each form of content that the format knows."""
@@ -159,6 +161,15 @@ class Reader(ReaderTest):
         self.assertGreater(len(holes), 100)
         self.assertTrue(any(extent.count > 1 for extent in store.extents(entries[b"zeros"])))
         self.assertEqual({entries[name].content for name in (b"empty", b"deep/read-only", b"holes")}, {0, 1, 2})
+
+    def test_golden_stores_are_read(self):
+        data = Path(__file__).resolve().parents[2] / "store/data"
+        for name in ("golden-store-checksums", "golden-store-encrypted"):
+            store = Store(data / name, key_file=b"the content of a key file\n")
+            store.verify()
+            ((_, snapshot),) = store.snapshots().items()
+            entries = dict(store.walk(Reference(*snapshot.root)))
+            self.assertEqual(store.content(entries[b"data/mixed"])[:20], b"hello, store\n" + bytes(7))
 
     def test_what_is_whole_after_a_repair_is_read(self):
         source = self.folder / "data"

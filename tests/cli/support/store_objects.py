@@ -57,11 +57,13 @@ class Fields:
     def end(self):
         self.require(self.position == len(self.data), "bytes follow its end")
 
-    def extensions(self):
+    def extensions(self) -> dict[int, bytes]:
+        extensions = {}
         for _ in range(self.number("H")):
             kind, size = self.numbers("HI")
-            self.take(size)
+            extensions[kind] = self.take(size)
             self.require(kind < 32768, f"extension {kind} is unknown")
+        return extensions
 
 
 @dataclass
@@ -77,6 +79,8 @@ class Snapshot:
     host: bytes
     paths: list[bytes]
     tags: list[bytes]
+    original: str  # of a version that has other tags, for example; else empty
+    version_time: int
 
 
 @dataclass
@@ -144,10 +148,10 @@ class Objects:
         folder = name.partition("/")[0]
         return (folder if folder in ("containers", "snapshots") else name).encode()
 
-    def unseal(self, name: str, data: bytes, position: int, size: int, number: int, key=None, at=None) -> bytes:
-        """The part of `size` bytes at `position`; its tag follows. A payload is sealed for the position `at` of its record."""
+    def unseal(self, name: str, data: bytes, position: int, size: int, number: int, key=None, origin=None) -> bytes:
+        """The part of `size` bytes at `position`; its tag follows. A payload is sealed for the position of its record, the `origin`."""
         sealed, tag = data[position : position + size], data[position + size : position + size + 16]
-        position = position if at is None else at
+        position = position if origin is None else origin
         if len(sealed) != size or len(tag) != 16:
             raise Damage(name, "it ends too early")
         key = key or self.key
@@ -242,7 +246,7 @@ class Objects:
         """The snapshots that the log commits and that exist, the last one at the end."""
         there = self.log.committed & set(self.list("snapshots", "[0-9a-f]{64}"))
         read = [(id, self.read_snapshot(id)) for id in there]
-        return dict(sorted(read, key=lambda pair: pair[1].sequence))
+        return dict(sorted(read, key=lambda pair: (pair[1].sequence, bool(pair[1].original), pair[1].version_time)))
 
     def read_snapshot(self, id: str) -> Snapshot:
         fields = self.read_small(f"snapshots/{id}", 16 * MIB)
@@ -251,10 +255,13 @@ class Objects:
         parent, session, counts = fields.take(32), fields.take(16), fields.numbers("5Q")
         host = fields.string()
         paths, tags = ([fields.string() for _ in range(fields.number("H"))] for _ in range(2))
-        fields.extensions()
+        version = Fields(fields.name, fields.extensions().get(1, bytes(40)))
+        original, version_time = version.take(32), version.number("q")
+        version.end()
         fields.end()
         fields.require(flags in (0, 1), f"its flags are {flags}")
-        return Snapshot(root, sequence, time, duration, bool(flags), parent.hex(), session.hex(), counts, host, paths, tags)
+        return Snapshot(root, sequence, time, duration, bool(flags), parent.hex(), session.hex(), counts, host, paths, tags,
+                        original.hex() if any(original) else "", version_time)  # fmt: skip
 
     def leases(self) -> dict[str, Lease]:
         return {name: self.read_lease(name) for name in self.list("leases", r"[0-9a-f]{32}\.[0-9a-f]{8}")}

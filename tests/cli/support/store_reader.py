@@ -100,9 +100,11 @@ class Store(Objects):
         footer.require(count <= 262144 and trailer == size - 144 - 48 * count, "its number of records is wrong")
         table = Fields(name, self.unseal(name, data, trailer, 48 * count, TRAILER))
         records = [self.read_description(table) for _ in range(count)]
-        parts = [record.kind == CHUNK for record in records]
+        is_data = [record.kind == CHUNK for record in records]
         begins = [record.position for record in records] + [trailer]
-        table.require(parts == sorted(parts, reverse=True) and metadata == begins[sum(parts)], "a record is in the wrong part")
+        table.require(
+            is_data == sorted(is_data, reverse=True) and metadata == begins[sum(is_data)], "a record is in the wrong part"
+        )
         table.require(begins == [64] + [record.end for record in records], "its records leave gaps")
         if self.is_encrypted:
             table.require(records[-1].kind == PADDING and size == padme(size), f"its length {size} is not Padmé's")
@@ -123,7 +125,7 @@ class Store(Objects):
         fields = Fields(name, description)
         fields.require(description[:4] == b"PCRD", f"no record begins at {position}")
         fields.require(self.read_description(fields).__dict__ | {"position": position} == record.__dict__, "its table is wrong")
-        padded = self.unseal(name, container.data, position + 64, record.end - position - 80, PAYLOAD, at=position)
+        padded = self.unseal(name, container.data, position + 64, record.end - position - 80, PAYLOAD, origin=position)
         fields.require(not any(padded[record.stored :]), "a payload does not end with zeros")
         payload = padded[: record.stored]
         content = decompress(payload, record.raw) if record.codec else payload
@@ -269,12 +271,14 @@ class NodeFields(Fields):
         return Reference(self.take(32), self.number("I"), next(self.hints, 0))
 
     def extent(self) -> Extent:
-        kind = self.number("B")
+        code = self.number("B")
+        kind = code & 127
         self.require(kind in (1, 2, 3), f"it has an extent of kind {kind}")
-        if kind == 2:
-            return Extent(self.number("Q"))
-        reference = self.reference()
-        return Extent(reference.length, reference, self.number("Q") if kind == 3 else 1)
+        reference = self.reference() if kind != 2 else None
+        count = self.number("Q") if kind != 1 else 1
+        if code != kind:
+            self.extensions()
+        return Extent(reference.length, reference, count) if reference else Extent(count)
 
     def entry(self) -> Entry:
         name = self.string()

@@ -7,6 +7,7 @@ They have no index, which is derived. When the format is released, they are made
 
 import hashlib
 import pathlib
+import shutil
 import struct
 import sys
 
@@ -70,11 +71,12 @@ def entry(name: str, kind: int, mode: int, size: int = 0, content: bytes = b"\0"
 
 
 def store(folder: pathlib.Path, seal: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
     tree = Tree(seal)
     words = tree.chunk(b"hello, store\n")
     block = tree.chunk(bytes(range(256)) * 16)
-    # data, a hole and a run of the block that follows itself three times
-    mixed = b"\1" + words + b"\2" + struct.pack("<Q", 100_000) + b"\3" + block + struct.pack("<Q", 3)
+    # data with an extension, a hole and a run of the block that follows itself three times
+    mixed = b"\x81" + words + EXTENSIONS + b"\2" + struct.pack("<Q", 100_000) + b"\3" + block + struct.pack("<Q", 3)
     extents = tree.node(2, [b"\1" + block] * 20, 20)
     inner = tree.node(1, [entry("long", FILE, 0o600, 20 * 4096, b"\2" + extents, inode=5)], 1)
     data = tree.node(

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
+#include "store/format/fields.h"
 #include "store/tree/node_list_writer.h"
 #include "store/tree/node_walk.h"
 #include "tests/host/support/case_count.h"
@@ -190,16 +191,18 @@ folder_entry named(std::string name) {
   return entry;
 }
 
+const digest node_name = {{}, 32};
+
 TEST(hostile_nodes, have_no_names_that_lead_elsewhere) {
-  EXPECT_TRUE(store::decode_node(folder_of({named("abc")}), 32));
+  EXPECT_TRUE(store::decode_node(folder_of({named("abc")}), node_name));
   for (const std::string& bad :
        {std::string("."), std::string(".."), std::string("a/b"), std::string("/"), std::string("a\0b", 3)}) {
     EXPECT_FALSE(store::is_entry_name(bad));
-    EXPECT_FALSE(store::decode_node(folder_of({named(bad)}), 32)) << bad;
+    EXPECT_FALSE(store::decode_node(folder_of({named(bad)}), node_name)) << bad;
   }
-  EXPECT_TRUE(store::decode_node(folder_of({named("aaaa"), named("bbbb")}), 32));
-  EXPECT_FALSE(store::decode_node(folder_of({named("bbbb"), named("aaaa")}), 32)) << "not sorted";
-  EXPECT_FALSE(store::decode_node(folder_of({named("aaaa"), named("aaaa")}), 32)) << "twice";
+  EXPECT_TRUE(store::decode_node(folder_of({named("aaaa"), named("bbbb")}), node_name));
+  EXPECT_FALSE(store::decode_node(folder_of({named("bbbb"), named("aaaa")}), node_name)) << "not sorted";
+  EXPECT_FALSE(store::decode_node(folder_of({named("aaaa"), named("aaaa")}), node_name)) << "twice";
 }
 
 TEST(hostile_nodes, are_refused_or_decoded_within_bounds_whatever_byte_is_changed) {
@@ -213,22 +216,44 @@ TEST(hostile_nodes, are_refused_or_decoded_within_bounds_whatever_byte_is_change
   for (int i = 0; i < 3; ++i) inner.add(child_node{drawn_reference(random), 0, "name" + std::to_string(i)});
   for (const store::encoded_node& encoded : {folder.finish(), extents.finish(), inner.finish()}) {
     const std::vector<std::uint8_t>& content = encoded.bytes;
-    ASSERT_TRUE(store::decode_node(content, 32));
+    ASSERT_TRUE(store::decode_node(content, node_name));
     for (std::size_t size = 0; size < content.size(); ++size) {
-      EXPECT_EQ(store::decode_node(byte_span(content).first(size), 32).has_value(), size >= encoded.content_bytes)
+      EXPECT_EQ(store::decode_node(byte_span(content).first(size), node_name).ok(), size >= encoded.content_bytes)
           << "truncated: only the hints may be missing";
     }
     for (std::size_t i = 0; i < content.size(); ++i) {
       for (const auto change : {std::uint8_t{1}, std::uint8_t{0x40}, std::uint8_t{0x80}, std::uint8_t{0xff}}) {
         auto changed = content;
         changed[i] ^= change;
-        const auto node = store::decode_node(changed, 32);
+        const auto node = store::decode_node(changed, node_name);
         if (!node) continue;
         for (const stored_extent& each : node->extents) ASSERT_LE(each.bytes(), std::uint64_t{1} << 62);
         for (const folder_entry& each : node->entries) ASSERT_TRUE(store::is_entry_name(each.name));
       }
     }
   }
+}
+
+TEST(extents, with_extensions_are_read_unless_one_must_be_known) {
+  store::node_builder builder(node_kind::extents, 0);
+  stored_extent hole = {extent_kind::hole, {}, 77};
+  builder.add(hole);
+  std::vector<std::uint8_t> extensions;
+  store::field_writer(extensions).number(std::uint16_t{1}).number(std::uint16_t{7}).number(std::uint32_t{3}).zeros(3);
+  const store::encoded_node plain = builder.finish();
+  std::vector<std::uint8_t> bytes(plain.content().begin(), plain.content().end());
+  constexpr std::size_t length_position = 8, extent_position = 16;
+  bytes[extent_position] |= 0x80;
+  bytes.insert(bytes.end(), extensions.begin(), extensions.end());
+  bytes[length_position] = static_cast<std::uint8_t>(bytes.size());
+  const auto node = store::decode_node(bytes, node_name);
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->extents, std::vector{hole});
+  bytes[bytes.size() - 8] = 0x80;  // the high byte of the type
+  const status refused = store::decode_node(bytes, node_name).error();
+  EXPECT_EQ(refused.code(), status_code::unavailable);
+  EXPECT_FALSE(store::is_damage(refused)) << "a repair must not take it for lost";
+  EXPECT_NE(refused.message().find("the node " + to_hex(node_name)), std::string::npos) << refused.message();
 }
 
 TEST(hostile_nodes, cannot_make_a_walk_endless_or_wrong) {
