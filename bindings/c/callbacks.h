@@ -20,10 +20,14 @@ class callbacks {
  public:
   /// Begins a call on the handle. Errors: CUTPOINT_WRONG_STATE, if the calling thread is in a callback; CUTPOINT_BUSY.
   [[nodiscard]] cutpoint_status enter() noexcept {
-    if (caller_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return CUTPOINT_WRONG_STATE;
+    if (is_in_callback()) return CUTPOINT_WRONG_STATE;
     return is_busy_.exchange(true, std::memory_order_acquire) ? CUTPOINT_BUSY : CUTPOINT_OK;
   }
   void leave() noexcept { is_busy_.store(false, std::memory_order_release); }
+  /// Returns whether the calling thread is in a function of the caller.
+  [[nodiscard]] bool is_in_callback() const noexcept {
+    return caller_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
 
   /// Calls a function, one at a time. Returns its failure. Catches exceptions, which must not pass through the library.
   template <class Call>

@@ -86,6 +86,10 @@ cutpoint_status cutpoint_store_open(const char* folder, const cutpoint_store_sec
 cutpoint_status cutpoint_store_destroy(cutpoint_store* store) {
   if (store == nullptr) return CUTPOINT_OK;
   if (const cutpoint_status entered = store->enter(nullptr); entered != CUTPOINT_OK) return entered;
+  if (store->count_push_sessions(0) != 0) {
+    store->leave();
+    return CUTPOINT_WRONG_STATE;
+  }
   delete store;
   return CUTPOINT_OK;
 }
@@ -106,6 +110,12 @@ cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* e
     cutpoint::store_backup_options files;
     if (outcome done = read(options, raw, files); !done.ok()) return done;
     files.problem = store->reporter("problem", raw.problem, raw.context);
+    if (raw.progress != nullptr) {
+      files.progress = [&](const cutpoint::store_backup_progress& progress) {
+        const cutpoint_store_backup_progress record = cutpoint::embed::shown(progress);
+        store->report("progress", [&] { return raw.progress(raw.context, &record); });
+      };
+    }
     files.cancel = store->cancellation();
     auto new_snapshot = backups.back_up(*engine->implementation, files);
     if (!new_snapshot) return new_snapshot.error();

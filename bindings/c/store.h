@@ -29,7 +29,7 @@ struct cutpoint_store {
       return callbacks_.failure().value_or(std::move(outcome));
     });
     if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR) is_unusable_ = true;
-    callbacks_.leave();
+    leave();
     return code;
   }
 
@@ -38,6 +38,9 @@ struct cutpoint_store {
     is_cancelled_ = true;
     current_.load()->request();
   }
+  void leave() noexcept { callbacks_.leave(); }
+  /// Counts a push session that has begun (1) or was destroyed (-1), and returns how many there are. The caller has entered.
+  int count_push_sessions(int change) noexcept { return push_sessions_ += change; }
   /// Refuses a call on a handle that is in use. After success `leave` must be called, or the handle be destroyed.
   [[nodiscard]] cutpoint_status enter(cutpoint_error* error) noexcept {
     const cutpoint_status entered = callbacks_.enter();
@@ -88,6 +91,7 @@ struct cutpoint_store {
   cutpoint::backup_store store_;
   std::optional<cutpoint::embed::shown_snapshot> snapshot_;
   bool is_unusable_ = false;
+  int push_sessions_ = 0;
   cutpoint::embed::callbacks callbacks_;
   /// A callback that fails requests the end of its call alone. The requests stay, because another thread that cancels may
   /// still have one.

@@ -21,6 +21,8 @@ constexpr std::uint64_t repair_bytes = offsetof(cutpoint_store_repair_options, r
 constexpr std::uint64_t forget_bytes = offsetof(cutpoint_store_forget_options, problem) + sizeof(void*);
 constexpr std::uint64_t copy_bytes = offsetof(cutpoint_store_copy_options, problem) + sizeof(void*);
 constexpr std::uint64_t diff_bytes = offsetof(cutpoint_store_diff_options, problem) + sizeof(void*);
+constexpr std::uint64_t push_bytes = offsetof(cutpoint_push_options, problem) + sizeof(void*);
+constexpr std::uint64_t pushed_file_bytes = offsetof(cutpoint_pushed_file, device_number) + sizeof(std::uint64_t);
 constexpr std::uint64_t prune_bytes = offsetof(cutpoint_store_prune_options, awaited) + sizeof(void*);
 
 /// No snapshot has more paths or tags.
@@ -126,6 +128,7 @@ outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_b
   if (raw.memory_bytes != 0) options.memory_bytes = raw.memory_bytes;
   options.time = raw.time;
   options.most_old_containers = raw.most_old_containers;
+  options.most_bytes_per_second = raw.most_bytes_per_second;
   return {};
 }
 
@@ -224,6 +227,45 @@ outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_pr
   if (raw.most_rewritten_bytes != 0) options.most_rewritten_bytes = raw.most_rewritten_bytes;
   options.is_dry_run = raw.flags != 0;
   options.threads = raw.threads;
+  return {};
+}
+
+outcome read(const cutpoint_push_options* user_options, cutpoint_push_options& raw, store_push_options& options) {
+  if (outcome done = read_structure(user_options, "push_options", push_bytes, raw); !done.ok()) return done;
+  std::vector<std::string> paths;
+  if (outcome done = read_list("paths", raw.paths, raw.path_count, paths); !done.ok()) return done;
+  if (outcome done = read_list("tags", raw.tags, raw.tag_count, options.tags); !done.ok()) return done;
+  if (!paths.empty()) options.paths = std::move(paths);
+  if (raw.host != nullptr) options.host = raw.host;
+  if (raw.most_streams != 0) options.most_streams = raw.most_streams;
+  if (raw.memory_bytes != 0) options.memory_bytes = raw.memory_bytes;
+  options.most_bytes_per_second = raw.most_bytes_per_second;
+  options.time = raw.time;
+  return {};
+}
+
+outcome read(const cutpoint_pushed_file* user_file, bool is_stream, pushed_file& file) {
+  if (outcome done = expect_given(user_file, "file"); !done.ok()) return done;
+  cutpoint_pushed_file raw = {};
+  if (outcome done = read_structure(user_file, "pushed_file", pushed_file_bytes, raw); !done.ok()) return done;
+  if (outcome done = expect_given(raw.path, "path"); !done.ok()) return done;
+  constexpr std::uint64_t known = CUTPOINT_PUSHED_PERMISSIONS | CUTPOINT_PUSHED_OWNER | CUTPOINT_PUSHED_MODIFIED;
+  if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
+  if (raw.kind < CUTPOINT_DIRECTORY || raw.kind > CUTPOINT_BLOCK_DEVICE || raw.reserved != 0) {
+    return refused("kind = " + std::to_string(raw.kind) + " is no kind of file, or reserved is not 0");
+  }
+  file = describe_pushed_file(raw.path, is_stream ? file_kind::regular_file : static_cast<file_kind>(raw.kind));
+  if (raw.target != nullptr) file.target = raw.target;
+  if ((raw.flags & CUTPOINT_PUSHED_PERMISSIONS) != 0) file.permissions = raw.permissions;
+  if ((raw.flags & CUTPOINT_PUSHED_OWNER) != 0) {
+    file.user_id = raw.user_id;
+    file.group_id = raw.group_id;
+  }
+  if ((raw.flags & CUTPOINT_PUSHED_MODIFIED) != 0) {
+    file.modified.tv_sec = static_cast<std::time_t>(raw.modified_seconds);
+    file.modified.tv_nsec = static_cast<long>(raw.modified_nanoseconds);
+  }
+  file.device_number = raw.device_number;
   return {};
 }
 

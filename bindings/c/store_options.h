@@ -8,6 +8,7 @@
 #include <cutpoint/store.h>
 #include <cutpoint/store_diff.h>
 #include <cutpoint/store_policy.h>
+#include <cutpoint/store_push.h>
 
 #include "bindings/c/outcome.h"
 
@@ -47,5 +48,9 @@ struct forget_rules {
                            store_diff_options& options);
 [[nodiscard]] outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_prune_options& raw,
                            store_prune_options& options);
+[[nodiscard]] outcome read(const cutpoint_push_options* user_options, cutpoint_push_options& raw,
+                           store_push_options& options);
+/// Of a stream the kind does not count.
+[[nodiscard]] outcome read(const cutpoint_pushed_file* user_file, bool is_stream, pushed_file& file);
 
 }  // namespace cutpoint::embed

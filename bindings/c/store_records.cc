@@ -69,6 +69,24 @@ cutpoint_stored_file shown(const stored_file& file) noexcept {
   return record;
 }
 
+cutpoint_store_backup_progress shown(const store_backup_progress& progress) noexcept {
+  cutpoint_store_backup_progress record = {};
+  record.struct_bytes = sizeof record;
+  record.new_files = progress.files.added;
+  record.changed_files = progress.files.changed;
+  record.unchanged_files = progress.files.unchanged;
+  record.new_folders = progress.folders.added;
+  record.changed_folders = progress.folders.changed;
+  record.unchanged_folders = progress.folders.unchanged;
+  record.bytes = progress.bytes;
+  record.read_bytes = progress.read_bytes;
+  record.problems = progress.problems;
+  record.parent_files = progress.parent_files;
+  record.parent_bytes = progress.parent_bytes;
+  record.path = progress.path.c_str();
+  return record;
+}
+
 cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept {
   return {sizeof(cutpoint_store_restore_summary),
           summary.files,

@@ -35,6 +35,9 @@ class shown_snapshot {
 /// Returns a file whose text points to that of `file`.
 [[nodiscard]] cutpoint_stored_file shown(const stored_file& file) noexcept;
 
+/// Returns counts whose path points to that of `progress`.
+[[nodiscard]] cutpoint_store_backup_progress shown(const store_backup_progress& progress) noexcept;
+
 [[nodiscard]] cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept;

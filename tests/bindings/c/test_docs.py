@@ -25,15 +25,16 @@ class Page(unittest.TestCase):
 
     def test_the_programs_run(self):
         programs = re.findall(r"```c\n(.*?)```", (ROOT / "docs" / "c.md").read_text(), re.DOTALL)
-        self.assertEqual(len(programs), 3)
+        self.assertEqual(len(programs), 4)
         self.assertRegex(self.output_of(programs[0]), r"\A[1-9]\d* chunks, the first of [1-9]\d* bytes\n\Z")
         self.assertEqual(self.output_of(programs[1]), "5000000 bytes in chunks; ok \n")
         self.assertEqual(self.output_of(programs[2]), "1 file; bytes 10 to 20 were read\n")
+        self.assertEqual(self.output_of(programs[3]), "1 file, incomplete: 1\n")
 
     def test_the_page_names_what_is_there(self):
         page = (ROOT / "docs" / "c.md").read_text()
         headers = "".join(path.read_text() for path in (ROOT / "bindings" / "c" / "include" / "cutpoint").glob("*.h"))
-        for name in set(re.findall(r"\b(?:cutpoint_(?:feed|engine|chunk|describe|store)\w*|CUTPOINT_[A-Z_]{3,})\b", page)):
+        for name in set(re.findall(r"\b(?:cutpoint_(?:feed|engine|chunk|describe|push|store)\w*|CUTPOINT_[A-Z_]{3,})\b", page)):
             if not name.startswith("CUTPOINT_BUILD_"):
                 self.assertIn(name, headers)
 

@@ -54,8 +54,8 @@ CUTPOINT_API cutpoint_status cutpoint_store_create(const char* folder, const cut
 CUTPOINT_API cutpoint_status cutpoint_store_open(const char* folder, const cutpoint_store_secret* secret,
                                                  cutpoint_store** store, cutpoint_error* error);
 
-/// Destroys a handle. Has no effect if `store` is null. Errors: CUTPOINT_BUSY; CUTPOINT_WRONG_STATE. After an error the
-/// handle still exists.
+/// Destroys a handle. Has no effect if `store` is null. Errors: CUTPOINT_BUSY; CUTPOINT_WRONG_STATE, also if a push session on it
+/// was not destroyed. After an error the handle still exists.
 CUTPOINT_API cutpoint_status cutpoint_store_destroy(cutpoint_store* store);
 
 /// Ends the call that is running, and every later one, with CUTPOINT_CANCELLED. Async-signal-safe.
@@ -95,6 +95,23 @@ enum {
   CUTPOINT_BACKUP_READ_EVERYTHING = 4   ///< unchanged files are read too
 };
 
+/// What a backup has done so far. The library sets `struct_bytes`; fields that lie behind it do not exist.
+typedef struct cutpoint_store_backup_progress {
+  uint64_t struct_bytes;
+  uint64_t new_files;  ///< that the parent does not have, or all without a parent; of all kinds except folders
+  uint64_t changed_files;
+  uint64_t unchanged_files;
+  uint64_t new_folders;
+  uint64_t changed_folders;
+  uint64_t unchanged_folders;
+  uint64_t bytes;       ///< of the contents, with holes, that were read or found unchanged
+  uint64_t read_bytes;  ///< of these, the bytes that were read
+  uint64_t problems;
+  uint64_t parent_files;  ///< that the parent has, which are as many as may be expected; 0 without a parent
+  uint64_t parent_bytes;  ///< of the contents of the parent
+  const char* path;       ///< of the present file or folder; "" with the totals, which come last
+} cutpoint_store_backup_progress;
+
 typedef struct cutpoint_store_backup_options {
   uint64_t struct_bytes;
   const char* const* paths;  ///< files and folders; "-" is standard input
@@ -117,6 +134,9 @@ typedef struct cutpoint_store_backup_options {
   /// At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only others
   /// have is stored again, so that a restore reads few containers. 0: no bound.
   uint64_t most_old_containers;
+  uint64_t most_bytes_per_second;  ///< that are read of contents; 0: no bound
+  /// Called for each entry and each time that something was read; may be null.
+  int (*progress)(void* context, const cutpoint_store_backup_progress* progress);
 } cutpoint_store_backup_options;
 
 /// Backs up files with the threads of an engine. `*snapshot` is durable then; `snapshot` may be null. It stays valid until
@@ -224,6 +244,101 @@ CUTPOINT_API cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store
                                                            cutpoint_store* source,
                                                            const cutpoint_store_copy_options* options,
                                                            cutpoint_store_copy_summary* summary, cutpoint_error* error);
+
+// ---- Pushing streams
+
+/// A session that stores streams of bytes as the files of one snapshot. They are cut, deduplicated and stored as a backup does
+/// with files of the same content. Nothing is visible before the commit. A session that was destroyed before, or whose process
+/// died, has abandoned everything; what it stored is used by later backups, or removed by the next prune.
+///
+/// Any threads may call `cutpoint_push_begin_stream`, `cutpoint_push_add` and `cutpoint_push_cancel`, and use different streams,
+/// at once. `cutpoint_push_begin`, `cutpoint_push_commit` and `cutpoint_push_destroy` use the store's handle, which may be used
+/// for anything else in between, and no other call on the session may run meanwhile. After CUTPOINT_OUT_OF_MEMORY a session can
+/// only be destroyed; other calls return CUTPOINT_WRONG_STATE.
+typedef struct cutpoint_push cutpoint_push;
+
+/// A file that is being pushed. One thread at a time may use it; a second one gets CUTPOINT_BUSY.
+typedef struct cutpoint_push_stream cutpoint_push_stream;
+
+typedef struct cutpoint_push_options {
+  uint64_t struct_bytes;
+  const char* host;  ///< null: ""
+  const char* const*
+      paths;  ///< what the snapshot is of: everything lies at or below one of them; if there are none, "/"
+  uint64_t path_count;
+  const char* const* tags;
+  uint64_t tag_count;
+  int64_t time;                    ///< of the snapshot; 0: when the session begins
+  uint64_t most_streams;           ///< that are open at once and share the memory; 0: 4
+  uint64_t memory_bytes;           ///< half of it for streams, and half for what is known of the files; 0: 256 MiB
+  uint64_t most_bytes_per_second;  ///< that all streams together take; 0: no bound
+  void* context;
+  cutpoint_store_problem problem;  ///< receives a stream that failed; may be null
+} cutpoint_push_options;
+
+/// Which fields of a `cutpoint_pushed_file` count.
+enum { CUTPOINT_PUSHED_PERMISSIONS = 1, CUTPOINT_PUSHED_OWNER = 2, CUTPOINT_PUSHED_MODIFIED = 4 };
+
+typedef struct cutpoint_pushed_file {
+  uint64_t struct_bytes;
+  const char* path;      ///< in the snapshot, such as "/vm/disk.img"; no name in it is empty, "." or ".."
+  const char* target;    ///< of a symbolic link; null for other files
+  int32_t kind;          ///< CUTPOINT_DIRECTORY and so on; of a stream it does not count
+  uint32_t flags;        ///< CUTPOINT_PUSHED_...
+  uint32_t permissions;  ///< mode bits without the kind; by default 0600, and of a folder 0700
+  uint32_t user_id;      ///< by default that of the process, and so is the group
+  uint32_t group_id;
+  uint32_t reserved;         ///< 0
+  int64_t modified_seconds;  ///< since 1970, UTC; by default now
+  int64_t modified_nanoseconds;
+  uint64_t device_number;  ///< of a character or block device
+} cutpoint_pushed_file;
+
+/// Begins a session with the threads of an engine. `options` may be null. On failure `*push` becomes null. As long as the session
+/// is not destroyed, the store cannot be.
+CUTPOINT_API cutpoint_status cutpoint_push_begin(cutpoint_store* store, cutpoint_engine* engine,
+                                                 const cutpoint_push_options* options, cutpoint_push** push,
+                                                 cutpoint_error* error);
+
+/// Begins a stream, which becomes a regular file. Folders above it that were not added are made. On failure `*stream` becomes
+/// null. Errors: CUTPOINT_INVALID_ARGUMENT, for a path that is there already, that leads through a file, that lies below no path
+/// of the snapshot, or that no snapshot can have, or if `most_streams` are open; CUTPOINT_MEMORY_LIMIT; as for
+/// `cutpoint_push_write`.
+CUTPOINT_API cutpoint_status cutpoint_push_begin_stream(cutpoint_push* push, const cutpoint_pushed_file* file,
+                                                        cutpoint_push_stream** stream, cutpoint_error* error);
+
+/// Takes the next bytes of a stream. Waits as long as there is no memory for them, or by `most_bytes_per_second`. After an error
+/// other than CUTPOINT_BUSY and CUTPOINT_INVALID_ARGUMENT no stream can go on, and nothing can be committed.
+CUTPOINT_API cutpoint_status cutpoint_push_write(cutpoint_push_stream* stream, const void* bytes, size_t byte_count,
+                                                 cutpoint_error* error);
+/// Takes a hole: zeros that are not stored. Errors: as for `cutpoint_push_write`.
+CUTPOINT_API cutpoint_status cutpoint_push_write_hole(cutpoint_push_stream* stream, uint64_t byte_count,
+                                                      cutpoint_error* error);
+
+/// Ends a stream, which is whole, and destroys its handle, also after an error other than CUTPOINT_BUSY. Errors: as for
+/// `cutpoint_push_write`.
+CUTPOINT_API cutpoint_status cutpoint_push_end(cutpoint_push_stream* stream, cutpoint_error* error);
+/// Ends a stream, which has failed, and destroys its handle. The snapshot lacks the file and is incomplete, and `problem` gets
+/// the reason, which may be null. The path may be pushed again. Has no effect if `stream` is null. Errors: CUTPOINT_BUSY.
+CUTPOINT_API cutpoint_status cutpoint_push_fail(cutpoint_push_stream* stream, const char* reason);
+
+/// Adds a file without content, such as a folder or a symbolic link. Errors: as for `cutpoint_push_begin_stream`.
+CUTPOINT_API cutpoint_status cutpoint_push_add(cutpoint_push* push, const cutpoint_pushed_file* file,
+                                               cutpoint_error* error);
+
+/// Commits the snapshot, which is durable then, and ends the session. `snapshot` may be null; `*snapshot` stays valid until the
+/// session is destroyed. Errors: CUTPOINT_INVALID_ARGUMENT, if a stream has not ended, after which the session goes on, or if
+/// there is nothing to commit; CUTPOINT_BUSY, if another call uses the store; CUTPOINT_CANCELLED. No snapshot exists then.
+CUTPOINT_API cutpoint_status cutpoint_push_commit(cutpoint_push* push, const cutpoint_store_snapshot** snapshot,
+                                                  cutpoint_error* error);
+
+/// Ends the calls that are running, and every later one, with CUTPOINT_CANCELLED. Async-signal-safe.
+CUTPOINT_API cutpoint_status cutpoint_push_cancel(cutpoint_push* push);
+
+/// Destroys a session, and abandons it unless it was committed. Streams that have not ended must still be ended, and fail. Has no
+/// effect if `push` is null. Errors: CUTPOINT_BUSY, CUTPOINT_WRONG_STATE, as for the store, which is used. After an error the
+/// session still exists.
+CUTPOINT_API cutpoint_status cutpoint_push_destroy(cutpoint_push* push);
 
 // ---- Files of a snapshot
 

@@ -1,0 +1,249 @@
+// Streams that are pushed through the interface for C become files of a snapshot. Failures, cancellations and wrong calls are
+// refused, and backups tell their progress.
+#include <functional>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "tests/bindings/c/store_handles.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::HasSubstr;
+
+cutpoint_pushed_file file_at(const char* path) {
+  cutpoint_pushed_file file = {};
+  file.struct_bytes = sizeof file;
+  file.path = path;
+  return file;
+}
+
+class c_push : public testing::Test {
+ protected:
+  c_push() {
+    seeded_choices random(5);
+    const auto drawn = make_stream(content::mixed, 900'000, random);
+    large_.assign(drawn.begin(), drawn.end());
+    options_.struct_bytes = sizeof options_;
+    options_.host = "appliance";
+    options_.context = &note_problem_;
+    options_.problem = forward_call<decltype(note_problem_), const char*, cutpoint_status, const char*>;
+  }
+  ~c_push() override { EXPECT_EQ(cutpoint_push_destroy(push_), CUTPOINT_OK); }
+
+  void begin() {
+    ASSERT_EQ(cutpoint_push_begin(store_.get(), engine_.get(), &options_, &push_, &error_), CUTPOINT_OK)
+        << error_.message;
+  }
+  cutpoint_push_stream* begin_stream(const char* path) {
+    const cutpoint_pushed_file file = file_at(path);
+    cutpoint_push_stream* stream = nullptr;
+    EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_OK) << error_.message;
+    return stream;
+  }
+  cutpoint_status write(cutpoint_push_stream* stream, std::string_view text) {
+    return cutpoint_push_write(stream, text.data(), text.size(), &error_);
+  }
+  void push_whole(const char* path, std::string_view text) {
+    cutpoint_push_stream* const stream = begin_stream(path);
+    EXPECT_EQ(cutpoint_push_write(stream, text.data(), text.size(), nullptr), CUTPOINT_OK);
+    EXPECT_EQ(cutpoint_push_end(stream, nullptr), CUTPOINT_OK);
+  }
+
+  const temporary_folder folder_;
+  std::string large_;
+  const engine_handle engine_ = make_engine(2);
+  const store_handle store_ = make_store(folder_ / "store");
+  std::map<std::string, std::string> problems_;
+  int answer_ = 0;
+  std::function<int(const char*, cutpoint_status, const char*)> note_problem_ =
+      [this](const char* path, cutpoint_status, const char* why) {
+        problems_[path] = why;
+        return answer_;
+      };
+  cutpoint_push_options options_ = {};
+  cutpoint_push* push_ = nullptr;
+  cutpoint_error error_ = {};
+};
+
+TEST_F(c_push, streams_of_several_threads_become_files) {
+  const char* const path = "/vm";
+  const char* const tag = "nightly";
+  options_.paths = &path;
+  options_.path_count = 1;
+  options_.tags = &tag;
+  options_.tag_count = 1;
+  options_.time = 1'700'000'000'000'000'000;
+  begin();
+  std::vector<std::jthread> threads;
+  for (const char* const each : {"/vm/a", "/vm/b", "/vm/c", "/vm/d"}) {
+    threads.emplace_back([this, each] { push_whole(each, large_); });
+  }
+  threads.clear();
+  cutpoint_pushed_file file = file_at("/vm/sparse");
+  file.flags = CUTPOINT_PUSHED_PERMISSIONS | CUTPOINT_PUSHED_MODIFIED | CUTPOINT_PUSHED_OWNER;
+  file.permissions = 0640;
+  file.user_id = 12;
+  file.group_id = 13;
+  file.modified_seconds = 1'000'000'000;
+  cutpoint_push_stream* stream = nullptr;
+  ASSERT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_push_write_hole(stream, 1'000'000, &error_), CUTPOINT_OK);
+  ASSERT_EQ(write(stream, "end"), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_OK);
+  cutpoint_pushed_file link = file_at("/vm/link");
+  link.kind = CUTPOINT_SYMBOLIC_LINK;
+  link.target = "a";
+  ASSERT_EQ(cutpoint_push_add(push_, &link, &error_), CUTPOINT_OK) << error_.message;
+
+  const cutpoint_store_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK) << error_.message;
+  EXPECT_EQ(snapshot->files, 6u);
+  EXPECT_EQ(snapshot->flags, 0u);
+  EXPECT_EQ(snapshot->time, options_.time);
+  EXPECT_STREQ(snapshot->host, "appliance");
+  EXPECT_STREQ(snapshot->paths[0], "/vm");
+  EXPECT_STREQ(snapshot->tags[0], "nightly");
+  EXPECT_EQ(read_range(store_.get(), snapshot->id, "/vm/c", 0, UINT64_MAX), large_);
+  EXPECT_EQ(read_range(store_.get(), snapshot->id, "/vm/sparse", 999'999, UINT64_MAX), std::string("\0end", 4));
+  auto note = [&](const cutpoint_stored_file* each) {
+    EXPECT_EQ(each->permissions, 0640u);
+    EXPECT_EQ(each->user_id, 12u);
+    EXPECT_EQ(each->group_id, 13u);
+    EXPECT_EQ(each->modified_seconds, 1'000'000'000);
+    return 0;
+  };
+  EXPECT_EQ(cutpoint_store_list_files(store_.get(), snapshot->id, "/vm/sparse",
+                                      forward_call<decltype(note), const cutpoint_stored_file*>, &note, &error_),
+            CUTPOINT_OK);
+}
+
+TEST_F(c_push, a_failed_stream_is_left_out_and_named) {
+  begin();
+  push_whole("/whole", large_);
+  cutpoint_push_stream* const stream = begin_stream("/dump");
+  ASSERT_EQ(write(stream, large_), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_push_commit(push_, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT) << "a stream is open";
+  EXPECT_EQ(cutpoint_push_fail(stream, "the producer died"), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_push_fail(begin_stream("/other"), nullptr), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_push_fail(nullptr, nullptr), CUTPOINT_OK);
+  const cutpoint_store_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK) << error_.message;
+  EXPECT_EQ(snapshot->flags, static_cast<std::uint64_t>(CUTPOINT_SNAPSHOT_INCOMPLETE));
+  EXPECT_EQ(snapshot->files, 1u);
+  EXPECT_EQ(problems_,
+            (std::map<std::string, std::string>{{"/dump", "the producer died"}, {"/other", "the stream has failed"}}));
+  EXPECT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("has ended"));
+}
+
+TEST_F(c_push, a_callback_that_fails_ends_the_session) {
+  answer_ = 7;
+  begin();
+  push_whole("/whole", "text");
+  EXPECT_EQ(cutpoint_push_fail(begin_stream("/dump"), "x"), CUTPOINT_CALLBACK_FAILED);
+  EXPECT_EQ(cutpoint_push_commit(push_, nullptr, &error_), CUTPOINT_CALLBACK_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("the callback problem returned 7"));
+}
+
+TEST_F(c_push, cancellation_has_its_own_status_and_leaves_no_snapshot) {
+  begin();
+  cutpoint_push_stream* const stream = begin_stream("/long");
+  std::jthread canceller([this] { EXPECT_EQ(cutpoint_push_cancel(push_), CUTPOINT_OK); });
+  cutpoint_status written = CUTPOINT_OK;
+  while (written == CUTPOINT_OK) written = write(stream, large_);
+  EXPECT_EQ(written, CUTPOINT_CANCELLED);
+  EXPECT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_CANCELLED);
+  EXPECT_EQ(cutpoint_push_commit(push_, nullptr, &error_), CUTPOINT_CANCELLED);
+  cutpoint_store_counts counts = {};
+  counts.struct_bytes = sizeof counts;
+  EXPECT_EQ(cutpoint_store_statistics(store_.get(), &counts, &error_), CUTPOINT_OK) << "the store is not cancelled";
+  EXPECT_EQ(counts.snapshots, 0u);
+  cutpoint_store_check_summary checked = {};
+  checked.struct_bytes = sizeof checked;
+  EXPECT_EQ(cutpoint_store_check(store_.get(), nullptr, &checked, &error_), CUTPOINT_OK);
+  EXPECT_EQ(checked.object_problems, 0u);
+}
+
+TEST_F(c_push, wrong_calls_are_refused) {
+  begin();
+  cutpoint_store* const store = store_.get();
+  EXPECT_EQ(cutpoint_store_destroy(store), CUTPOINT_WRONG_STATE) << "a session needs it";
+  cutpoint_push* other = nullptr;
+  EXPECT_EQ(cutpoint_push_begin(nullptr, engine_.get(), nullptr, &other, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_begin(store, nullptr, nullptr, &other, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_begin(store, engine_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  cutpoint_push_stream* stream = nullptr;
+  cutpoint_pushed_file file = file_at("no/slash");
+  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("begins with a slash"));
+  file.path = "/x";
+  file.flags = 64;
+  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  file.flags = 0;
+  file.kind = 99;
+  EXPECT_EQ(cutpoint_push_add(push_, &file, &error_), CUTPOINT_INVALID_ARGUMENT);
+  file.path = nullptr;
+  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_begin_stream(push_, nullptr, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_begin_stream(nullptr, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(stream, nullptr);
+  EXPECT_EQ(cutpoint_push_write(nullptr, "x", 1, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_end(nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_commit(nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_cancel(nullptr), CUTPOINT_INVALID_ARGUMENT);
+  stream = begin_stream("/open");
+  EXPECT_EQ(cutpoint_push_write(stream, nullptr, 1, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_destroy(push_), CUTPOINT_OK);
+  push_ = nullptr;
+  EXPECT_EQ(write(stream, "late"), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_INVALID_ARGUMENT) << "and the handle is destroyed";
+}
+
+TEST_F(c_push, a_backup_tells_its_progress_and_ends_when_it_is_told_to) {
+  folder_.make_file("tree/file", large_);
+  const std::string tree = folder_ / "tree";
+  const char* const path = tree.c_str();
+  cutpoint_store_backup_options options = backup_of(path);
+  std::vector<cutpoint_store_backup_progress> states;
+  std::string last_path = "none";
+  int answer = 0;
+  auto note = [&](const cutpoint_store_backup_progress* progress) {
+    states.push_back(*progress);
+    last_path = progress->path;
+    return answer;
+  };
+  options.context = &note;
+  options.progress = forward_call<decltype(note), const cutpoint_store_backup_progress*>;
+  ASSERT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, nullptr, &error_), CUTPOINT_OK);
+  ASSERT_GE(states.size(), 3u);
+  EXPECT_EQ(states.back().struct_bytes, sizeof(cutpoint_store_backup_progress));
+  EXPECT_EQ(states.back().new_files, 1u);
+  EXPECT_EQ(states.back().new_folders, 1u);
+  EXPECT_EQ(states.back().read_bytes, large_.size());
+  EXPECT_EQ(last_path, "") << "the totals come last";
+  answer = 1;
+  EXPECT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, nullptr, &error_), CUTPOINT_CALLBACK_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("the callback progress returned 1"));
+}
+
+TEST_F(c_push, an_upper_rate_holds_a_backup_back_until_it_is_cancelled) {
+  folder_.make_file("tree/file", large_);
+  const std::string tree = folder_ / "tree";
+  const char* const path = tree.c_str();
+  cutpoint_store_backup_options options = backup_of(path);
+  options.most_bytes_per_second = 1;
+  const auto store = open_store(folder_ / "store");
+  std::jthread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_EQ(cutpoint_store_cancel(store.get()), CUTPOINT_OK);
+  });
+  EXPECT_EQ(cutpoint_store_back_up(store.get(), engine_.get(), &options, nullptr, &error_), CUTPOINT_CANCELLED);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
