@@ -36,7 +36,7 @@ constexpr command_row command_rows[] = {
     {"find", "Find files in the snapshots of a store", make_find_command},
     {"restore", "Restore the files of a snapshot into a folder", make_restore_command},
     {"diff", "Show what differs between two snapshots", make_diff_command},
-    {"dump", "Write a file of a snapshot to standard output", make_dump_command},
+    {"dump", "Write a file of a snapshot, or a folder as an archive, to standard output", make_dump_command},
     {"mount", "Show the snapshots of a store as folders", make_mount_command},
     {"copy", "Copy snapshots from another store", make_copy_command},
     {"check", "Check a store, and name what is damaged", make_check_command},

@@ -81,6 +81,8 @@ bool output::is_this_file(const struct stat& other) const {
   return S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev && other.st_ino == facts_.st_ino;
 }
 
+bool output::is_terminal() const { return ::isatty(descriptor_) == 1; }
+
 bool output::has_content() const { return is_ours() && S_ISREG(facts_.st_mode) && facts_.st_size != 0; }
 
 status output::begin() {

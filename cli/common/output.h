@@ -30,6 +30,7 @@ class output {
   [[nodiscard]] bool is_same_file(int descriptor) const;
   [[nodiscard]] bool is_same_file(const tree_entry& entry) const;
 
+  [[nodiscard]] bool is_terminal() const;
   /// Returns whether `begin` would delete contents: the file was opened by its path and is not empty.
   [[nodiscard]] bool has_content() const;
   /// Returns the path, or "standard output".

@@ -1,17 +1,27 @@
-// `cutpoint dump`: writes a file of a snapshot to standard output.
-#include <limits>
+// `cutpoint dump`: writes a file of a snapshot, or a folder as an archive, to standard output.
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <cutpoint/store_view.h>
+#include <unistd.h>
+
+#include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/problem_log.h"
 #include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
+#include "cli/store/tar_archive.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
 
 namespace {
+
+constexpr std::uint64_t view_memory_bytes = 64 * MiB;
+constexpr std::size_t read_bytes = MiB;
 
 class dump_command final : public subcommand {
  public:
@@ -23,35 +33,62 @@ class dump_command final : public subcommand {
   snapshot_options among_;
   std::string what_;
   output_option output_;
+  verbosity verbosity_ = verbosity::normal;
 };
+
+status write_file(store_view& view, const viewed_file& file, output& out) {
+  std::vector<std::uint8_t> block(read_bytes);
+  for (std::uint64_t offset = 0;;) {
+    const auto count = view.read(file, offset, block);
+    if (!count) return count.error();
+    if (*count == 0) return {};
+    if (interruption().is_requested()) return stopped_as_asked();
+    const status written = out.write({reinterpret_cast<const char*>(block.data()), *count});
+    if (!written.ok()) return written;
+    offset += *count;
+  }
+}
 
 }  // namespace
 
 void dump_command::add_options(CLI::App& app) {
-  app.add_option("FILE", what_, "File, as SNAPSHOT:PATH; 'latest' is the newest snapshot")->required();
+  app.add_option("FILE", what_, "File or folder, as SNAPSHOT[:PATH]; 'latest' is the newest snapshot")->required();
   store_.add_to(app);
   among_.add_to(app);
   output_.add_to(app);
+  add_verbosity(app, verbosity_);
 }
 
 exit_code dump_command::run() {
-  const console say(verbosity::normal);
-  if (what_.find(':') == std::string::npos) return say.refuse(usage_error(what_ + ": give SNAPSHOT:PATH"));
+  const console say(verbosity_);
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
+  auto view = store_view::make(std::move(*store), {.memory_bytes = view_memory_bytes});
+  if (!view) return fail(say, view.error());
+  const auto file = view->find(which->snapshot.id, which->path);
+  if (!file) return fail(say, file.error());
+  const bool is_folder = file->metadata().kind == file_kind::directory;
   auto out = output_.open();
   if (!out) return fail(say, out.error());
-  status written = out->begin();
-  if (written.ok()) {
-    written = store->read_file(which->snapshot.id, which->path, 0, std::numeric_limits<std::uint64_t>::max(),
-                               [&](byte_span bytes) {
-                                 return out->write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-                               });
+  if (is_folder && out->is_terminal()) {
+    return say.refuse(
+        usage_error(what_ + ": it is a folder, and an archive is not written to a terminal: give --output"));
   }
+  problem_log problems(say, verbosity_);
+  status written = out->begin();
+  if (written.ok() && is_folder) {
+    written = write_tar(
+        *view, *file, *out, [&](const std::string& path, const status& why) { problems.add(path, why); },
+        [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); }, &interruption());
+  } else if (written.ok()) {
+    written = write_file(*view, *file, *out);
+  }
+  problems.finish();
   if (written.ok()) written = out->finish();
-  return written.ok() ? exit_code::done : fail(say, written);
+  if (!written.ok()) return fail(say, written);
+  return problems.count() == 0 ? exit_code::done : exit_code::input_failed;
 }
 
 std::unique_ptr<subcommand> make_dump_command() { return std::make_unique<dump_command>(); }

@@ -127,4 +127,21 @@ result<std::size_t> store_view::read(const viewed_file& file, std::uint64_t offs
   return filled;
 }
 
+result<std::vector<viewed_data>> store_view::data_of(const viewed_file& file) {
+  std::vector<viewed_data> data;
+  const store::folder_entry& entry = file.description_->entry;
+  const auto add = [&](const store::stored_extent& extent, std::uint64_t position) {
+    if (extent.kind == store::extent_kind::hole) return status();
+    const std::uint64_t end = std::min(position + extent.bytes(), entry.size);
+    if (!data.empty() && data.back().end == position) {
+      data.back().end = end;
+    } else {
+      data.push_back({position, end});
+    }
+    return status();
+  };
+  const status visited = store::visit_file(entry, 0, entry.size, implementation_->records, add);
+  return visited.ok() ? result(std::move(data)) : visited;
+}
+
 }  // namespace cutpoint

@@ -43,6 +43,12 @@ class viewed_file {
   std::shared_ptr<const description> description_;
 };
 
+/// A byte range of a file that is no hole.
+struct viewed_data {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 /// The entries of a folder, read one after the other in the order of their names. Not thread-safe. The view must outlive
 /// it.
 class viewed_folder {
@@ -93,6 +99,8 @@ class store_view {
   /// not a regular file.
   [[nodiscard]] result<std::size_t> read(const viewed_file& file, std::uint64_t offset,
                                          std::span<std::uint8_t> destination);
+  /// Returns the byte ranges of a regular file that are no holes, in order. Neighbours are one. Errors: as for `read`.
+  [[nodiscard]] result<std::vector<viewed_data>> data_of(const viewed_file& file);
 
  private:
   struct implementation;

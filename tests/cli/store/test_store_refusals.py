@@ -44,7 +44,6 @@ class Refusals(CommandTest):
         self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
         self.assert_failed(self.run_command("restore", "latest", "--target", "out", "--store", "store"), "latest: no snapshot")
         self.assert_failed(self.run_command("forget", "ab", "--store", "store"), "ab: no snapshot")
-        self.assert_refused(self.run_command("dump", "latest", "--store", "store"), "give SNAPSHOT:PATH")
         self.assertFalse((self.folder / "out").exists())
         for _ in range(17):  # two of them begin with the same digit
             self.assert_done(self.run_command("backup", "password", "--force", "--store", "store"))

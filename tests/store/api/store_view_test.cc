@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -230,6 +231,34 @@ TEST(store_view, a_record_that_is_gone_is_damage_and_no_missing_file) {
   EXPECT_NE(another.find(id, stored.path_of("file")).error().system_error(), ENOENT);
   EXPECT_EQ(view.find("0123", "").error().code(), status_code::invalid_argument);
   EXPECT_EQ(view.find("../config", "").error().code(), status_code::invalid_argument);
+}
+
+TEST(store_view, says_where_the_data_of_a_file_are) {
+  viewed_store store;
+  const auto make_sparse = [&](const std::string& name, std::uint64_t size, std::vector<std::uint64_t> places) {
+    store.write(name, "");
+    std::fstream file(store.path_of(name));
+    for (const std::uint64_t place : places) {
+      file.seekp(static_cast<std::streamoff>(place));
+      file << random_text(place, 4 * MiB);
+    }
+    file.close();
+    std::filesystem::resize_file(store.path_of(name), size);
+  };
+  make_sparse("two", 64 * MiB, {8 * MiB, 32 * MiB});
+  make_sparse("none", 3 * MiB, {});
+  const std::string id = store.back_up("whole", random_text(1, 5 * MiB));
+  store_view view = store.view();
+  const auto data_of = [&](const std::string& name) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> data;
+    const auto ranges = *view.data_of(*view.find(id, store.path_of(name)));
+    for (const viewed_data& each : ranges) data.emplace_back(each.begin, each.end);
+    return data;
+  };
+  using ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  EXPECT_EQ(data_of("two"), (ranges{{8 * MiB, 12 * MiB}, {32 * MiB, 36 * MiB}}));
+  EXPECT_EQ(data_of("none"), ranges());
+  EXPECT_EQ(data_of("whole"), (ranges{{0, 5 * MiB}}));
 }
 
 }  // namespace
