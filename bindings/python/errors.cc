@@ -6,6 +6,7 @@ namespace {
 
 /// Lives as long as the process: the module is never unloaded.
 PyObject* cutpoint_error = nullptr;
+PyObject* cancelled = nullptr;
 
 nb::handle type_of(status_code code) {
   switch (code) {
@@ -16,6 +17,8 @@ nb::handle type_of(status_code code) {
       return PyExc_MemoryError;
     case status_code::io_error:
       return PyExc_OSError;
+    case status_code::cancelled:
+      return cancelled;
     default:
       return cutpoint_error;
   }
@@ -58,6 +61,10 @@ void add_errors(nb::module_& module) {
       "cutpoint.CutpointError", "A back end, a device or a library failed or is missing.", PyExc_RuntimeError, nullptr);
   if (cutpoint_error == nullptr) throw nb::python_error();
   module.attr("CutpointError") = nb::borrow(cutpoint_error);
+  cancelled = PyErr_NewExceptionWithDoc("cutpoint.Cancelled", "The work was cancelled by another thread.",
+                                        cutpoint_error, nullptr);
+  if (cancelled == nullptr) throw nb::python_error();
+  module.attr("Cancelled") = nb::borrow(cancelled);
 }
 
 void raise(const status& why, const std::string& object) {

@@ -11,12 +11,12 @@ namespace cutpoint::python {
 
 namespace nb = nanobind;
 
-/// Defines CutpointError in the module.
+/// Defines CutpointError and Cancelled in the module.
 void add_errors(nb::module_& module);
 
 /// Throws the exception for a failure: ValueError for invalid_argument and unknown_name, OSError for io_error (with errno
-/// and the name of the file at fault if a system call failed), MemoryError for memory_limit, and CutpointError for all
-/// others. `object` is the file or the store that the call is about; it is empty if there is none. Needs the GIL.
+/// and the name of the file at fault if a system call failed), MemoryError for memory_limit, Cancelled for cancelled,
+/// and CutpointError for all others. `object` is the file or the store that the call is about; it is empty if there is none. Needs the GIL.
 [[noreturn]] void raise(const status& why, const std::string& object = {});
 
 inline void check(const status& outcome, const std::string& object = {}) {

@@ -6,8 +6,10 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/python/chunker.h"
@@ -15,6 +17,7 @@
 #include "bindings/python/errors.h"
 #include "bindings/python/gil.h"
 #include "bindings/python/process.h"
+#include "bindings/python/push.h"
 #include "bindings/python/store.h"
 #include "bindings/python/stream.h"
 
@@ -78,11 +81,40 @@ NB_MODULE(_core, m) {
 
   m.def("dedup", &dedup);
 
+  nb::class_<pushed_stream>(m, "PushedStream")
+      .def("write", &pushed_stream::write)
+      .def("write_hole", &pushed_stream::write_hole)
+      .def("end", &pushed_stream::end)
+      .def("fail", &pushed_stream::fail);
+  using number = std::optional<std::uint32_t>;
+  nb::class_<pushed_session>(m, "PushedSession")
+      .def("begin_stream",
+           [](pushed_session& session, nb::handle path, number permissions, number user_id, number group_id,
+              std::optional<std::int64_t> modified) {
+             return session.begin_stream(path, {permissions, user_id, group_id, modified});
+           })
+      .def("add",
+           [](pushed_session& session, nb::handle path, bool is_folder, nb::handle target, number permissions,
+              number user_id, number group_id, std::optional<std::int64_t> modified) {
+             session.add(path, is_folder, target, {permissions, user_id, group_id, modified});
+           })
+      .def("cancel", &pushed_session::cancel)
+      .def("close", &pushed_session::close);
+
   m.def("create_store", &create_store);
   nb::class_<open_store>(m, "OpenStore")
       .def(nb::init<nb::handle, const optional_secret&>())
       .def("close", &open_store::close)
+      .def("cancel", &open_store::cancel)
       .def("back_up", &open_store::back_up)
+      .def("begin_push",
+           [](nb::object self, nb::handle host, const object_list& paths, const object_list& tags, std::int64_t time,
+              std::uint64_t most_streams, std::uint64_t threads, std::optional<std::uint64_t> memory_bytes,
+              std::uint64_t most_bytes_per_second) {
+             return nb::cast<open_store&>(self).begin_push(self, host, paths, tags, time, most_streams, threads,
+                                                           memory_bytes, most_bytes_per_second);
+           })
+      .def("commit_push", &open_store::commit_push)
       .def("snapshots", &open_store::snapshots)
       .def("find", &open_store::find)
       .def("remove", &open_store::remove)

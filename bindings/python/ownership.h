@@ -35,9 +35,9 @@ class process_local {
     }
   }
 
- private:
   [[nodiscard]] bool is_in_its_process() const noexcept { return process_ == ::getpid(); }
 
+ private:
   pid_t process_ = ::getpid();
   std::unique_ptr<Object> object_;
 };

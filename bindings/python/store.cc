@@ -1,5 +1,6 @@
 #include "bindings/python/store.h"
 
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -31,6 +32,36 @@ auto note_file_in(std::vector<noted_problem>& problems) {
   };
 }
 
+/// Calls functions of Python with the progress of a backup, from the threads of the backup.
+class progress_caller {
+ public:
+  explicit progress_caller(const object_list& functions) : functions_(functions) {}
+
+  /// Returns false if one has raised.
+  bool call(const store_backup_progress& done) {
+    const auto now = std::chrono::steady_clock::now();
+    if (raised_ || (now < next_ && !done.path.empty())) return !raised_;
+    next_ = now + std::chrono::milliseconds(100);
+    const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
+    try {
+      for (const nb::object& each : functions_) each(record_of(done));
+    } catch (nb::python_error& error) {
+      raised_.emplace(std::move(error));
+    }
+    PyGILState_Release(state);
+    return !raised_;
+  }
+  /// Throws what it has raised.
+  void raise_failure() {
+    if (raised_) throw *std::exchange(raised_, std::nullopt);
+  }
+
+ private:
+  const object_list& functions_;
+  std::chrono::steady_clock::time_point next_;
+  std::optional<nb::python_error> raised_;
+};
+
 }  // namespace
 
 void create_store(nb::handle folder, const optional_secret& secret, const std::string& cuts,
@@ -53,15 +84,26 @@ open_store::open_store(nb::handle folder, const optional_secret& secret) : folde
 
 void open_store::close() {
   const exclusive_use use(busy_);
+  for (const auto& each : pushes_) {
+    if (const auto session = each.lock()) session->close();
+  }
+  pushes_.clear();
   store_.reset();
+}
+
+void open_store::cancel() {
+  const std::lock_guard lock(running_mutex_);
+  if (running_ != nullptr) running_->request();
 }
 
 nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const object_list& tags, std::int64_t time,
                               nb::handle parent, bool reads_everything, const object_list& exclude,
                               const object_list& include, bool one_file_system, bool exclude_caches,
                               nb::handle standard_input_name, std::uint64_t most_old_containers, std::uint64_t threads,
-                              std::optional<std::uint64_t> memory_bytes) {
+                              std::optional<std::uint64_t> memory_bytes, std::uint64_t most_bytes_per_second,
+                              const object_list& progress) {
   std::vector<noted_problem> problems;
+  progress_caller caller(progress);
   store_backup_options options{.paths = texts_of(paths),
                                .standard_input_name = path_of(standard_input_name),
                                .walking = {.exclude = make_patterns(exclude),
@@ -76,13 +118,45 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
                                .most_old_containers = most_old_containers,
                                .problem = note_in(problems)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
-  const auto snapshot = value_of(use([&](backup_store& store, cancellation& cancel) -> result<store_snapshot> {
+  options.most_bytes_per_second = most_bytes_per_second;
+  auto snapshot = use([&](backup_store& store, cancellation& cancel) -> result<store_snapshot> {
     options.cancel = &cancel;
+    if (!progress.empty()) {
+      options.progress = [&](const store_backup_progress& done) {
+        if (!caller.call(done)) cancel.request();
+      };
+    }
     const auto engine = find_engine(threads);
     if (!engine) return engine.error();
     return store.back_up(**engine, options);
-  }));
-  return nb::make_tuple(record_of(snapshot), records_of(problems));
+  });
+  caller.raise_failure();
+  return nb::make_tuple(record_of(value_of(std::move(snapshot))), records_of(problems));
+}
+
+std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, nb::handle host, const object_list& paths,
+                                                       const object_list& tags, std::int64_t time,
+                                                       std::uint64_t most_streams, std::uint64_t threads,
+                                                       std::optional<std::uint64_t> memory_bytes,
+                                                       std::uint64_t most_bytes_per_second) {
+  store_push_options options{.host = path_of(host),
+                             .paths = texts_of(paths),
+                             .tags = texts_of(tags),
+                             .time = time,
+                             .most_streams = most_streams,
+                             .most_bytes_per_second = most_bytes_per_second};
+  if (memory_bytes) options.memory_bytes = *memory_bytes;
+  const auto session = std::make_shared<pushed_session>(std::move(self), folder_, most_bytes_per_second != 0);
+  python::check(use([&](backup_store& store, cancellation&) { return session->begin(store, threads, options); }),
+                folder_);
+  std::erase_if(pushes_, [](const auto& each) { return each.expired(); });
+  pushes_.push_back(session);
+  return session;
+}
+
+nb::tuple open_store::commit_push(pushed_session& session) {
+  const auto snapshot = value_of(use([&](backup_store&, cancellation&) { return session.commit(); }));
+  return nb::make_tuple(record_of(snapshot), session.problems());
 }
 
 nb::list open_store::snapshots() {

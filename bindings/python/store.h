@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "bindings/python/errors.h"
 #include "bindings/python/interruptible.h"
 #include "bindings/python/ownership.h"
+#include "bindings/python/push.h"
 
 namespace cutpoint::python {
 
@@ -32,15 +35,29 @@ void create_store(nanobind::handle folder, const optional_secret& secret, const 
 class open_store {
  public:
   open_store(nanobind::handle folder, const optional_secret& secret);
+  /// Abandons the push sessions that have not ended.
   void close();
+  /// Ends the call that is running in another thread, if there is one.
+  void cancel();
 
-  /// Returns the snapshot and its problems.
+  /// Returns the snapshot and its problems. The functions in `progress` are
+  /// called about ten times a second, and with the totals.
   [[nodiscard]] nanobind::tuple back_up(const object_list& paths, nanobind::handle host, const object_list& tags,
                                         std::int64_t time, nanobind::handle parent, bool reads_everything,
                                         const object_list& exclude, const object_list& include, bool one_file_system,
                                         bool exclude_caches, nanobind::handle standard_input_name,
                                         std::uint64_t most_old_containers, std::uint64_t threads,
-                                        std::optional<std::uint64_t> memory_bytes);
+                                        std::optional<std::uint64_t> memory_bytes, std::uint64_t most_bytes_per_second,
+                                        const object_list& progress);
+  /// Begins a push session. `self` is this object.
+  [[nodiscard]] std::shared_ptr<pushed_session> begin_push(nanobind::object self, nanobind::handle host,
+                                                           const object_list& paths, const object_list& tags,
+                                                           std::int64_t time, std::uint64_t most_streams,
+                                                           std::uint64_t threads,
+                                                           std::optional<std::uint64_t> memory_bytes,
+                                                           std::uint64_t most_bytes_per_second);
+  /// Commits a push session of this store. Returns the snapshot and its problems.
+  [[nodiscard]] nanobind::tuple commit_push(pushed_session& session);
   [[nodiscard]] nanobind::list snapshots();
   [[nodiscard]] nanobind::dict find(nanobind::handle id);
   void remove(const object_list& ids);
@@ -73,11 +90,28 @@ class open_store {
   void remove_key(const std::string& id);
 
  private:
+  /// Lets `cancel` find what ends the present call.
+  class running_cancellation {
+   public:
+    running_cancellation(open_store& owner, cancellation& cancel) : owner_(owner) { show(&cancel); }
+    ~running_cancellation() { show(nullptr); }
+    running_cancellation(const running_cancellation&) = delete;
+    running_cancellation& operator=(const running_cancellation&) = delete;
+
+   private:
+    void show(cancellation* cancel) {
+      const std::lock_guard lock(owner_.running_mutex_);
+      owner_.running_ = cancel;
+    }
+    open_store& owner_;
+  };
+
   /// Runs `body` without the GIL, with the store and what ends its work, and returns its result.
   template <class Body>
   auto use(Body&& body, duration expected = duration::any) {
     const exclusive_use admitted(busy_);
     process_cancellation cancel;
+    const running_cancellation shown(*this, cancel);
     return interruptibly(cancel, expected, [&, &library_store = store()] { return body(library_store, cancel); });
   }
   /// Returns the store, or throws ValueError.
@@ -95,6 +129,9 @@ class open_store {
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::string folder_;
   std::optional<backup_store> store_;
+  std::vector<std::weak_ptr<pushed_session>> pushes_;
+  std::mutex running_mutex_;
+  cancellation* running_ = nullptr;  ///< of the present call
 };
 
 }  // namespace cutpoint::python

@@ -38,6 +38,12 @@ nb::dict record_of(const store_snapshot& snapshot) {
   return record;
 }
 
+nb::tuple record_of(const store_backup_progress& progress) {
+  return nb::make_tuple(progress.files.added, progress.files.changed, progress.files.unchanged, progress.folders.added,
+                        progress.folders.changed, progress.folders.unchanged, progress.bytes, progress.read_bytes,
+                        progress.problems, progress.parent_files, progress.parent_bytes, system_text(progress.path));
+}
+
 nb::tuple record_of(const stored_file& file) {
   return nb::make_tuple(system_text(file.path), to_string(file.kind), file.permissions, file.user_id, file.group_id,
                         file.size, file.modified.tv_sec, file.modified.tv_nsec, system_text(file.target));

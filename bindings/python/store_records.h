@@ -31,6 +31,8 @@ using id_pairs = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] nanobind::tuple system_texts(const std::vector<std::string>& texts);
 
 [[nodiscard]] nanobind::dict record_of(const store_snapshot& snapshot);
+/// Needs the GIL, as the others.
+[[nodiscard]] nanobind::tuple record_of(const store_backup_progress& progress);
 [[nodiscard]] nanobind::tuple record_of(const stored_file& file);
 [[nodiscard]] nanobind::dict ids_of(const id_pairs& ids);
 [[nodiscard]] nanobind::list records_of(const std::vector<noted_problem>& problems);

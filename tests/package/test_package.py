@@ -106,14 +106,16 @@ class Package(unittest.TestCase):
     def test_the_programs_of_its_page_run(self):
         programs = re.findall(r"```cpp\n(.*?)```", (HERE.parents[1] / "docs" / "cpp.md").read_text(), re.DOTALL)
         said = []
-        for program in programs:
+        for text in programs:
             source = self.folder / "program.cc"
-            source.write_text(program)
-            said.append(run(self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))))
+            source.write_text(text)
+            program = self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))
+            said.append(run(program, cwd=self.folder))
         self.assertEqual(said[1:3], ["every byte lies in a chunk\n", "stored, 2100000 bytes of 3 streams\n"])
         self.assertRegex(said[3], r"\A4\d\d new chunks\n\Z")
         self.assertRegex(said[4], r"\A[12] of 4\d\d chunks cut anew, as sequentially\n\Z")
-        self.assertRegex(said[5], r"\A[1-9]\d* records\n\Z")
+        self.assertEqual(said[5], "2000000 bytes in 1 file, incomplete\n")
+        self.assertRegex(said[6], r"\A[1-9]\d* records\n\Z")
         runs = re.findall(r"^(\d+) chunks of (\d+) bytes, [0-9a-f]{8}$", said[0], re.MULTILINE)
         self.assertEqual(sum(int(count) * int(length) for count, length in runs), 1_000_000)
         self.assertIn("fastcdc(", said[0])

@@ -1,6 +1,6 @@
 """The types of the compiled module, for type checkers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cutpoint._chunks import Chunk
@@ -10,6 +10,9 @@ __version__: str
 
 class CutpointError(RuntimeError):
     """A back end, a device or a library failed or is missing."""
+
+class Cancelled(CutpointError):
+    """The work was cancelled by another thread."""
 
 class Settings:
     @staticmethod
@@ -62,9 +65,38 @@ def create_store(
     container_bytes: int,
 ) -> None: ...
 
+class PushedStream:
+    def write(self, data: Bytes) -> int: ...
+    def write_hole(self, count: int) -> None: ...
+    def end(self) -> None: ...
+    def fail(self, reason: str) -> None: ...
+
+class PushedSession:
+    def begin_stream(
+        self,
+        path: Path,
+        permissions: int | None,
+        user_id: int | None,
+        group_id: int | None,
+        modified: int | None,
+    ) -> PushedStream: ...
+    def add(
+        self,
+        path: Path,
+        is_folder: bool,
+        target: Path,
+        permissions: int | None,
+        user_id: int | None,
+        group_id: int | None,
+        modified: int | None,
+    ) -> None: ...
+    def cancel(self) -> None: ...
+    def close(self) -> None: ...
+
 class OpenStore:
     def __init__(self, folder: Path, secret: tuple[str, bytes] | None) -> None: ...
     def close(self) -> None: ...
+    def cancel(self) -> None: ...
     def back_up(
         self,
         paths: Sequence[Path],
@@ -81,7 +113,21 @@ class OpenStore:
         most_old_containers: int,
         threads: int,
         memory_bytes: int | None,
+        most_bytes_per_second: int,
+        progress: Sequence[Callable[[tuple[Any, ...]], object]],
     ) -> tuple[dict[str, Any], list[Any]]: ...
+    def begin_push(
+        self,
+        host: str,
+        paths: Sequence[Path],
+        tags: Sequence[str],
+        time: int,
+        most_streams: int,
+        threads: int,
+        memory_bytes: int | None,
+        most_bytes_per_second: int,
+    ) -> PushedSession: ...
+    def commit_push(self, session: PushedSession) -> tuple[dict[str, Any], list[Any]]: ...
     def snapshots(self) -> list[dict[str, Any]]: ...
     def find(self, id: str) -> dict[str, Any]: ...
     def remove(self, ids: list[str]) -> None: ...

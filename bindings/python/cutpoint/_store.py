@@ -6,14 +6,16 @@ import errno
 import io
 import os
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as _Path
 from types import TracebackType
 from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
 from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads, settings
+from cutpoint._push import PushSession
 from cutpoint._store_records import (
+    BackupProgress,
     Change,
     Checked,
     Copied,
@@ -26,6 +28,7 @@ from cutpoint._store_records import (
     Restored,
     Snapshot,
     StoredFile,
+    _problems,
 )
 
 
@@ -89,6 +92,8 @@ class Store:
         most_old_containers: SupportsIndex = 0,
         threads: SupportsIndex | None = None,
         memory_bytes: SupportsIndex | None = None,
+        most_bytes_per_second: SupportsIndex = 0,
+        progress: Callable[[BackupProgress], object] | None = None,
     ) -> Snapshot:
         """Backs up files and folders, and returns the snapshot, which is durable then. The path "-" is standard input.
 
@@ -104,6 +109,10 @@ class Store:
         most_old_containers
             At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only
             others have is stored again, so that a restore reads few containers. 0 is no bound.
+        most_bytes_per_second
+            An upper rate for what is read. 0 is no bound.
+        progress
+            Called with what was done so far, about ten times a second and at the end. If it raises, the backup ends.
 
         File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
         if hasattr(paths, "read"):
@@ -123,8 +132,50 @@ class Store:
             _number("most_old_containers", most_old_containers, 0, MOST_BYTES),
             _threads(threads),
             _memory(memory_bytes),
+            _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
+            [] if progress is None else [lambda fields: progress(BackupProgress._make(fields))],
         )
         return Snapshot(**record, problems=tuple(_problems(problems)))
+
+    def push(
+        self,
+        *,
+        host: str | None = None,
+        paths: Path | Iterable[Path] = "/",
+        tags: Iterable[str] = (),
+        time: int = 0,
+        most_streams: SupportsIndex = 4,
+        threads: SupportsIndex | None = None,
+        memory_bytes: SupportsIndex | None = None,
+        most_bytes_per_second: SupportsIndex = 0,
+    ) -> PushSession:
+        """Begins a push session, which stores streams whose bytes the program has as the files of one snapshot.
+
+            with store.push(tags=["nightly"]) as session:
+                with session.stream("/vm/disk.img") as stream:
+                    stream.write(b"...")
+            print(session.snapshot)
+
+        paths
+            What the snapshot is of: everything lies at or below one of them.
+        most_streams
+            How many streams may be open at once. They share half of `memory_bytes`, and the other half is for what is
+            known of the files.
+        most_bytes_per_second
+            An upper rate for what all streams together take. 0 is no bound.
+
+        `host`, `tags` and `time` are as for `backup`."""
+        session = self._store.begin_push(
+            socket.gethostname() if host is None else host,
+            _list(paths),
+            list(tags),
+            time,
+            _number("most_streams", most_streams, 1, MOST_BYTES),
+            _threads(threads),
+            _memory(memory_bytes),
+            _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
+        )
+        return PushSession(self._store, session)
 
     def snapshots(self) -> list[Snapshot]:
         """Returns all snapshots that can be read, the oldest first. `check` names the others."""
@@ -343,8 +394,12 @@ class Store:
         """Removes a key, durably. Whoever has read it before can still open the store."""
         self._store.remove_key(id)
 
+    def cancel(self) -> None:
+        """Ends the call that another thread is in: it raises `Cancelled`. Any thread may call this at any time."""
+        self._store.cancel()
+
     def close(self) -> None:
-        """Frees the memory. After this call all others raise ValueError."""
+        """Frees the memory, and abandons push sessions. After this call all others raise ValueError."""
         self._store.close()
 
     def __enter__(self) -> Store:
@@ -392,10 +447,6 @@ def _secret(password: str | None, key_file: Path | None) -> tuple[str, bytes] | 
 
 def _id(snapshot: Snapshot | str) -> str:
     return snapshot.id if isinstance(snapshot, Snapshot) else snapshot
-
-
-def _problems(records: list[Any]) -> list[Problem]:
-    return [Problem(*fields) for fields in records]
 
 
 def _with_problems(record: dict[str, Any]) -> dict[str, Any]:

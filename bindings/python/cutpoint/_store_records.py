@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
@@ -21,6 +21,33 @@ class Problem(NamedTuple):
     errno: int | None
     #: the id of the snapshot that has the file, or empty
     snapshot: str
+
+
+def _problems(records: list[Any]) -> list[Problem]:
+    return [Problem(*fields) for fields in records]
+
+
+class BackupProgress(NamedTuple):
+    """What a backup has done so far."""
+
+    #: that the parent does not have, or all without a parent; of all kinds except folders
+    new_files: int
+    changed_files: int
+    unchanged_files: int
+    new_folders: int
+    changed_folders: int
+    unchanged_folders: int
+    #: of the contents, with holes, that were read or found unchanged
+    bytes: int
+    #: of these, the bytes that were read
+    read_bytes: int
+    problems: int
+    #: that the parent has, which are as many as may be expected; 0 without a parent
+    parent_files: int
+    #: of the contents of the parent
+    parent_bytes: int
+    #: of the present file or folder; empty with the totals, which come last
+    path: str
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ PRINTED = [
     r"buzhash\(.*\) 3000000\n",
     r"fastcdc\(.*avg_bytes=4096.*\) \d+\.\d%\nno such file io_error 2\n",
     r"1 files?, 1000 bytes\n/.*/notes 1000\nb'0101'\n1 file, .*daily snapshot, .*monthly snapshot\n",
+    r"2000000 bytes; incomplete: the data base was stopped\n",
 ]
 
 
