@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <map>
 
 #include <cutpoint/inputs.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "store/backup/change_digest.h"
-#include "store/backup/change_time.h"
 #include "store/backup/content_feed.h"
+#include "store/backup/file_description.h"
 #include "store/backup/named_paths.h"
 #include "store/backup/parent_tree.h"
 #include "store/backup/tree_builder.h"
@@ -34,6 +33,8 @@ class backup {
         is_matched_(options.walking.exclude.size()),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
+        description_(parent_, contents == nullptr, options.cancel,
+                     [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
         contents_(std::move(contents)),
         tree_(nodes, [this](const std::string& path, const status& why) { report(path, why); }) {
@@ -56,13 +57,6 @@ class backup {
     std::shared_ptr<pending_entry> entry;
   };
 
-  /// A file that is about to be added to the tree.
-  struct prepared_file {
-    std::shared_ptr<pending_entry> entry;
-    bool is_read = false;                       ///< whether it has content that must be read
-    std::unique_ptr<file_source> content = {};  ///< the content, unless this is a dry run
-  };
-
   void report(const std::string& path, const status& why) {
     ++summary_.totals.problems;
     if (options_.problem) options_.problem(path, why);
@@ -70,8 +64,6 @@ class backup {
   void warn(const std::string& path, std::string_view why) const {
     if (options_.warning) options_.warning(path, {status_code::io_error, fmt::format("{}: {}", path, why)});
   }
-  /// Its content must be read after this call.
-  folder_entry entry_of(const tree_entry& walked);
   status store_path(const named_path& named);
   status store_passed_over(const tree_entry& walked);
   status store_tree(const std::string& path, const tree_entry& root_entry);
@@ -82,9 +74,6 @@ class backup {
   void report_progress(const std::string& path);
   status add(const tree_entry& walked);
   status add_file(tree_entry walked, const folder_entry* stored);
-  result<prepared_file> prepare(const tree_entry& walked, const folder_entry* stored);
-  status add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
-                        const file_source* content);
   status read_next();
   status read(const file_to_read& file, file_stream& stream);
   status read_rest();
@@ -98,10 +87,10 @@ class backup {
   std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
   file_reader reader_;
   parent_tree parent_;
+  file_description description_;
   throttle throttle_;
   std::unique_ptr<content_feed> contents_;  ///< null in a dry run
   tree_builder tree_;
-  change_times change_times_;
   backup_summary summary_;
   std::string reading_path_;
   std::uint64_t found_paths_ = 0;  ///< of those that were given
@@ -109,15 +98,7 @@ class backup {
   std::deque<file_to_read> unread_;
   std::string folder_ = "/";                     ///< path of the present folder, with a slash at its end
   std::vector<std::size_t> folder_bytes_ = {1};  ///< lengths of the paths of this folder and those above
-  /// First names of files with several, by device and inode.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
 };
-
-folder_entry backup::entry_of(const tree_entry& walked) {
-  folder_entry entry{walked, walked.path.substr(walked.path.rfind('/') + 1)};
-  entry.changed = change_times_.trusted(walked);
-  return entry;
-}
 
 result<backup_summary> backup::run() {
   while (next_named_ < named_.size()) {
@@ -214,7 +195,7 @@ status backup::store_standard_input(const std::string& path) {
   described.user_id = ::geteuid();
   described.group_id = ::getegid();
   ::clock_gettime(CLOCK_REALTIME, &described.modified);
-  const file_to_read file = {path, std::make_shared<pending_entry>(entry_of(described))};
+  const file_to_read file = {path, std::make_shared<pending_entry>(description_.entry_of(described))};
   const folder_entry* const before = parent_.find(file.entry->entry.name);
   if (before != nullptr) file.entry->parent_digest = change_digest(*before);
   tree_.add(file.entry, path);
@@ -253,9 +234,9 @@ void backup::leave_folders(const std::string& path) {
 }
 
 void backup::enter(const tree_entry& walked, bool is_above) {
-  folder_entry entry = entry_of(walked);
+  folder_entry entry = description_.entry_of(walked);
   const folder_entry* const stored = parent_.find(entry.name);
-  if (status read = add_attributes(entry, walked, stored, nullptr); !read.ok()) report(walked.path, read);
+  if (status read = description_.add_attributes(entry, walked, stored, nullptr); !read.ok()) report(walked.path, read);
   if (!is_above) {
     store_backup_counts& counts = summary_.totals.folders;
     const bool is_same = stored != nullptr && change_digest(*stored) == change_digest(entry);
@@ -288,7 +269,7 @@ status backup::add(const tree_entry& walked) {
 }
 
 status backup::add_file(tree_entry walked, const folder_entry* stored) {
-  auto file = prepare(walked, stored);
+  auto file = description_.describe(walked, stored);
   for (int attempt = 0; !file && attempt < most_attempts; ++attempt) {
     const int error = file.error().system_error();
     if (error == EMFILE || error == ENFILE) {  // files that wait to be read have the descriptors
@@ -299,18 +280,19 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
     } else {
       break;
     }
-    file = prepare(walked, stored);
+    file = description_.describe(walked, stored);
   }
   if (!file && file.error().code() == status_code::cancelled) return file.error();
   if (!file) {
     report(walked.path, file.error());
-    file = prepared_file{std::make_shared<pending_entry>(entry_of(walked))};
+    file = described_file{std::make_shared<pending_entry>(description_.entry_of(walked))};
     file->entry->is_left_out = true;
   }
   const std::shared_ptr<pending_entry> entry = file->entry;
   ++summary_.files;
+  if (file->is_reused) ++summary_.unchanged_files;
   tree_.add(entry, walked.path);
-  const bool is_first = walked.link_count < 2 || first_names_.try_emplace({walked.device, walked.inode}, entry).second;
+  const bool is_first = description_.is_first_name(walked, entry);
   if (walked.kind == file_kind::regular_file && is_first) summary_.bytes += walked.size;
   if (file->content == nullptr) {
     if (file->is_read) summary_.totals.read_bytes += walked.size;
@@ -326,61 +308,6 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
   status outcome;
   while (outcome.ok() && reader_.is_full()) outcome = read_next();
   return outcome;
-}
-
-/// Describes a file, and opens it if its content must be read. Fails with ESTALE if the name belongs to another file now.
-result<backup::prepared_file> backup::prepare(const tree_entry& walked, const folder_entry* stored) {
-  if (walked.kind == file_kind::directory) return system_failure(walked.path, "read", EISDIR);  // it has become one
-  prepared_file file{std::make_shared<pending_entry>(entry_of(walked))};
-  const auto first = first_names_.find({walked.device, walked.inode});
-  if (first != first_names_.end() && first->second->entry.kind == walked.kind) file.entry->first_name = first->second;
-  const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
-  // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
-  const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
-  const bool has_content = (is_content_of_file || is_content_of_device) && !file.entry->first_name;
-  file.entry->is_unchanged = stored != nullptr && !is_content_of_device && is_unchanged(*stored, walked) &&
-                             (!has_content || parent_.has_all_records(*stored));
-  if (stored != nullptr && !file.entry->is_unchanged) file.entry->parent_digest = change_digest(*stored);
-  file.is_read = has_content && !file.entry->is_unchanged;
-  if (has_content && file.entry->is_unchanged) {
-    file.entry->entry.extents = stored->extents;
-    file.entry->entry.node = stored->node;
-    ++summary_.unchanged_files;
-  } else if (file.is_read && contents_ != nullptr) {
-    auto content = file_source::open(walked, options_.cancel);
-    if (!content) return content.error();
-    file.content = std::make_unique<file_source>(*std::move(content));
-  }
-  if (status added = add_attributes(file.entry->entry, walked, stored, file.content.get()); !added.ok()) return added;
-  return file;
-}
-
-/// Reads the attributes of the file that is open, or else of the one that was walked. Reports what makes them incomplete.
-/// Errors: those after which the file may be described again.
-status backup::add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
-                              const file_source* content) {
-  if (stored != nullptr && is_unchanged(*stored, walked)) {
-    entry.attributes = stored->attributes;
-    return {};
-  }
-  auto attributes = content != nullptr ? read_extended_attributes(content->descriptor(), walked.path)
-                                       : read_extended_attributes(walked);
-  if (!attributes) {
-    const int error = attributes.error().system_error();
-    if (error == ESTALE || error == EMFILE || error == ENFILE) return attributes.error();
-    report(walked.path, attributes.error());
-    return {};
-  }
-  std::size_t bytes = 0;
-  for (const extended_attribute& each : *attributes) bytes += each.name.size() + each.value.size();
-  if (bytes > most_attribute_bytes) {
-    const std::string message = fmt::format("{}: its extended attributes have {} bytes and are left out: {} fit",
-                                            walked.path, bytes, most_attribute_bytes);
-    report(walked.path, {status_code::io_error, message, E2BIG});
-    return {};
-  }
-  entry.attributes = std::move(*attributes);
-  return {};
 }
 
 status backup::read_next() {

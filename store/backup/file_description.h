@@ -1,0 +1,54 @@
+// Describes the files of a backup, and opens those whose contents must be read.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <cutpoint/source.h>
+#include <cutpoint/tree_entry.h>
+
+#include "store/backup/change_time.h"
+#include "store/backup/parent_tree.h"
+#include "store/backup/tree_builder.h"
+
+namespace cutpoint::store {
+
+/// A file that is about to be added to the tree.
+struct described_file {
+  std::shared_ptr<pending_entry> entry;
+  bool is_read = false;                       ///< whether it has content that must be read
+  bool is_reused = false;                     ///< whether it has content, which the parent has
+  std::unique_ptr<file_source> content = {};  ///< the content, unless this is a dry run
+};
+
+/// Compares files with those of the parent. Not thread-safe.
+class file_description {
+ public:
+  /// `problem` receives what makes attributes incomplete. `cancel` may be null.
+  file_description(parent_tree& parent, bool is_dry_run, const cancellation* cancel, problem_function problem)
+      : parent_(parent), is_dry_run_(is_dry_run), cancel_(cancel), problem_(std::move(problem)) {}
+
+  /// Returns the entry of a file whose content must be read after this call.
+  [[nodiscard]] folder_entry entry_of(const tree_entry& walked);
+  /// Describes a file that is no folder, and opens it if its content must be read. `stored` is what the parent has of it, or
+  /// null. Errors: io_error; ESTALE, if the name belongs to another file now; cancelled.
+  [[nodiscard]] result<described_file> describe(const tree_entry& walked, const folder_entry* stored);
+  /// Reads the attributes of the file that is open, or else of the one that was walked. Reports what makes them incomplete.
+  /// Errors: those after which the file may be described again.
+  [[nodiscard]] status add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
+                                      const file_source* content);
+  /// Notes the first name of a file with several. Returns whether this is the first one.
+  bool is_first_name(const tree_entry& walked, const std::shared_ptr<pending_entry>& entry);
+
+ private:
+  parent_tree& parent_;
+  bool is_dry_run_;
+  const cancellation* cancel_;
+  problem_function problem_;
+  change_times change_times_;
+  /// First names of files with several, by device and inode.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
+};
+
+}  // namespace cutpoint::store
