@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <cutpoint/chunker.h>
+#include <cutpoint/storage.h>
 
 #include "store/files/store_reading.h"
 #include "store/index/table_cache.h"
@@ -16,13 +17,8 @@
 #include "store/objects/key.h"
 #include "store/objects/log.h"
 #include "store/objects/snapshot.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
-
-/// Opens the storage of a store for a writer, as `directory_storage_options` describes.
-using storage_opener =
-    std::function<std::unique_ptr<storage>(const std::string& writer_id, std::size_t pending_objects)>;
 
 /// Returns a random id for a session: 32 hexadecimal digits.
 [[nodiscard]] std::string new_session_id();

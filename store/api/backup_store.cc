@@ -26,13 +26,10 @@ std::optional<store::key_secret> secret_of(const store_secret& secret) {
   return store::key_secret{is_password ? store::secret_kind::password : store::secret_kind::key_file, secret.bytes};
 }
 
-result<store::storage_opener> opener_of(const std::string& folder) {
-  auto files = store::open_file_system(folder);
-  if (!files) return files.error();
-  return store::storage_opener([files = std::shared_ptr<store::file_system>(std::move(*files))](
-                                   const std::string& writer_id, std::size_t pending_objects) {
+store::storage_opener opener_of(std::shared_ptr<store::file_system> files) {
+  return [files = std::move(files)](const std::string& writer_id, std::size_t pending_objects) {
     return store::open_directory_storage(files, {.writer_id = writer_id, .pending_objects = pending_objects});
-  });
+  };
 }
 
 status check_bounds(const store_settings& settings) {
@@ -63,7 +60,12 @@ status backup_store::create(const std::string& folder, const store_settings& set
   if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
   auto files = store::open_file_system(folder);
   if (!files) return files.error();
-  const std::shared_ptr<store::file_system> shared = std::move(*files);
+  if (status ready = store::make_storage_folders(**files); !ready.ok()) return implementation::in_store(folder, ready);
+  return create({opener_of(std::move(*files)), folder}, settings, secret);
+}
+
+status backup_store::create(const store_storage& where, const store_settings& settings, const store_secret& secret) {
+  if (status checked = check_bounds(settings); !checked.ok()) return checked;
   const auto store_secret = secret_of(secret);
   const bool compresses = settings.compression_level != 0;
   store::store_config config{.fingerprint = settings.fingerprint,
@@ -72,22 +74,24 @@ status backup_store::create(const std::string& folder, const store_settings& set
                              .container_bytes = settings.container_bytes,
                              .cuts = settings.cuts};
   if (config.cuts.empty()) config.cuts = store_secret ? default_keyed_cuts : default_cuts;
-  if (status outcome = store::make_storage_folders(*shared); !outcome.ok())
-    return implementation::in_folder(folder, outcome);
-  const auto objects =
-      store::open_directory_storage(shared, {.writer_id = store::new_session_id(), .pending_objects = 0});
-  const status outcome = store::make_store(*objects, config, store_secret);
-  if (store::is_presence(outcome)) return {status_code::io_error, folder + ": a store is there already", EEXIST};
-  return outcome.ok() ? outcome : implementation::in_folder(folder, outcome);
+  const status outcome = store::make_store(*where.open(store::new_session_id(), 0), config, store_secret);
+  if (store::is_presence(outcome)) return {status_code::io_error, where.name + ": a store is there already", EEXIST};
+  return outcome.ok() ? outcome : implementation::in_store(where.name, outcome);
 }
 
 result<backup_store> backup_store::open(const std::string& folder, const store_secret& secret) {
-  auto opener = opener_of(folder);
-  if (!opener) return opener.error();
-  auto opened_store = store::open_store::open(std::move(*opener), secret_of(secret));
-  if (!opened_store) return implementation::in_folder(folder, opened_store.error());
+  auto files = store::open_file_system(folder);
+  if (!files) return files.error();
+  auto store = open({opener_of(std::move(*files)), folder}, secret);
+  if (store) store->implementation_->folder = folder;
+  return store;
+}
+
+result<backup_store> backup_store::open(const store_storage& where, const store_secret& secret) {
+  auto opened_store = store::open_store::open(where.open, secret_of(secret));
+  if (!opened_store) return implementation::in_store(where.name, opened_store.error());
   auto inside = std::make_unique<implementation>();
-  inside->folder = folder;
+  inside->name = where.name;
   const store::store_config& config = (*opened_store)->config();
   inside->settings = {.cuts = config.cuts,
                       .fingerprint = config.fingerprint,
@@ -121,7 +125,7 @@ result<std::vector<store_key>> backup_store::keys() {
   const auto& used = implementation_->opened_store->opened_by();
   if (!used)
     return status(status_code::invalid_argument,
-                  implementation_->folder + ": the store is not encrypted: it has no keys");
+                  implementation_->name + ": the store is not encrypted: it has no keys");
   const auto log = implementation_->opened_store->read_log();
   if (!log) return implementation_->named(log.error());
   const auto listed = store::list_keys(*implementation_->opened_store, *log);
@@ -140,8 +144,8 @@ result<std::string> backup_store::add_key(const store_secret& secret) {
   const auto new_secret = secret_of(secret);
   if (!used || !new_secret) {
     return status(status_code::invalid_argument,
-                  implementation_->folder + (used ? ": a key needs a password or a key file"
-                                                  : ": the store is not encrypted: it has no keys"));
+                  implementation_->name + (used ? ": a key needs a password or a key file"
+                                                : ": the store is not encrypted: it has no keys"));
   }
   const auto id = store::add_key(*implementation_->opened_store, *new_secret);
   return id ? id : implementation_->named(id.error());

@@ -19,17 +19,18 @@
 namespace cutpoint {
 
 struct backup_store::implementation {
-  std::string folder;
+  std::string name;    ///< begins messages: the path of a folder, or what a storage is called
+  std::string folder;  ///< empty if the store is in a storage of the caller
   std::unique_ptr<store::open_store> opened_store;
   store_settings settings;
 
   /// Puts the name of the store before a message that names an object of it.
-  [[nodiscard]] static status in_folder(const std::string& folder, const status& why) {
-    return {why.code(), folder + ": " + why.message(), why.system_error()};
+  [[nodiscard]] static status in_store(const std::string& name, const status& why) {
+    return {why.code(), name + ": " + why.message(), why.system_error()};
   }
   [[nodiscard]] static store_snapshot snapshot_of(std::string id, const store::snapshot& facts);
 
-  [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
+  [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
   [[nodiscard]] result<store::open_store::listed_snapshot> commit(store::held_session& session,
                                                                   store::session_writer& writer, store::snapshot facts,

@@ -63,7 +63,9 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .progress = options.progress,
                               .cancel = options.cancel};
   if (status checked = store::check_tags(options.tags); !checked.ok()) return checked;
-  if (const auto own = describe_file(folder, symlinks::follow); own) files.walking.exclude_files.insert(*own);
+  if (!folder.empty()) {
+    if (const auto own = describe_file(folder, symlinks::follow); own) files.walking.exclude_files.insert(*own);
+  }
   const auto paths = store::named_paths(files);
   if (!paths) return paths.error();
   const auto session =

@@ -113,7 +113,7 @@ status backup_store::end_session(const std::string& id) {
   const auto all = sessions();
   if (!all) return all.error();
   if (std::ranges::count(*all, id, &store_session::id) == 0) {
-    return {status_code::invalid_argument, fmt::format("{}: no session has the id {}", implementation_->folder, id)};
+    return {status_code::invalid_argument, fmt::format("{}: no session has the id {}", implementation_->name, id)};
   }
   const auto objects = implementation_->opened_store->open_storage_of(store::new_session_id());
   const status ended = store::end_sessions(*objects, {id});

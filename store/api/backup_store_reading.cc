@@ -11,6 +11,7 @@
 #include "store/files/dump.h"
 #include "store/files/list.h"
 #include "store/format/failure.h"
+#include "store/format/object_name.h"
 #include "store/restore/restore.h"
 
 namespace cutpoint {
@@ -35,7 +36,7 @@ store_snapshot backup_store::implementation::snapshot_of(std::string id, const s
 
 /// Reads a snapshot by its whole id. Errors: invalid_argument, if no snapshot has it; those of `open_store::read`.
 result<store::snapshot> backup_store::implementation::read(const std::string& id) {
-  const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", folder, id));
+  const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", name, id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
   const auto is_committed = opened_store->is_committed(id);
   if (!is_committed) return named(is_committed.error());
@@ -73,7 +74,7 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
   const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
   const bool is_filtered = all->size() != count;
   return status(status_code::invalid_argument,
-                fmt::format("{}: {} of {} begins with it{}", id, which, implementation_->folder,
+                fmt::format("{}: {} of {} begins with it{}", id, which, implementation_->name,
                             is_filtered ? " and matches the filter" : ""));
 }
 

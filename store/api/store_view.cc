@@ -11,6 +11,7 @@
 #include "store/access/open_store.h"
 #include "store/files/dump.h"
 #include "store/format/failure.h"
+#include "store/format/object_name.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint {

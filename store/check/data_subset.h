@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/storage.h>
 #include <cutpoint/store.h>
-
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

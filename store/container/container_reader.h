@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/storage.h>
+
 #include "store/container/compression.h"
 #include "store/container/record.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -4,10 +4,11 @@
 #include <functional>
 #include <string>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/record_fingerprinter.h"
 #include "store/index/shard_index.h"
 #include "store/session/record_reader.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/storage.h>
 
 #include "store/container/record.h"
 #include "store/index/fuse_filter.h"
 #include "store/index/shard_blocks.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "store/storage/storage.h"
+#include <cutpoint/storage.h>
 
 namespace cutpoint::store {
 

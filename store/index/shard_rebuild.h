@@ -4,9 +4,10 @@
 #include <span>
 #include <string>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/sealer.h"
 #include "store/index/shard.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

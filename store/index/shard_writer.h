@@ -4,9 +4,10 @@
 #include <span>
 #include <vector>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/checksum_sealer.h"
 #include "store/index/shard.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -11,9 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include <cutpoint/storage.h>
+
 #include "store/container/container_reader.h"
 #include "store/index/shard.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/storage.h>
 
 #include "store/container/record.h"
 #include "store/crypto/sealer.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

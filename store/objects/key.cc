@@ -13,6 +13,7 @@
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/format/object_header.h"
+#include "store/format/object_name.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {

@@ -5,8 +5,7 @@
 #include <string>
 
 #include <cutpoint/fingerprint.h>
-
-#include "store/storage/storage.h"
+#include <cutpoint/storage.h>
 
 namespace cutpoint::store {
 

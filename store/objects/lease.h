@@ -13,8 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/sealer.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

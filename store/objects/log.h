@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/sealer.h"
 #include "store/index/shard.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -4,6 +4,7 @@
 
 #include "store/format/failure.h"
 #include "store/format/fields.h"
+#include "store/format/object_name.h"
 
 namespace cutpoint::store {
 

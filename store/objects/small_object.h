@@ -3,9 +3,10 @@
 
 #include <vector>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/sealer.h"
 #include "store/format/object_header.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <cutpoint/batch_fingerprinter.h>
+#include <cutpoint/storage.h>
 
 #include "store/crypto/sealer.h"
-#include "store/storage/storage.h"
 #include "store/tree/node.h"
 
 namespace cutpoint::store {

@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include <cutpoint/storage.h>
+
 #include "store/crypto/record_fingerprinter.h"
 #include "store/index/shard_index.h"
-#include "store/storage/storage.h"
 #include "store/tree/node_walk.h"
 
 namespace cutpoint::store {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <cutpoint/batch_fingerprinter.h>
+#include <cutpoint/storage.h>
 
 #include "store/container/container_builder.h"
 #include "store/index/shard.h"
-#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <cutpoint/chunk_receiver.h>
+#include <cutpoint/storage.h>
 
 #include "store/crypto/record_fingerprinter.h"
 #include "store/index/store_index.h"
@@ -17,7 +18,6 @@
 #include "store/session/compressor_pool.h"
 #include "store/session/container_cap.h"
 #include "store/session/record_writer.h"
-#include "store/storage/storage.h"
 #include "store/tree/node_list_writer.h"
 
 namespace cutpoint::store {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "store/format/failure.h"
+#include "store/format/object_name.h"
 
 namespace cutpoint::store {
 

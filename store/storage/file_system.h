@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "store/storage/storage.h"
+#include <cutpoint/storage.h>
 
 namespace cutpoint::store {
 

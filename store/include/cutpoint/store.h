@@ -19,6 +19,7 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/path_pattern.h>
 #include <cutpoint/status.h>
+#include <cutpoint/storage.h>
 #include <cutpoint/tree_entry.h>
 #include <cutpoint/walk.h>
 
@@ -53,6 +54,12 @@ struct store_settings {
   std::uint32_t container_bytes = 32 * MiB;  ///< 64 KiB to 128 MiB
   /// Whether the store accepts fingerprints whose collisions can be made on purpose, as the papers' experiments need.
   bool is_for_experiments = false;
+};
+
+/// A storage that the caller provides.
+struct store_storage {
+  store::storage_opener open;
+  std::string name = "the store";  ///< begins messages, as the path of a folder does
 };
 
 /// A snapshot of a store.
@@ -342,7 +349,7 @@ struct store_statistics {
   std::uint64_t shard_bytes = 0;
 };
 
-/// A store in a folder. Several processes may use it at once. An object of this class is used by one thread at a time.
+/// A store in a folder, or in another storage. Several processes may use it at once. An object of this class is used by one thread at a time.
 class backup_store {
  public:
   /// Makes a store in a folder, which is created if it does not exist. With a secret the store is encrypted. Errors:
@@ -350,9 +357,15 @@ class backup_store {
   [[nodiscard]] static status create(const std::string& folder, const store_settings& settings,
                                      const store_secret& secret = {});
 
+  /// Makes a store in a storage that has none. Errors: as above, and those of the storage.
+  [[nodiscard]] static status create(const store_storage& where, const store_settings& settings,
+                                     const store_secret& secret = {});
+
   /// Opens a store. Records of containers that the index lacks are indexed. Errors: io_error; invalid_argument, if the
   /// secret is wrong, missing or not needed; unavailable, if this is not a store or a newer version made it.
   [[nodiscard]] static result<backup_store> open(const std::string& folder, const store_secret& secret = {});
+  /// The same in a storage of the caller.
+  [[nodiscard]] static result<backup_store> open(const store_storage& where, const store_secret& secret = {});
 
   backup_store(backup_store&&) noexcept;
   backup_store& operator=(backup_store&&) noexcept;

@@ -14,8 +14,8 @@ import cutpoint
 
 @pytest.fixture
 def store(tmp_path):
-    with cutpoint.Store.create(tmp_path / "store") as made:
-        yield made
+    with cutpoint.Store.create(tmp_path / "store") as created_store:
+        yield created_store
 
 
 def contents(store, snapshot):

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
+#include "store/format/object_name.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/support/volatile_file_system.h"

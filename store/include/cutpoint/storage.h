@@ -1,0 +1,117 @@
+// The storage below a store: named objects that are written once. A folder is one; a class of yours can be another, such as one
+// for an object store, which `backup_store::create` and `open` take.
+//
+// docs/formats/store.md describes what the objects have.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint::store {
+
+/// What an object contains. The kinds of other versions have other numbers.
+enum class object_kind : std::uint8_t { config, key, container, shard, snapshot, lease, log_entry, temporary };
+inline constexpr std::size_t object_kind_count = 8;
+
+/// The name of an object. Names of different kinds never collide.
+struct object_name {
+  object_kind kind;
+  std::string id;  ///< 1 to 100 of the characters a-z, 0-9, '-' and '.', beginning with a letter or a digit
+
+  friend auto operator<=>(const object_name&, const object_name&) = default;
+};
+
+/// Returns the folder of a kind, such as "containers"; empty for the config, which is in the root folder.
+[[nodiscard]] std::string_view folder_of(object_kind kind) noexcept;
+/// Returns the path of an object below the root, which names it in messages too: "containers/00ff...".
+[[nodiscard]] std::string path_of(const object_name& name);
+
+/// An object that is open for reading. It can be read as long as it is open, even if it is removed, where the storage can do
+/// that. Thread-safe.
+class object_reader {
+ public:
+  virtual ~object_reader() = default;
+  /// Returns the length in bytes that the object had when it was opened.
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  /// Fills `destination`, as `storage::read` does.
+  [[nodiscard]] virtual status read(std::uint64_t offset, std::span<std::uint8_t> destination) const = 0;
+};
+
+/// Writes one object of any length from front to back. Destroying it before `finish` was called discards the bytes. Not
+/// thread-safe.
+class object_writer {
+ public:
+  virtual ~object_writer() = default;
+  [[nodiscard]] virtual status append(byte_span bytes) = 0;
+  /// Puts the object. What `storage::put` says of its outcome holds here too.
+  [[nodiscard]] virtual status finish() = 0;
+};
+
+/// Named objects. An object is put once under its name, is then never changed, and may be removed. Neither renaming nor
+/// locks exist. A name that was removed is not used again, except by tests. Objects have a few bytes to the size of a container,
+/// and those of kinds that the class does not know must be kept like others.
+///
+/// Put if absent: of several puts of one name, by any threads and processes, one succeeds. Each of the others fails, itself or by
+/// the next `sync`, with the system error EEXIST, and the object keeps the bytes of the first. Commits rest on this.
+///
+/// Durability: `put`, `finish` and `remove` may return before they have taken effect. They have all taken effect, and
+/// will survive a crash, when a `sync` that was called after them has returned success. Before that a crash leaves an
+/// object absent or whole. Readers of this process and of others, and lists, see an object, or that it was removed, at the latest
+/// after that `sync`; what one of them has seen stays visible.
+///
+/// Failures: if a put, a removal or a sync fails, the next `sync` returns that failure, and so do all later calls of
+/// `put` and `sync`, because nobody knows what has become durable. A session whose storage has failed must end without a
+/// commit. Another storage that is opened by the same opener does not have the failure.
+///
+/// Errors of all functions are io_error with a system error (`status::system_error`): ENOENT, if no object has the name; EEXIST,
+/// as above; EBADMSG, if a read goes beyond the end of an object; ENOSPC or EDQUOT, if there is no room; any other, such as EIO.
+/// The store adds its name to messages, so they begin with that of the object (`path_of`).
+///
+/// Thread-safe: any number of threads may call any functions at once. No function throws anything but std::bad_alloc.
+class storage {
+ public:
+  virtual ~storage() = default;
+
+  /// Puts an object. Waits as long as too many earlier objects are not written yet.
+  [[nodiscard]] virtual status put(const object_name& name, std::vector<std::uint8_t> bytes) = 0;
+  /// Begins an object that need not fit into memory. By default its bytes are kept in memory, and put at the end.
+  [[nodiscard]] virtual result<std::unique_ptr<object_writer>> create(const object_name& name);
+  /// Removes an object. Succeeds if no object has the name.
+  [[nodiscard]] virtual status remove(const object_name& name) = 0;
+  [[nodiscard]] virtual status sync() = 0;
+  /// Makes the objects of a kind durable that are visible now, whoever has put them. By default they are so already, because
+  /// nothing is visible before it is durable.
+  [[nodiscard]] virtual status sync_kind(object_kind kind);
+
+  /// Returns how many bytes can still be put, about; the largest number if nobody knows, which is the default.
+  [[nodiscard]] virtual result<std::uint64_t> free_bytes();
+  /// Returns the length of an object in bytes.
+  [[nodiscard]] virtual result<std::uint64_t> size(const object_name& name) = 0;
+  /// Fills `destination` with the bytes of an object from `offset` on.
+  [[nodiscard]] virtual status read(const object_name& name, std::uint64_t offset,
+                                    std::span<std::uint8_t> destination) = 0;
+  /// Opens an object that is read in many places. Nothing is mapped: a file that others truncate, or a bad sector, is a failure.
+  /// By default each read is one of the storage, which must outlive the reader.
+  [[nodiscard]] virtual result<std::unique_ptr<object_reader>> open(const object_name& name);
+  /// Returns the ids of all objects of a kind, in no particular order. Ids that are not valid are left out.
+  [[nodiscard]] virtual result<std::vector<std::string>> list(object_kind kind) = 0;
+};
+
+/// Opens a storage of the same objects for a writer, and never returns null. A store opens several: each has its own failures,
+/// and the objects are those of all. `writer_id`, a valid id of at most 64 characters, names the writer's temporary objects and is
+/// never used twice. `pending_objects` says how many puts may wait to be written, with their bytes in memory; with 0 a put has
+/// taken effect when it returns. Must be thread-safe. The storages that it has returned may outlive it.
+using storage_opener =
+    std::function<std::unique_ptr<storage>(const std::string& writer_id, std::size_t pending_objects)>;
+
+}  // namespace cutpoint::store

@@ -1,0 +1,182 @@
+// A store works in a storage of the caller, which is written against the installed headers alone.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <cutpoint/storage.h>
+#include <cutpoint/store.h>
+#include <cutpoint/store_push.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/io/temporary_folder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+/// Objects in memory, which all storages of a store share.
+struct object_map {
+  std::mutex mutex;
+  std::map<store::object_name, std::vector<std::uint8_t>> objects;
+  std::size_t puts_until_failure = SIZE_MAX;
+};
+
+class memory_storage final : public store::storage {
+ public:
+  explicit memory_storage(std::shared_ptr<object_map> shared) : shared_(std::move(shared)) {}
+
+  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
+    const std::lock_guard lock(shared_->mutex);
+    if (!failure_.ok()) return failure_;
+    if (shared_->puts_until_failure == 0) {
+      failure_ = {status_code::io_error, store::path_of(name) + ": no room", ENOSPC};
+    } else if (!shared_->objects.try_emplace(name, std::move(bytes)).second) {
+      failure_ = {status_code::io_error, store::path_of(name) + ": is there", EEXIST};
+    } else {
+      --shared_->puts_until_failure;
+    }
+    return failure_;
+  }
+  status remove(const store::object_name& name) override {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->objects.erase(name);
+    return {};
+  }
+  status sync() override {
+    const std::lock_guard lock(shared_->mutex);
+    return failure_;
+  }
+  result<std::uint64_t> size(const store::object_name& name) override {
+    const std::lock_guard lock(shared_->mutex);
+    const auto position = shared_->objects.find(name);
+    if (position == shared_->objects.end()) return absence(name);
+    return std::uint64_t{position->second.size()};
+  }
+  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    const std::lock_guard lock(shared_->mutex);
+    const auto position = shared_->objects.find(name);
+    if (position == shared_->objects.end()) return absence(name);
+    const std::vector<std::uint8_t>& bytes = position->second;
+    if (offset > bytes.size() || destination.size() > bytes.size() - offset) {
+      return {status_code::io_error, store::path_of(name) + ": is too short", EBADMSG};
+    }
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), destination.size(), destination.begin());
+    return {};
+  }
+  result<std::vector<std::string>> list(store::object_kind kind) override {
+    const std::lock_guard lock(shared_->mutex);
+    std::vector<std::string> ids;
+    for (const auto& [name, bytes] : shared_->objects) {
+      if (name.kind == kind) ids.push_back(name.id);
+    }
+    return ids;
+  }
+
+ private:
+  static status absence(const store::object_name& name) {
+    return {status_code::io_error, store::path_of(name) + ": is absent", ENOENT};
+  }
+
+  std::shared_ptr<object_map> shared_;
+  status failure_;
+};
+
+class own_storage : public testing::TestWithParam<store_secret::kind> {
+ protected:
+  [[nodiscard]] store_storage where() const {
+    return {[shared = shared_](const std::string& writer_id, std::size_t) {
+              EXPECT_FALSE(writer_id.empty());
+              return std::make_unique<memory_storage>(shared);
+            },
+            "memory"};
+  }
+  [[nodiscard]] static store_secret secret() {
+    return GetParam() == store_secret::kind::none ? store_secret() : store_secret{GetParam(), "secret"};
+  }
+  [[nodiscard]] result<backup_store> open() const { return backup_store::open(where(), secret()); }
+  void expect_clean(backup_store& opened_store) {
+    const auto checked = opened_store.check({.reads_data = true});
+    ASSERT_TRUE(checked.ok()) << checked.error().message();
+    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+  }
+
+  const temporary_folder folder_;
+  const std::shared_ptr<object_map> shared_ = std::make_shared<object_map>();
+  engine threads_ = *engine::make({.threads = 2});
+};
+
+TEST_P(own_storage, has_everything_that_a_folder_has) {
+  EXPECT_EQ(open().error().code(), status_code::unavailable);
+  EXPECT_EQ(open().error().message(), "memory: this is not a store");
+  ASSERT_TRUE(backup_store::create(where(), {.cuts = {}, .container_bytes = 64 * KiB}, secret()).ok());
+  EXPECT_EQ(backup_store::create(where(), {}, secret()).message(), "memory: a store is there already");
+  auto opened_store = open();
+  ASSERT_TRUE(opened_store.ok()) << opened_store.error().message();
+
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919);
+  folder_.make_file("tree/file", text);
+  const auto first = opened_store->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  auto second_store = open();  // two use the objects at once
+  ASSERT_TRUE(second_store.ok());
+  auto session = push_session::begin(*second_store, threads_);
+  ASSERT_TRUE(session.ok()) << session.error().message();
+  auto stream = session->begin_stream("/pushed");
+  ASSERT_TRUE(stream.ok());
+  ASSERT_TRUE(stream->write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size() / 2}).ok());
+  ASSERT_TRUE(opened_store->remove_snapshot(first->id).ok());
+  ASSERT_TRUE(stream->end().ok());
+  const auto pushed = session->commit();
+  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+
+  ASSERT_TRUE(opened_store->prune({.most_unused = 0}).ok());
+  ASSERT_TRUE(opened_store->prune({.most_unused = 0}).ok());
+  expect_clean(*opened_store);
+  ASSERT_EQ(opened_store->snapshots()->size(), 1u);
+  ASSERT_TRUE(opened_store->restore(pushed->id, {.target = folder_ / "target"}).ok());
+  std::string restored;
+  ASSERT_TRUE(open()
+                  ->read_file(pushed->id, "/pushed", 0, UINT64_MAX,
+                              [&](byte_span bytes) {
+                                restored.append(bytes.begin(), bytes.end());
+                                return status();
+                              })
+                  .ok());
+  EXPECT_TRUE(restored == text.substr(0, text.size() / 2));
+  EXPECT_TRUE(opened_store->sessions()->empty());
+  const auto left_over = std::ranges::count_if(
+      shared_->objects, [](const auto& each) { return each.first.kind == store::object_kind::temporary; });
+  EXPECT_EQ(left_over, 0);
+}
+
+TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
+  ASSERT_TRUE(backup_store::create(where(), {.cuts = {}, .container_bytes = 64 * KiB}, secret()).ok());
+  folder_.make_file("tree/file", std::string(300'000, 'x') + std::string(1'000, 'y'));
+  int failures = 0;
+  for (std::size_t puts = 0;; ++puts) {
+    auto opened_store = open();
+    ASSERT_TRUE(opened_store.ok());
+    shared_->puts_until_failure = puts;
+    const auto snapshot = opened_store->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
+    shared_->puts_until_failure = SIZE_MAX;
+    if (snapshot.ok()) break;
+    ++failures;
+    EXPECT_EQ(snapshot.error().code(), status_code::io_error);
+    EXPECT_EQ(snapshot.error().system_error(), ENOSPC);
+    EXPECT_TRUE(snapshot.error().message().starts_with("memory: ")) << snapshot.error().message();
+    EXPECT_TRUE(open()->snapshots()->empty());
+  }
+  EXPECT_GE(failures, 3) << "the lease, a container, the snapshot, the log";
+  auto opened_store = open();
+  EXPECT_EQ(opened_store->snapshots()->size(), 1u);
+  expect_clean(*opened_store);
+}
+
+INSTANTIATE_TEST_SUITE_P(with, own_storage, testing::Values(store_secret::kind::none, store_secret::kind::password));
+
+}  // namespace
+}  // namespace cutpoint::tests
