@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -38,14 +40,8 @@ std::string_view next_field(std::string_view& rest, char separator) {
 /// Returns the bytes of hexadecimal digits, or nullopt if they are malformed.
 std::optional<std::string> bytes_of_hex(std::string_view hex) {
   std::string bytes(hex.size() / 2, '\0');
-  if (hex.size() % 2 != 0) return std::nullopt;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint8_t byte = 0;
-    const char* digits = hex.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
-    bytes[i] = static_cast<char>(byte);
-  }
-  return bytes;
+  const std::span writable(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
+  return read_hex(hex, writable) ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 /// Returns the path that the text format shows as `shown`: a doubled backslash is one, and \\xHH is a byte.

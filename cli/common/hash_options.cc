@@ -1,8 +1,7 @@
 // Makes a fingerprint recipe from a name and a key.
 #include "cli/common/hash_options.h"
 
-#include <charconv>
-
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/common/option_values.h"
@@ -28,13 +27,8 @@ status hash_options::use(const std::string& name) {
 result<std::optional<fingerprint_key>> hash_options::checked_key() const {
   if (!key_) return std::optional<fingerprint_key>();
   fingerprint_key key;
-  bool is_right = key_->size() == 2 * key.size();
-  for (std::size_t i = 0; is_right && i < key.size(); ++i) {
-    const char* digits = key_->data() + 2 * i;
-    is_right = std::from_chars(digits, digits + 2, key[i], 16).ptr == digits + 2;
-  }
-  if (!is_right) return usage_error(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
-  return std::optional(key);
+  if (read_hex(*key_, key)) return std::optional(key);
+  return usage_error(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
 }
 
 result<fingerprint_recipe> hash_options::checked(std::string_view default_fingerprint) const {

@@ -1,7 +1,6 @@
 // The fields of parameter aggregates as text.
 #pragma once
 
-#include <charconv>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -45,16 +44,9 @@ inline status parse_value(std::string_view text, const parameter_info& info, std
 }
 
 inline status parse_value(std::string_view text, const parameter_info& info, parameter_key& key) {
-  const auto wrong = [&] {
-    return status{status_code::invalid_argument,
-                  fmt::format("{} = '{}' must be {} hexadecimal digits", info.name, text, 2 * key.size())};
-  };
-  if (text.size() != 2 * key.size()) return wrong();
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    const char* digits = text.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, key[i], 16).ptr != digits + 2) return wrong();
-  }
-  return {};
+  if (read_hex(text, key)) return {};
+  return {status_code::invalid_argument,
+          fmt::format("{} = '{}' must be {} hexadecimal digits", info.name, text, 2 * key.size())};
 }
 
 template <class Choice>

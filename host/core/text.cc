@@ -87,6 +87,15 @@ result<std::uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
+bool read_hex(std::string_view text, std::span<std::uint8_t> bytes) noexcept {
+  if (text.size() != 2 * bytes.size()) return false;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char* const digits = text.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, bytes[i], 16).ptr != digits + 2) return false;
+  }
+  return true;
+}
+
 std::string format_size(std::uint64_t bytes) {
   std::size_t suffix = 0;
   while (suffix < suffixes.size() && bytes != 0 && bytes % 1024 == 0) {

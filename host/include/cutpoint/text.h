@@ -1,4 +1,4 @@
-// Parses and formats sizes and numbers, and suggests the nearest known name.
+// Parses and formats sizes, numbers and bytes in hexadecimal, and suggests the nearest known name.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,10 @@ namespace cutpoint {
 /// Parses a whole number: decimal digits, or hexadecimal digits after 0x. Errors: invalid_argument, if the text has
 /// another form or the value needs more than 64 bits.
 [[nodiscard]] result<std::uint64_t> parse_number(std::string_view text);
+
+/// Fills `bytes` from twice as many hexadecimal digits. Returns false if the text has another length or other characters;
+/// `bytes` are unspecified then.
+[[nodiscard]] bool read_hex(std::string_view text, std::span<std::uint8_t> bytes) noexcept;
 
 /// Formats a number of bytes with the largest suffix that divides it: 65536 is "64K", 1000 is "1000".
 [[nodiscard]] std::string format_size(std::uint64_t bytes);

@@ -1,4 +1,5 @@
 // Tests the parsing and formatting of sizes and numbers, status codes, and the suggestion of names.
+#include <array>
 #include <limits>
 
 #include <cutpoint/bytes.h>
@@ -16,6 +17,16 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+
+TEST(hexadecimal_digits, are_read_in_both_cases_and_in_pairs_alone) {
+  std::array<std::uint8_t, 3> bytes = {};
+  EXPECT_TRUE(read_hex("00fFa9", bytes));
+  EXPECT_EQ(bytes, (std::array<std::uint8_t, 3>{0, 0xff, 0xa9}));
+  for (const auto text : {"", "00ffa", "00ffa90", "00ffag", "0 ffa9", "-1ffa9", "0xffa9", "00ff+9"}) {
+    EXPECT_FALSE(read_hex(text, bytes)) << text;
+  }
+  EXPECT_TRUE(read_hex("", {}));
+}
 
 TEST(parse_size, reads_powers_of_1024) {
   EXPECT_EQ(*parse_size("0"), 0u);
