@@ -29,6 +29,7 @@ constexpr std::uint64_t bytes_of_entry = sizeof(store::pending_entry) + 256;
 /// About as many bytes have one extent at least.
 constexpr std::uint64_t usual_extent_bytes = 16 * KiB;
 
+status no_memory() { return {status_code::memory_limit, "no memory"}; }
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
 std::uint64_t text_bytes(const store::folder_entry& entry) {
@@ -80,8 +81,17 @@ class push_session::implementation {
   [[nodiscard]] result<store_snapshot> commit();
   /// Gives up what the session has, while the store is still there.
   void close() noexcept;
-  /// Ends the session, because memory ran out when a stream was to end.
-  void lose_stream() noexcept { has_lost_stream_ = true; }
+
+  /// Runs `body` and returns its result. If memory runs out, nothing of the session can go on, because nobody knows what was done.
+  template <class Body>
+  auto guarded(Body&& body) -> decltype(body()) {
+    try {
+      return std::forward<Body>(body)();
+    } catch (const std::bad_alloc&) {
+      is_out_of_memory_ = true;
+      return no_memory();
+    }
+  }
 
  private:
   [[nodiscard]] status add(const pushed_file& file, std::shared_ptr<store::pending_entry> entry);
@@ -100,7 +110,7 @@ class push_session::implementation {
   std::unique_ptr<store::session_writer> writer_;
   store::snapshot facts_;
 
-  std::atomic<bool> has_lost_stream_ = false;
+  std::atomic<bool> is_out_of_memory_ = false;
 
   std::mutex mutex_;  ///< for everything below
   store::pushed_tree tree_;
@@ -146,7 +156,7 @@ status push_session::implementation::begin() {
 /// Returns why nothing can go on. The caller holds the mutex.
 status push_session::implementation::failure() {
   if (is_over_) return refused("the push session has ended");
-  if (has_lost_stream_) return {status_code::memory_limit, "there was no memory to end a stream of the push session"};
+  if (is_out_of_memory_) return no_memory();
   if (first_failure_.ok() && options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
   return first_failure_;
 }
@@ -303,11 +313,10 @@ push_stream::push_stream(push_stream&&) noexcept = default;
 push_stream::~push_stream() {
   if (!state_) return;
   const auto session = state_->session;
-  try {
+  static_cast<void>(session->guarded([&]() -> status {
     fail({status_code::io_error, state_->path + ": the stream was not ended"});
-  } catch (const std::bad_alloc&) {
-    session->lose_stream();
-  }
+    return {};
+  }));
 }
 
 namespace {
@@ -317,23 +326,26 @@ status stream_has_ended() { return refused("the stream has ended"); }
 }  // namespace
 
 status push_stream::write(byte_span bytes) {
-  return state_ ? state_->session->write(*state_, bytes) : stream_has_ended();
+  if (!state_) return stream_has_ended();
+  return state_->session->guarded([&] { return state_->session->write(*state_, bytes); });
 }
 
 status push_stream::write_hole(std::uint64_t bytes) {
-  return state_ ? state_->session->write_hole(*state_, bytes) : stream_has_ended();
+  if (!state_) return stream_has_ended();
+  return state_->session->guarded([&] { return state_->session->write_hole(*state_, bytes); });
 }
 
 status push_stream::end() {
   if (!state_) return stream_has_ended();
   const auto ended = std::move(state_);
-  return ended->session->end(*ended, {});
+  return ended->session->guarded([&] { return ended->session->end(*ended, {}); });
 }
 
 void push_stream::fail(const status& why) {
   if (!state_) return;
   const auto ended = std::move(state_);
-  static_cast<void>(ended->session->end(*ended, why));  // the next call returns the failure of the session
+  // The next call returns the failure of the session.
+  static_cast<void>(ended->session->guarded([&] { return ended->session->end(*ended, why); }));
 }
 
 push_session::push_session(std::shared_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
@@ -349,7 +361,7 @@ result<push_session> push_session::begin(backup_store& store, engine& threads, c
 }
 
 result<push_stream> push_session::begin_stream(const pushed_file& file) {
-  auto begun = implementation_->begin_stream(file);
+  auto begun = implementation_->guarded([&] { return implementation_->begin_stream(file); });
   if (!begun) return begun.error();
   (*begun)->session = implementation_;
   return push_stream(*std::move(begun));
@@ -359,7 +371,12 @@ result<push_stream> push_session::begin_stream(std::string path) {
   return begin_stream(describe_pushed_file(std::move(path)));
 }
 
-status push_session::add(const pushed_file& file) { return implementation_->add(file); }
-result<store_snapshot> push_session::commit() { return implementation_->commit(); }
+status push_session::add(const pushed_file& file) {
+  return implementation_->guarded([&] { return implementation_->add(file); });
+}
+
+result<store_snapshot> push_session::commit() {
+  return implementation_->guarded([&] { return implementation_->commit(); });
+}
 
 }  // namespace cutpoint

@@ -49,8 +49,10 @@ status content_feed::begin_data() {
     if (status begun = begin({content_, std::exchange(hole_bytes_, 0)}); !begun.ok()) return begun;
     if (status ended = feed_->end(); !ended.ok()) return ended;
   }
-  is_in_data_ = true;
-  return begin({content_});
+  is_in_data_ = false;
+  const status begun = begin({content_});
+  is_in_data_ = begun.ok();
+  return begun;
 }
 
 status content_feed::write(byte_span bytes) {

@@ -173,6 +173,42 @@ TEST_F(store_without_memory, copies_a_snapshot_or_not) {
   }
 }
 
+TEST_F(store_without_memory, commits_what_was_pushed_or_nothing) {
+  cutpoint_push_options options = {};
+  options.struct_bytes = sizeof options;
+  options.memory_bytes = 16 << 20;
+  cutpoint_pushed_file file = {};
+  file.struct_bytes = sizeof file;
+  file.path = "/folder/file";
+  static constexpr std::array<char, 100'000> bytes = {};
+  const auto push_file = [&](cutpoint_push* push) {
+    cutpoint_push_stream* stream = nullptr;
+    cutpoint_status code = cutpoint_push_begin_stream(push, &file, &stream, nullptr);
+    if (code != CUTPOINT_OK) return code;
+    code = cutpoint_push_write(stream, bytes.data(), bytes.size(), nullptr);
+    if (code != CUTPOINT_OK) {
+      cutpoint_push_fail(stream, nullptr);
+      return code;
+    }
+    code = cutpoint_push_end(stream, nullptr);
+    return code == CUTPOINT_OK ? cutpoint_push_commit(push, nullptr, nullptr) : code;
+  };
+  const std::array passing = {place_ + "/leases", place_ + "/temporary"};
+  const auto push_once = on_open_store([&](cutpoint_store* store) {
+    cutpoint_push* push = nullptr;
+    cutpoint_status code = cutpoint_push_begin(store, engine_.get(), &options, &push, nullptr);
+    if (push == nullptr) return code;
+    code = push_file(push);
+    const cutpoint_status destroyed = cutpoint_push_destroy(push);
+    EXPECT_EQ(destroyed, CUTPOINT_OK);
+    for (const std::string& each : passing) remove_files_in(each.c_str());
+    return code;
+  });
+  EXPECT_GT(failures_of(push_once, all_others, 4), 10);
+  EXPECT_GT(failures_of(push_once, 1, 4), 10);
+  expect_whole(place_);
+}
+
 TEST_F(store_without_memory, leaves_no_lease_and_no_temporary_file) {
   const char* const path = tree_.c_str();
   cutpoint_store_backup_options options = backup_of(path);
