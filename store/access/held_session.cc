@@ -1,11 +1,11 @@
 #include "store/access/held_session.h"
 
-#include <cerrno>
 #include <new>
 #include <utility>
 
+#include "store/access/ended_sessions.h"
+#include "store/format/failure.h"
 #include "store/format/hex.h"
-#include "store/index/shard_rebuild.h"
 
 namespace cutpoint::store {
 
@@ -20,8 +20,8 @@ constexpr std::size_t pending_containers = 2;
 result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_store) {
   std::unique_ptr<held_session> session(new held_session(opened_store));
   session->name_ = new_session_id();
-  if (status dropped = drop_expired_sessions(*session->open_storage(), opened_store.key()); !dropped.ok())
-    return dropped;
+  static_cast<void>(read_hex(session->name_, session->containers_.session));  // it is one that this program has made
+  if (status ended = end_expired_sessions(opened_store); !ended.ok()) return ended;
   const auto before = opened_store.read_log();
   if (!before) return before.error();
   auto lease = held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
@@ -34,49 +34,55 @@ result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_sto
   // The tables that `opened_store` has in memory may be of containers that were removed.
   session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
                                                    session->log_.unusable());
-  if (status indexed = session->index_unnamed_containers(); !indexed.ok()) return indexed;
+  if (status indexed = session->make_lost_index(); !indexed.ok()) return indexed;
   session->objects_ = opened_store.open_storage(session->name_, pending_containers);
   return session;
 }
 
-status held_session::index_unnamed_containers() {
-  const auto objects = open_storage();
-  const auto shards = shard_index::open(*objects, opened_store_.key().kind(), *tables_);
+/// Puts shards for all containers, if there is none. Nothing else lists all containers in the normal course.
+status held_session::make_lost_index() {
+  const auto shards = opened_store_.objects().list(object_kind::shard);
   if (!shards) return shards.error();
-  const auto ids = shards->unnamed_containers();
-  if (!ids) return ids.error();
-  if (ids->empty()) return {};
-  // No shard names a container that is not durable, whoever wrote that.
-  if (status synced = objects->sync_kind(object_kind::container); !synced.ok()) return synced;
-  status put = put_shards_of(*objects, opened_store_.key(), *ids);
-  if (put.ok()) put = objects->sync();
+  if (!shards->empty()) return {};
+  const status put = index_containers(*open_storage(), opened_store_.key(), "");
   // Without room they stay unnamed: what they have is stored again, and a prune frees room.
-  return put.system_error() == ENOSPC || put.system_error() == EDQUOT ? status() : put;
+  return is_lack_of_room(put) ? status() : put;
 }
 
 held_session::~held_session() {
   objects_.reset();  // removes its temporary files
   if (!lease_) return;
   try {
-    static_cast<void>(lease_->give_up());
+    if (leave_nothing_unnamed().ok()) static_cast<void>(lease_->give_up());
   } catch (const std::bad_alloc&) {  // it will expire
   }
 }
 
-std::array<std::uint8_t, 16> held_session::id() const {
-  std::array<std::uint8_t, 16> bytes = {};
-  static_cast<void>(read_hex(name_, bytes));  // it is one that this program has made
-  return bytes;
+/// Nobody but the session refers to a container that no shard names, so it may remove its own.
+status held_session::leave_nothing_unnamed() {
+  if (containers_.unnamed.empty()) return {};
+  const auto objects = open_storage();
+  if (index_containers(*objects, opened_store_.key(), container_prefix(name_)).ok()) return {};
+  const auto removing = open_storage();  // a storage that has failed stays failed
+  for (const container_name& each : containers_.unnamed) {
+    if (status removed = removing->remove({object_kind::container, id_of(each)}); !removed.ok()) return removed;
+  }
+  return removing->sync();
 }
 
 result<shard_index> held_session::open_shards() {
   return shard_index::open(*objects_, opened_store_.key().kind(), *tables_);
 }
 
+result<record_writer> held_session::open_records() {
+  return record_writer::make(*objects_, opened_store_.key(), opened_store_.config().container_bytes, containers_);
+}
+
 result<std::unique_ptr<session_writer>> held_session::open_writer() {
   auto nodes = record_fingerprinter::fastest(opened_store_.fingerprint());
   if (!nodes) return nodes.error();
-  return session_writer::open(opened_store_.config(), *objects_, opened_store_.key(), *tables_, *std::move(nodes));
+  return session_writer::open(opened_store_.config(), *objects_, opened_store_.key(), *tables_, containers_,
+                              *std::move(nodes));
 }
 
 }  // namespace cutpoint::store

@@ -1,7 +1,6 @@
 // A session that writes to a store: its lease, and the records that it may rely on.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -17,17 +16,17 @@ namespace cutpoint::store {
 /// were proposed before or are condemned count as absent. Not thread-safe, except what its members say.
 class held_session {
  public:
-  /// Drops sessions whose leases have expired, takes a lease, reads the log, and puts shards for the containers that no shard
-  /// names, so that an interrupted backup is used and an index that was removed is made again. `opened_store` must outlive the session.
-  /// Errors: those of the storage; damage of the log.
+  /// Ends sessions whose leases have expired, so that what an interrupted backup has stored is used, takes a lease, and reads the
+  /// log. If the index was removed, it is made again. `opened_store` must outlive the session. Errors: those of the storage; damage
+  /// of the log.
   [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened_store);
-  /// Gives the lease up, if the session did not; a failure is not reported, because the lease expires.
+  /// Puts shards for what was stored and no shard names, or removes that if there is no room for them, and gives the lease up. A
+  /// failure is not reported, because the lease expires, and whoever ends the session then does the same.
   ~held_session();
   held_session(const held_session&) = delete;
   held_session& operator=(const held_session&) = delete;
 
-  /// Returns the 16 bytes of the session's id.
-  [[nodiscard]] std::array<std::uint8_t, 16> id() const;
+  [[nodiscard]] const session_id& id() const noexcept { return containers_.session; }
   /// Returns the digits of the same.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Returns the store that the session writes to.
@@ -42,15 +41,19 @@ class held_session {
   /// Opens the shards. The index has only what the session may refer to. Errors: those of the storage.
   [[nodiscard]] result<shard_index> open_shards();
 
-  /// Opens what the session, which must outlive it, writes records with. Errors: those of the storage and the back ends.
+  /// Opens what the session, which must outlive it, writes containers with. Errors: those of the back ends.
+  [[nodiscard]] result<record_writer> open_records();
+  /// Opens what the session, which must outlive it, writes new records with. Errors: those of the storage and the back ends.
   [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer();
 
  private:
-  [[nodiscard]] status index_unnamed_containers();
+  [[nodiscard]] status make_lost_index();
+  [[nodiscard]] status leave_nothing_unnamed();
   explicit held_session(open_store& opened_store) noexcept : opened_store_(opened_store) {}
 
   open_store& opened_store_;
   std::string name_;
+  session_containers containers_;
   store_log log_;
   std::unique_ptr<storage> objects_;
   std::unique_ptr<table_cache> tables_;

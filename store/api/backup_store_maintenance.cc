@@ -5,6 +5,7 @@
 #include <cutpoint/store_report.h>
 #include <fmt/format.h>
 
+#include "store/access/ended_sessions.h"
 #include "store/api/backup_store.h"
 #include "store/check/check.h"
 #include "store/objects/lease.h"
@@ -115,17 +116,19 @@ status backup_store::end_session(const std::string& id) {
   if (std::ranges::count(*all, id, &store_session::id) == 0) {
     return {status_code::invalid_argument, fmt::format("{}: no session has the id {}", implementation_->name, id)};
   }
-  const auto objects = implementation_->opened_store->open_storage_of(store::new_session_id());
-  const status ended = store::end_sessions(*objects, {id});
+  const status ended = store::end_sessions(*implementation_->opened_store, {id});
   return ended.ok() ? ended : implementation_->named(ended);
 }
 
 result<store_statistics> backup_store::statistics() {
   store::open_store& opened_store = *implementation_->opened_store;
   store_statistics sum;
+  for (const store::shard_container& each : opened_store.shards().containers()) {
+    ++sum.containers;
+    sum.container_bytes += each.bytes;
+  }
   for (const auto& [kind, count, bytes] :
        {std::tuple{store::object_kind::snapshot, &sum.snapshots, static_cast<std::uint64_t*>(nullptr)},
-        {store::object_kind::container, &sum.containers, &sum.container_bytes},
         {store::object_kind::shard, &sum.shards, &sum.shard_bytes}}) {
     const auto ids = opened_store.objects().list(kind);
     if (!ids) return implementation_->named(ids.error());

@@ -1,5 +1,8 @@
 #include "store/check/check.h"
 
+#include <set>
+#include <string_view>
+
 #include "store/check/container_audit.h"
 #include "store/check/data_subset.h"
 #include "store/check/tree_audit.h"
@@ -70,6 +73,7 @@ class checker {
       return name && lost.contains(*name);
     });
     summary_.containers = ids->size();
+    if (status checked = check_index(*ids); !checked.ok()) return checked;
     if (options_.reads_data) {
       const std::vector<std::string> read = take_subset(store_.objects, options_.subset, *ids);
       summary_.read_containers = read.size();
@@ -94,6 +98,24 @@ class checker {
       } else if (!is_absence(table.error())) {
         return table.error();
       }
+    }
+    return {};
+  }
+
+  /// Containers that no shard names are those of sessions that have leases. Without any shard the next session makes the index
+  /// again.
+  status check_index(std::vector<std::string> ids) {
+    const auto leases = store_.objects.list(object_kind::lease);
+    if (!leases) return leases.error();
+    if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
+    if (store_.shards.shards().empty()) return {};
+    store_.shards.leave_unnamed(ids);
+    std::set<std::string_view> sessions;
+    for (const std::string& each : *leases) sessions.insert(session_of(each));
+    for (const std::string& each : ids) {
+      const object_name name{object_kind::container, each};
+      if (sessions.contains(session_of(each)) || !store_.objects.size(name)) continue;
+      report(name, damage("the index", "no shard names " + path_of(name) + "; a repair puts one"));
     }
     return {};
   }

@@ -62,16 +62,17 @@ bool tree_audit::is_lost(const found_record& record) const {
 status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_record>& elsewhere_record) {
   if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
   std::vector<found_record> all;
-  for (const bool indexes_unnamed : {false, true}) {
-    if (indexes_unnamed) {
-      if (status indexed = store_.shards.index_unnamed(); !indexed.ok()) return indexed;
-    }
+  for (bool has_more = true; has_more;) {
     all.clear();
     if (status located = store_.shards.locate_all(record_kind::chunk, chunk, all); !located.ok()) return located;
     const auto whole = std::ranges::find_if(all, [&](const found_record& each) { return !is_lost(each); });
-    if (whole == all.end()) continue;
-    elsewhere_record = *whole;
-    return {};
+    if (whole != all.end()) {
+      elsewhere_record = *whole;
+      return {};
+    }
+    const auto indexed = store_.shards.index_unnamed();
+    if (!indexed) return indexed.error();
+    has_more = *indexed;
   }
   const std::string name = "the record " + to_hex(chunk);
   return damage(name,

@@ -112,7 +112,7 @@ result<built_container> container_builder::build(const seal_key& key, const obje
   field_writer(built.bytes).bytes(header);
   assert(built.bytes.size() == footer.total_bytes);
 
-  blake3.submit(built.bytes, built.name);
+  blake3.submit(built.bytes, built.digest_of_bytes);
   if (status flushed = blake3.flush(); !flushed.ok()) return flushed;
   return built;
 }

@@ -13,7 +13,7 @@ namespace cutpoint::store {
 
 /// A container whose bytes are complete.
 struct built_container {
-  digest name;  ///< BLAKE3 of `bytes`, without a key; in hexadecimal it is the object's id
+  digest digest_of_bytes;  ///< BLAKE3 without a key; the end of the container's name
   std::vector<std::uint8_t> bytes;
   std::vector<placed_record> records;  ///< in the order of the trailer: chunks, then the metadata part
 };

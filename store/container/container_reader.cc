@@ -42,7 +42,9 @@ result<container_table> open_trailer(sealer& seals, std::vector<std::uint8_t> tr
   const seal_tag tag = tag_at(trailer, fields_bytes);
   trailer.resize(fields_bytes);
   if (seals.open(sealed_content::trailer, footer.trailer_position, trailer, tag)) {
-    if (auto records = decode_trailer(trailer, footer)) return container_table{id, salt, std::move(*records)};
+    if (auto records = decode_trailer(trailer, footer)) {
+      return container_table{id, salt, std::move(*records), footer.total_bytes};
+    }
   }
   return damage(container_path(id), "its table of records is wrong");
 }
@@ -181,7 +183,7 @@ container_table recover_records(byte_span container, const std::string& id, cons
   if (!header) header = decode_container_header(container.last(object_header_bytes), id, key);
   if (!header) return {};
   const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
-  container_table recovered{id, header->salt, {}};
+  container_table recovered{id, header->salt, {}, container.size()};
   if (const auto table = decode_container_table(container, id, key)) {
     for (const placed_record& each : table->records) {
       const auto tested = test_record(*seals, container, each.position);

@@ -17,6 +17,7 @@ struct container_table {
   std::string id;
   object_salt salt = {};
   std::vector<placed_record> records;  ///< in the order of their positions
+  std::uint64_t container_bytes = 0;   ///< its length
 
   /// Returns the number of bytes of memory that the table occupies.
   [[nodiscard]] std::size_t memory_bytes() const noexcept {

@@ -17,6 +17,10 @@ namespace cutpoint::store {
 [[nodiscard]] inline bool is_damage(const status& outcome) noexcept { return outcome.system_error() == EBADMSG; }
 /// Returns whether the failure is that no object has the name.
 [[nodiscard]] inline bool is_absence(const status& outcome) noexcept { return outcome.system_error() == ENOENT; }
+/// Returns whether the failure is that the storage has no room left.
+[[nodiscard]] inline bool is_lack_of_room(const status& outcome) noexcept {
+  return outcome.system_error() == ENOSPC || outcome.system_error() == EDQUOT;
+}
 /// Returns whether the failure is that an object has the name already.
 [[nodiscard]] inline bool is_presence(const status& outcome) noexcept { return outcome.system_error() == EEXIST; }
 

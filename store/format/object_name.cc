@@ -11,6 +11,15 @@ bool is_valid_id(std::string_view id) noexcept {
          std::all_of(id.begin(), id.end(), [&](char c) { return is_alphanumeric(c) || c == '-' || c == '.'; });
 }
 
+bool is_valid(const object_name& name) noexcept {
+  const std::string_view id = name.id;
+  if (name.kind != object_kind::container) return is_valid_id(id);
+  const std::size_t slash = id.find('/');
+  return slash != std::string_view::npos && is_valid_id(id.substr(0, slash)) && is_valid_id(id.substr(slash + 1));
+}
+
+std::string_view session_of(std::string_view id) noexcept { return id.substr(0, id.find_first_of("./-")); }
+
 std::string_view folder_of(object_kind kind) noexcept {
   static constexpr std::array<std::string_view, object_kind_count> folders = {
       "", "keys", "containers", "shards", "snapshots", "leases", "log", "temporary"};

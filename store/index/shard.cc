@@ -147,6 +147,7 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
     shard_container container;
     container.name = container_fields.bytes<container_name_bytes>();
     container.hint = container_fields.number<std::uint64_t>();
+    container.bytes = container_fields.number<std::uint64_t>();
     opened_shard.containers_.push_back(container);
   }
   opened_shard.number_ = new_shard_number();

@@ -1,6 +1,6 @@
 // A shard: an immutable sorted table from digest prefixes to places in containers.
 //
-//   header 64 | containers, 40 each | partitions | directory, 32 for each partition | footer 64
+//   header 64 | containers, 64 each | partitions | directory, 32 for each partition | footer 64
 //
 //   partition: entries, 12 each, sorted | fingerprints of the partition's filter
 //
@@ -18,6 +18,7 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/storage.h>
 
+#include "store/container/container_name.h"
 #include "store/container/record.h"
 #include "store/index/fuse_filter.h"
 #include "store/index/shard_blocks.h"
@@ -26,8 +27,7 @@ namespace cutpoint::store {
 
 inline constexpr unsigned prefix_bits = 48;
 inline constexpr std::size_t shard_entry_bytes = shard_blocks::entry_bytes;
-inline constexpr std::size_t container_name_bytes = 32;
-inline constexpr std::size_t shard_container_bytes = 40;
+inline constexpr std::size_t shard_container_bytes = 64;
 inline constexpr std::size_t directory_entry_bytes = 32;
 inline constexpr std::size_t shard_footer_bytes = 64;
 inline constexpr unsigned most_partition_bits = 24;
@@ -37,12 +37,11 @@ inline constexpr std::uint64_t shard_body_seed = 1;
 inline constexpr std::uint64_t shard_footer_seed = 2;
 inline constexpr std::uint32_t shard_footer_magic = 0x46534350;  // "PCSF"
 
-using container_name = std::array<std::uint8_t, container_name_bytes>;
-
 /// A container that entries of a shard refer to.
 struct shard_container {
   container_name name = {};
-  std::uint64_t hint = 0;  ///< `hint_of` its salt
+  std::uint64_t hint = 0;   ///< `hint_of` its salt
+  std::uint64_t bytes = 0;  ///< its length
 
   friend auto operator<=>(const shard_container&, const shard_container&) = default;
 };

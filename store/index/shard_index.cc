@@ -1,9 +1,11 @@
 #include "store/index/shard_index.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "store/format/failure.h"
+#include "store/format/object_name.h"
 #include "store/index/shard_merge.h"
 #include "store/index/shard_rebuild.h"
 #include "store/index/shard_writer.h"
@@ -72,20 +74,34 @@ status shard_index::open_shard(const std::string& id) {
   return {};
 }
 
-result<std::vector<std::string>> shard_index::unnamed_containers() const {
-  auto ids = objects_->list(object_kind::container);
-  if (!ids) return ids;
-  std::erase_if(*ids, [named = containers()](const std::string& id) {
+void shard_index::leave_unnamed(std::vector<std::string>& ids) const {
+  std::erase_if(ids, [named = containers()](const std::string& id) {
     const auto name = container_name_of(id);
-    return !name || named.contains(*name);
+    return !name || std::ranges::binary_search(named, *name, {}, &shard_container::name);
   });
-  return ids;
 }
 
-status shard_index::index_unnamed() {
-  if (std::exchange(has_indexed_unnamed_, true)) return {};
-  const auto ids = unnamed_containers();
+/// Lists the containers of sessions that have leases, which are few.
+result<std::vector<std::string>> shard_index::containers_of_sessions() const {
+  const auto leases = objects_->list(object_kind::lease);
+  if (!leases) return leases;
+  std::set<std::string> sessions;
+  for (const std::string& each : *leases) sessions.emplace(session_of(each));
+  std::vector<std::string> all;
+  for (const std::string& each : sessions) {
+    auto ids = objects_->list(object_kind::container, container_prefix(each));
+    if (!ids) return ids;
+    std::ranges::move(*ids, std::back_inserter(all));
+  }
+  return all;
+}
+
+result<bool> shard_index::index_unnamed() {
+  if (indexed_ == indexing::of_all) return false;
+  indexed_ = indexed_ == indexing::shards_alone ? indexing::of_sessions : indexing::of_all;
+  auto ids = indexed_ == indexing::of_all ? objects_->list(object_kind::container) : containers_of_sessions();
   if (!ids) return ids.error();
+  leave_unnamed(*ids);
   std::vector<shard_container> unnamed;
   std::vector<shard_entry> entries;
   for (const std::string& id : *ids) {
@@ -93,14 +109,14 @@ status shard_index::index_unnamed() {
     const auto table = tables_->find(name);
     if (!table) return table.error();
     if (*table == nullptr) continue;
-    unnamed.push_back({name, hint_of((*table)->salt)});
+    unnamed.push_back({name, hint_of((*table)->salt), (*table)->container_bytes});
     append_entries((*table)->records, static_cast<std::uint32_t>(unnamed.size() - 1), entries);
   }
-  if (entries.empty()) return {};
+  if (entries.empty()) return true;
   auto in_memory = make_shard(seal_, unnamed, std::move(entries));
   if (!in_memory) return in_memory.error();
   shards_.push_back(std::move(*in_memory));
-  return {};
+  return true;
 }
 
 bool shard_index::follows_last(record_kind kind, const digest& content, std::uint64_t hint) {
@@ -263,12 +279,15 @@ status shard_index::replace(const std::vector<const shard*>& inputs,
   return {};
 }
 
-std::set<container_name> shard_index::containers() const {
-  std::set<container_name> names;
+std::vector<shard_container> shard_index::containers() const {
+  std::vector<shard_container> all;
   for (const shard& each : shards_) {
-    for (std::uint32_t i = 0; i < each.container_count(); ++i) names.insert(each.container_at(i).name);
+    for (std::uint32_t i = 0; i < each.container_count(); ++i) all.push_back(each.container_at(i));
   }
-  return names;
+  std::ranges::sort(all);
+  const auto same = std::ranges::unique(all, {}, &shard_container::name);
+  all.erase(same.begin(), same.end());
+  return all;
 }
 
 std::uint64_t shard_index::entry_count() const noexcept {

@@ -47,11 +47,11 @@ class shard_index {
 
   /// Opens the shards that other processes have put since. Errors: those of the storage.
   [[nodiscard]] status refresh();
-  /// Returns the ids of the containers that exist and that no open shard names. Errors: those of the storage.
-  [[nodiscard]] result<std::vector<std::string>> unnamed_containers() const;
-  /// Indexes the containers that no shard names, in memory alone. An interrupted backup leaves some, and so does the loss of
-  /// shards. Only the first call does anything. Errors: those of the storage.
-  [[nodiscard]] status index_unnamed();
+  /// Removes from `ids` the containers that open shards name, and what is no container.
+  void leave_unnamed(std::vector<std::string>& ids) const;
+  /// Indexes containers that no shard names, in memory alone: the first call those of sessions that have leases, the second all
+  /// others, which are there if shards were lost. Returns false if it did nothing. Errors: those of the storage.
+  [[nodiscard]] result<bool> index_unnamed();
   /// Forgets what is in memory of a container, because it was found to be removed.
   void forget_container(const std::string& id);
   /// Opens one more shard, which must be durable. If another process has merged it since, all new shards are opened.
@@ -70,8 +70,8 @@ class shard_index {
 
   [[nodiscard]] std::span<const shard> shards() const noexcept { return shards_; }
   [[nodiscard]] table_cache& tables() const noexcept { return *tables_; }
-  /// Returns the containers that the shards have records of.
-  [[nodiscard]] std::set<container_name> containers() const;
+  /// Returns the containers that the shards have records of, in the order of their names.
+  [[nodiscard]] std::vector<shard_container> containers() const;
   [[nodiscard]] std::uint64_t entry_count() const noexcept;
   [[nodiscard]] const std::vector<std::string>& damaged_shards() const noexcept { return damaged_; }
   /// Returns the number of lookups that were answered by the next record of a container.
@@ -90,6 +90,7 @@ class shard_index {
   [[nodiscard]] status open_shard(const std::string& id);
   [[nodiscard]] status replace(const std::vector<const shard*>& inputs,
                                const std::function<bool(const container_name&)>& keeps);
+  [[nodiscard]] result<std::vector<std::string>> containers_of_sessions() const;
   [[nodiscard]] bool follows_last(record_kind kind, const digest& content, std::uint64_t hint);
   void ask_filters(std::span<const digest> digests);
   [[nodiscard]] status find_candidates(const digest& content, std::uint64_t hint, std::size_t asked);
@@ -101,8 +102,9 @@ class shard_index {
   table_cache* tables_;
   std::vector<shard> shards_;
   shard_blocks blocks_;
-  bool has_indexed_unnamed_ = false;
-  std::set<std::string> known_ids_;  ///< of shards that are open, or were found to be damaged or merged
+  enum class indexing { shards_alone, of_sessions, of_all };
+  indexing indexed_ = indexing::shards_alone;  ///< what was asked of `index_unnamed`
+  std::set<std::string> known_ids_;            ///< of shards that are open, or were found to be damaged or merged
   std::vector<std::string> damaged_;
   std::optional<found_record> last_;    ///< the record found last
   std::vector<shard_entry> entries_;    ///< workspace of `find_candidates`

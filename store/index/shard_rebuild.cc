@@ -31,7 +31,7 @@ status put_shards_of(storage& objects, const seal_key& key, std::span<const std:
     if (!table && !is_damage(table.error()) && !is_absence(table.error())) return table.error();
     if (!name || !table) continue;
     const auto container = static_cast<std::uint32_t>(read.size());
-    read.push_back({*name, hint_of(table->salt)});
+    read.push_back({*name, hint_of(table->salt), table->container_bytes});
     append_entries(table->records, container, entries);
     if (entries.size() < most_shard_entries) continue;
     if (status done = put(); !done.ok()) return done;

@@ -28,7 +28,9 @@ shard_writer::shard_writer(object_writer& object, const object_salt& salt, seal_
   partition_bits_ = std::min(static_cast<unsigned>(std::bit_width(partitions - 1)), most_partition_bits);
   write(encode(object_header{object_kind::shard, seal, salt}));
   std::vector<std::uint8_t> bytes;
-  for (const shard_container& each : containers) field_writer(bytes).bytes(each.name).number(each.hint);
+  for (const shard_container& each : containers) {
+    field_writer(bytes).bytes(each.name).number(each.hint).number(each.bytes);
+  }
   write(bytes);
 }
 

@@ -1,7 +1,6 @@
 #include "store/index/table_cache.h"
 
 #include "store/format/failure.h"
-#include "store/format/hex.h"
 
 namespace cutpoint::store {
 
@@ -15,13 +14,6 @@ std::size_t cost_of(const std::shared_ptr<const container_table>& table) {
 }
 
 }  // namespace
-
-std::string id_of(const container_name& name) { return to_hex(digest{name, container_name_bytes}); }
-
-std::optional<container_name> container_name_of(std::string_view id) {
-  container_name name = {};
-  return read_hex(id, name) ? std::optional(name) : std::nullopt;
-}
 
 result<std::shared_ptr<const container_table>> table_cache::find(const container_name& name) {
   if (ignored_.contains(name)) return std::shared_ptr<const container_table>();

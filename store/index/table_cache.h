@@ -5,16 +5,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <cutpoint/storage.h>
 
+#include "store/container/container_name.h"
 #include "store/container/container_reader.h"
-#include "store/index/shard.h"
 
 namespace cutpoint::store {
 
@@ -54,10 +52,5 @@ class table_cache {
   std::size_t used_bytes_ = 0;
   std::uint64_t reads_ = 0;
 };
-
-/// Returns the id of the container with a name.
-[[nodiscard]] std::string id_of(const container_name& name);
-/// Returns the name of the container with an id, or nullopt if the id is not that of a container.
-[[nodiscard]] std::optional<container_name> container_name_of(std::string_view id);
 
 }  // namespace cutpoint::store

@@ -97,8 +97,6 @@ std::chrono::nanoseconds lease::time_left() const {
   return std::chrono::nanoseconds(lasts - age);
 }
 
-std::string_view session_of(std::string_view id) noexcept { return id.substr(0, id.find_first_of(".-")); }
-
 status put_lease(storage& objects, const std::string& id, const lease& facts, const seal_key& key) {
   std::vector<std::uint8_t> body;
   field_writer(body)
@@ -233,7 +231,7 @@ result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& 
   return leases;
 }
 
-status end_sessions(storage& objects, const std::set<std::string>& sessions) {
+status remove_sessions(storage& objects, const std::set<std::string>& sessions) {
   const auto belongs = [&](const std::string& id) { return sessions.contains(std::string(session_of(id))); };
   for (const object_kind kind : {object_kind::temporary, object_kind::lease}) {
     const auto ids = objects.list(kind);
@@ -247,7 +245,7 @@ status end_sessions(storage& objects, const std::set<std::string>& sessions) {
   return {};
 }
 
-status drop_expired_sessions(storage& objects, const seal_key& key) {
+result<std::set<std::string>> expired_sessions(storage& objects, const seal_key& key) {
   const auto leases = objects.list(object_kind::lease);
   if (!leases) return leases.error();
   std::set<std::string> expired;
@@ -261,7 +259,7 @@ status drop_expired_sessions(storage& objects, const seal_key& key) {
   }
   // A session has two leases for a moment, of which the older one may have expired.
   for (const std::string& each : alive) expired.erase(each);
-  return expired.empty() ? status() : end_sessions(objects, expired);
+  return expired;
 }
 
 status remove_abandoned_files(storage& objects, const std::vector<std::string>& files) {

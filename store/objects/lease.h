@@ -48,9 +48,6 @@ struct lease {
   friend bool operator==(const lease&, const lease&) = default;
 };
 
-/// Returns the session of a lease or of a temporary file, which is the part of the id before `.` or `-`.
-[[nodiscard]] std::string_view session_of(std::string_view id) noexcept;
-
 /// Puts a lease. Does not sync. Errors: those of the storage.
 [[nodiscard]] status put_lease(storage& objects, const std::string& id, const lease& facts, const seal_key& key);
 /// Errors: those of the storage; damage.
@@ -108,15 +105,14 @@ struct listed_lease {
 /// been initialised. Errors: those of the storage.
 [[nodiscard]] result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key);
 
+/// Returns the sessions whose leases have expired. Errors: those of the storage.
+[[nodiscard]] result<std::set<std::string>> expired_sessions(storage& objects, const seal_key& key);
+
 /// Removes the temporary files of sessions, durably, and then their leases. Errors: those of the storage.
-[[nodiscard]] status end_sessions(storage& objects, const std::set<std::string>& sessions);
+[[nodiscard]] status remove_sessions(storage& objects, const std::set<std::string>& sessions);
 
 /// Removes temporary files of no session that has a lease: those of a process that was killed before it took one, or after it
 /// gave it up. A process that still writes one writes it again, or does without. Errors: those of the storage.
 [[nodiscard]] status remove_abandoned_files(storage& objects, const std::vector<std::string>& files);
-
-/// Removes the temporary files of sessions whose leases have expired, and then these leases. Objects that other
-/// processes remove meanwhile are no failure. Errors: those of the storage.
-[[nodiscard]] status drop_expired_sessions(storage& objects, const seal_key& key);
 
 }  // namespace cutpoint::store

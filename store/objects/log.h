@@ -11,8 +11,8 @@
 
 #include <cutpoint/storage.h>
 
+#include "store/container/container_name.h"
 #include "store/crypto/sealer.h"
-#include "store/index/shard.h"
 
 namespace cutpoint::store {
 

@@ -66,7 +66,8 @@ status live_records::count_records(std::span<const shard> shards, const marking_
   for (const shard& each : shards) {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) {
       const shard_container container = each.container_at(i);
-      if (!options.lost.contains(container.name)) containers_.push_back({container.name, container.hint});
+      if (options.lost.contains(container.name)) continue;
+      containers_.push_back({container.name, container.hint, container.bytes});
     }
   }
   std::ranges::sort(containers_, {}, &known_container::name);

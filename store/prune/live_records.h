@@ -27,7 +27,7 @@ struct marking_options {
 /// already; so a record may be marked twice. A chunk that one entry may have is marked by the 48 bits of its prefix, which
 /// keeps too much if they are those of another record. Immutable.
 ///
-/// Memory: 2 bits for each record, 60 bytes for each container, and the references to nodes that wait, 48 bytes each.
+/// Memory: 2 bits for each record, 90 bytes for each container, and the references to nodes that wait, 48 bytes each.
 class live_records {
  public:
   /// Marks everything that trees refer to, by the shards of `store`. Each node is read once, and no chunk. Errors: damage,
@@ -39,6 +39,10 @@ class live_records {
   /// Returns the index of a container, or nullopt if no shard names it.
   [[nodiscard]] std::optional<std::size_t> find(const container_name& name) const noexcept;
   [[nodiscard]] const container_name& name(std::size_t container) const noexcept { return containers_[container].name; }
+  /// Returns the length of a container.
+  [[nodiscard]] std::uint64_t container_bytes(std::size_t container) const noexcept {
+    return containers_[container].bytes;
+  }
   /// Returns the number of records that the shards name in a container.
   [[nodiscard]] std::uint64_t record_count(std::size_t container) const noexcept;
   /// Returns how many of them are marked.
@@ -57,6 +61,7 @@ class live_records {
   struct known_container {
     container_name name;
     std::uint64_t hint;
+    std::uint64_t bytes;
     std::uint64_t first_bit = 0;  ///< of its records; those of the next container follow
     std::uint64_t records = 0;
     bool is_avoided = false;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "store/access/ended_sessions.h"
 #include "store/access/held_session.h"
 #include "store/format/failure.h"
 #include "store/prune/live_records.h"
@@ -159,6 +160,11 @@ status pruner::find_waste() {
   marking_options marking = this->marking();
   marking.lost = state->log.lost();
   auto marks = mark_snapshots(opened_store_, state->snapshots, marking);
+  if (!marks && is_damage(marks.error()) && session_) {  // a shard may be lost
+    const status indexed = index_containers(*session_->open_storage(), opened_store_.key(), "");
+    if (!indexed.ok()) return indexed;
+    marks = mark_snapshots(opened_store_, state->snapshots, marking);
+  }
   if (!marks) return marks.error();
   marks_ = std::move(*marks);
   log_ = std::move(state->log);
@@ -171,26 +177,24 @@ status pruner::find_waste() {
     summary_.unused_bytes += *bytes;
   }
   for (std::size_t i = 0; i < marks_->container_count(); ++i) {
-    const std::string id = id_of(marks_->name(i));
-    const auto bytes = size_of(id);
-    if (!bytes) return bytes.error();
+    const std::uint64_t bytes = marks_->container_bytes(i);
     ++summary_.containers;
-    summary_.container_bytes += *bytes;
+    summary_.container_bytes += bytes;
     const std::uint64_t live = marks_->live_count(i);
-    removable_container container{i, *bytes, 0, 0};
+    removable_container container{i, bytes, 0, 0};
     if (live == marks_->record_count(i)) {
-      container.live_bytes = *bytes;
+      container.live_bytes = bytes;
       if (is_small(container)) small_.push_back(container);
       continue;
     }
     if (live == 0) {
-      container.unused_bytes = *bytes;
+      container.unused_bytes = bytes;
       dead_.push_back(container);
       summary_.unused_bytes += container.unused_bytes;
       continue;
     }
-    const auto table = read_container_table(opened_store_.objects(), id, opened_store_.key());
-    if (!table && is_damage(table.error())) continue;  // a repair saves what is whole
+    const auto table = read_container_table(opened_store_.objects(), id_of(name(container)), opened_store_.key());
+    if (!table && (is_damage(table.error()) || is_absence(table.error()))) continue;  // a repair saves what is whole
     if (!table) return table.error();
     for (std::uint32_t ordinal = 0; ordinal < table->records.size(); ++ordinal) {
       const record_description& record = table->records[ordinal].description;
@@ -301,7 +305,7 @@ status pruner::complete(const removal& proposed) {
 /// containers are proposed.
 status pruner::rewrite_batch(std::span<const removable_container> batch) {
   std::vector<removable_container> copied;
-  auto records = record_writer::make(session_->objects(), opened_store_.key(), opened_store_.config().container_bytes);
+  auto records = session_->open_records();
   if (!records) return records.error();
   for (const removable_container& each : batch) {
     if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();

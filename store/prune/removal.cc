@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "store/access/ended_sessions.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -61,14 +62,14 @@ status remover::propose(removal& proposed, store_log known) {
   }
 }
 
-/// The leases of other sessions that began before an entry of the log, whether they have expired or not.
+/// The leases of other sessions that began before an entry of the log and have not expired.
 result<std::vector<listed_lease>> remover::sessions_before(std::uint64_t number) {
   open_store& store = session_.target();
-  if (status dropped = drop_expired_sessions(*session_.open_storage(), store.key()); !dropped.ok()) return dropped;
+  if (status ended = end_expired_sessions(store); !ended.ok()) return ended;
   auto leases = list_leases(store.objects(), store.key());
   if (!leases) return leases;
   std::erase_if(*leases, [&](const listed_lease& each) {
-    return each.facts.epoch >= number || session_of(each.id) == session_.name();
+    return each.facts.epoch >= number || session_of(each.id) == session_.name() || each.facts.time_left().count() < 0;
   });
   return leases;
 }

@@ -121,8 +121,7 @@ status repairer::condemn_containers() {
   if (!session) return session.error();
   const auto ids = list_containers((*session)->log());
   if (!ids) return ids.error();
-  auto records =
-      record_writer::make((*session)->objects(), opened_store_.key(), opened_store_.config().container_bytes);
+  auto records = (*session)->open_records();
   if (!records) return records.error();
   const status audited = audit_containers(opened_store_.reading(), *ids, options_.threads, options_.cancel,
                                           [&](const audited_container& each, const container_auditor& auditor) {

@@ -51,9 +51,7 @@ class reporter {
  private:
   status count_container(const live_records& live, std::size_t container) {
     const object_name name{object_kind::container, id_of(live.name(container))};
-    const auto size = opened_store_.objects().size(name);
-    const auto table =
-        size ? read_container_table(opened_store_.objects(), name.id, opened_store_.key()) : size.error();
+    const auto table = read_container_table(opened_store_.objects(), name.id, opened_store_.key());
     if (!table && is_absence(table.error())) return {};  // it was pruned meanwhile
     if (!table && is_damage(table.error())) {
       if (options_.problem) options_.problem(path_of(name), table.error());
@@ -79,7 +77,7 @@ class reporter {
     const double share = bytes == 0 ? 0 : static_cast<double>(live_bytes) / static_cast<double>(bytes);
     auto& bin = report_.live_shares[static_cast<std::size_t>(std::ceil(share * (live_share_bin_count - 1)))];
     ++bin.containers;
-    bin.bytes += *size;
+    bin.bytes += table->container_bytes;
     return {};
   }
 

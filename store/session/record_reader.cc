@@ -37,10 +37,7 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
   // What was read of the index may be older than a removal of containers, whose records were moved before.
   const status first_failure = failure;
   if (status refreshed = shards_.refresh(); !refreshed.ok()) return refreshed;
-  for (const bool indexes_unnamed : {false, true}) {
-    if (indexes_unnamed) {
-      if (status indexed = shards_.index_unnamed(); !indexed.ok()) return indexed;
-    }
+  for (bool has_more = true; has_more;) {
     std::vector<found_record> all;
     if (status refound = shards_.locate_all(kind, record.content, all); !refound.ok()) return refound;
     for (const found_record& each : all) {
@@ -48,6 +45,9 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
       auto content = try_container(each);
       if (content || !is_damage(failure)) return content;
     }
+    const auto indexed = shards_.index_unnamed();
+    if (!indexed) return indexed.error();
+    has_more = *indexed;
   }
   return first_failure;
 }

@@ -14,15 +14,20 @@ constexpr std::size_t most_waiting_entries = std::size_t{1} << 22;
 
 }  // namespace
 
-result<record_writer> record_writer::make(storage& objects, const seal_key& key, std::uint64_t container_bytes) {
+result<record_writer> record_writer::make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
+                                          session_containers& containers) {
   auto names = fastest_fingerprinter(fingerprint_kind::blake3);
   if (!names) return names.error();
-  return record_writer(objects, key, container_bytes, std::move(*names));
+  return record_writer(objects, key, container_bytes, containers, std::move(*names));
 }
 
 record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
-                             std::unique_ptr<batch_fingerprinter> blake3)
-    : objects_(objects), key_(key), container_bytes_(container_bytes), blake3_(std::move(blake3)) {}
+                             session_containers& containers, std::unique_ptr<batch_fingerprinter> blake3)
+    : objects_(objects),
+      key_(key),
+      container_bytes_(container_bytes),
+      blake3_(std::move(blake3)),
+      session_(containers) {}
 
 result<std::uint64_t> record_writer::append(const record_description& description, byte_span payload) {
   if (builder_ && !builder_->has_room(payload.size())) {
@@ -43,11 +48,12 @@ status record_writer::put_container() {
   builder_.reset();
   if (!built) return built.error();
   const auto container = static_cast<std::uint32_t>(containers_.size());
-  containers_.push_back({built->name.bytes, hint_of(salt_)});
-  put_containers_.push_back(containers_.back().name);
+  const container_name name = container_name_in(session_.session, built->digest_of_bytes);
+  containers_.push_back({name, hint_of(salt_), built->bytes.size()});
+  put_containers_.push_back(name);
+  session_.unnamed.insert(name);
   append_entries(built->records, container, entries_);
-  const object_name name{object_kind::container, to_hex(built->name)};
-  if (status put = objects_.put(name, std::move(built->bytes)); !put.ok()) return put;
+  if (status put = objects_.put({object_kind::container, id_of(name)}, std::move(built->bytes)); !put.ok()) return put;
   return entries_.size() < most_waiting_entries ? status() : put_entries();
 }
 
@@ -56,6 +62,7 @@ status record_writer::put_entries() {
   if (status synced = objects_.sync(); !synced.ok()) return synced;
   auto id = put_shard(objects_, key_.kind(), containers_, std::exchange(entries_, {}));
   if (!id) return id.error();
+  for (const shard_container& each : containers_) named_.push_back(each.name);
   containers_.clear();
   shards_.push_back(std::move(*id));
   return {};
@@ -69,6 +76,7 @@ result<std::vector<std::string>> record_writer::finish() {
     if (status put = put_entries(); !put.ok()) return put;
   }
   if (status synced = objects_.sync(); !synced.ok()) return synced;
+  for (const container_name& each : std::exchange(named_, {})) session_.unnamed.erase(each);
   return std::exchange(shards_, {});
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,17 +11,26 @@
 #include <cutpoint/storage.h>
 
 #include "store/container/container_builder.h"
+#include "store/container/container_name.h"
 #include "store/index/shard.h"
 
 namespace cutpoint::store {
+
+/// The containers of a session.
+struct session_containers {
+  session_id session = {};
+  std::set<container_name> unnamed =
+      {};  ///< that were put and that no shard names, which is to be put before the session ends
+};
 
 /// Fills one container at a time. Not thread-safe.
 class record_writer {
  public:
   /// Makes one that names containers by the back end that is the fastest here. Errors: those of `fastest_fingerprinter`.
-  [[nodiscard]] static result<record_writer> make(storage& objects, const seal_key& key, std::uint64_t container_bytes);
+  [[nodiscard]] static result<record_writer> make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
+                                                  session_containers& containers);
   /// The references must outlive the writer. `blake3` as for `container_builder::build`.
-  record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
+  record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes, session_containers& containers,
                 std::unique_ptr<batch_fingerprinter> blake3);
 
   /// Adds a record, and returns the hint of its container. Errors: those of the storage.
@@ -44,10 +54,12 @@ class record_writer {
   std::uint64_t container_bytes_;
   std::unique_ptr<batch_fingerprinter> blake3_;
   std::optional<container_builder> builder_;
-  object_salt salt_ = {};                    ///< of the container that is being filled
+  object_salt salt_ = {};  ///< of the container that is being filled
+  session_containers& session_;
   std::vector<shard_container> containers_;  ///< that no shard has yet
   std::vector<shard_entry> entries_;         ///< of their records
   std::vector<std::string> shards_;
+  std::vector<container_name> named_;  ///< by shards that may not be durable
   std::vector<container_name> put_containers_;
   std::uint64_t raw_bytes_ = 0;
   std::uint64_t stored_bytes_ = 0;

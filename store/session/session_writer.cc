@@ -4,10 +4,10 @@ namespace cutpoint::store {
 
 result<std::unique_ptr<session_writer>> session_writer::open(const store_config& config, storage& objects,
                                                              const seal_key& key, table_cache& tables,
-                                                             record_fingerprinter node_names) {
+                                                             session_containers& own, record_fingerprinter node_names) {
   auto shards = shard_index::open(objects, key.kind(), tables);
   if (!shards) return shards.error();
-  auto containers = record_writer::make(objects, key, config.container_bytes);
+  auto containers = record_writer::make(objects, key, config.container_bytes, own);
   if (!containers) return containers.error();
   return std::make_unique<session_writer>(config, *std::move(shards), *std::move(containers), std::move(node_names));
 }

@@ -16,6 +16,7 @@ struct session_writer {
   /// for `write_session`. Errors: those of the storage and the back ends.
   [[nodiscard]] static result<std::unique_ptr<session_writer>> open(const store_config& config, storage& objects,
                                                                     const seal_key& key, table_cache& tables,
+                                                                    session_containers& own,
                                                                     record_fingerprinter node_names);
 
   session_writer(const store_config& config, shard_index index, record_writer writer, record_fingerprinter node_names)

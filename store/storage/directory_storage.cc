@@ -1,13 +1,15 @@
 #include "store/storage/directory_storage.h"
 
 #include <atomic>
-#include <bitset>
 #include <cassert>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -63,6 +65,15 @@ struct pending_object {
   std::optional<temporary_file> file;
 };
 
+status no_memory() { return {status_code::memory_limit, "no memory"}; }
+
+/// Returns the folder that an object's file is in. Those of containers are the folders of their sessions.
+std::string folder_of_file(const object_name& name) {
+  const std::string path = path_of(name);
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
 class directory_object_reader final : public object_reader {
  public:
   directory_object_reader(std::unique_ptr<open_file> file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
@@ -98,10 +109,10 @@ class directory_storage final : public storage {
   }
   result<std::unique_ptr<object_writer>> create(const object_name& name) override;
   status submit(pending_object object) {
-    assert(is_valid_id(object.name.id));
+    assert(is_valid(object.name));
     std::unique_lock lock(mutex_);
     if (options_.pending_objects == 0) {
-      if (failure_.ok()) record(write(object), object.name.kind);
+      if (failure_.ok()) record(write(object), object.name);
       return failure_;
     }
     changed_.wait(lock, [this] { return pending_.size() < options_.pending_objects || !failure_.ok(); });
@@ -114,20 +125,31 @@ class directory_storage final : public storage {
     const std::lock_guard lock(mutex_);
     status removed = files_->remove(path_of(name));
     if (!removed.ok() && is_absence(removed)) return {};
-    record(removed, name.kind);
+    record(removed, name);
+    if (name.kind == object_kind::container && files_->remove_folder(folder_of_file(name)).ok()) {  // it was the last
+      unsynced_.erase(folder_of_file(name));
+      unsynced_.insert(std::string(folder_of(name.kind)));
+    }
     return removed;
   }
   status sync() override {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return (pending_.empty() && !is_writing_) || !failure_.ok(); });
-    for (std::size_t kind = 0; kind < object_kind_count && failure_.ok(); ++kind) {
-      if (unsynced_.test(kind)) failure_ = files_->sync_folder(std::string(folder_of(static_cast<object_kind>(kind))));
+    for (const std::string& folder : unsynced_) {
+      if (failure_.ok()) failure_ = sync_folder(folder);
     }
-    if (failure_.ok()) unsynced_.reset();
+    if (failure_.ok()) unsynced_.clear();
     return failure_;
   }
 
-  status sync_kind(object_kind kind) override { return files_->sync_folder(std::string(folder_of(kind))); }
+  status sync_kind(object_kind kind, std::string_view prefix) override {
+    const auto folders = folders_below(kind, prefix);
+    if (!folders) return folders.error();
+    for (const std::string& each : *folders) {
+      if (status synced = sync_folder(each); !synced.ok()) return synced;
+    }
+    return files_->sync_folder(std::string(folder_of(kind)));
+  }
 
   result<std::uint64_t> free_bytes() override { return files_->free_bytes(); }
   result<std::uint64_t> size(const object_name& name) override {
@@ -145,10 +167,22 @@ class directory_storage final : public storage {
     if (!size) return size.error();
     return std::unique_ptr<object_reader>(std::make_unique<directory_object_reader>(std::move(*file), *size));
   }
-  result<std::vector<std::string>> list(object_kind kind) override {
-    auto names = files_->list(std::string(folder_of(kind)));
-    if (names) std::erase_if(*names, [](const std::string& name) { return !is_valid_id(name); });
-    return names;
+  result<std::vector<std::string>> list(object_kind kind, std::string_view prefix) override {
+    std::vector<std::string> ids;
+    const auto folders = folders_below(kind, prefix);
+    if (!folders) return folders.error();
+    const std::string root(folder_of(kind));
+    for (const std::string& folder : *folders) {
+      const auto names = files_->list(folder);
+      if (!names && folder != root && is_absence(names.error())) continue;
+      if (!names) return names;
+      const std::string begin = folder == root ? "" : folder.substr(root.size() + 1) + "/";
+      for (const std::string& each : *names) {
+        object_name name{kind, begin + each};
+        if (name.id.starts_with(prefix) && is_valid(name)) ids.push_back(std::move(name.id));
+      }
+    }
+    return ids;
   }
 
   /// Returns a new file for the bytes of an object.
@@ -158,12 +192,31 @@ class directory_storage final : public storage {
   }
 
  private:
+  /// A session's folder is gone if another process has removed the last object in it.
+  status sync_folder(const std::string& folder) {
+    status synced = files_->sync_folder(folder);
+    return is_absence(synced) && folder.find('/') != std::string::npos ? status() : synced;
+  }
+  /// Returns the folders in which the files of a kind are whose ids begin with `prefix`. Others may be in them too.
+  result<std::vector<std::string>> folders_below(object_kind kind, std::string_view prefix) {
+    const std::string root(folder_of(kind));
+    if (kind != object_kind::container) return std::vector{root};
+    if (const std::size_t slash = prefix.find('/'); slash != std::string_view::npos) {
+      return std::vector{root + "/" + std::string(prefix.substr(0, slash))};
+    }
+    auto names = files_->list(root);
+    if (!names) return names;
+    std::erase_if(*names, [&](const std::string& each) { return !each.starts_with(prefix) || !is_valid_id(each); });
+    for (std::string& each : *names) each = root + "/" + each;
+    return names;
+  }
   /// The temporary file is missing if other processes have taken the session for dead. Its bytes are then written again.
   status write(pending_object& object) {
     const bool has_bytes = !object.file;
     status written = write_once(object);
     if (written.ok() || !has_bytes || !is_absence(written)) return written;
     object.file.reset();
+    made_folders_.clear();
     return write_once(object);
   }
   status write_once(pending_object& object) {
@@ -173,12 +226,21 @@ class directory_storage final : public storage {
       object.file.emplace(std::move(*file));
       if (status written = object.file->append(object.bytes); !written.ok()) return written;
     }
+    if (object.name.kind == object_kind::container) {
+      const std::string folder = folder_of_file(object.name);
+      if (!made_folders_.contains(folder)) {
+        if (status done = files_->make_folder(folder); !done.ok()) return done;
+        made_folders_.insert(folder);
+      }
+    }
     return object.file->commit(path_of(object.name));
   }
   /// Notes the outcome of a change to a folder. The caller holds the mutex.
-  void record(status outcome, object_kind kind) {
+  void record(status outcome, const object_name& name) {
     if (failure_.ok()) failure_ = std::move(outcome);
-    unsynced_.set(static_cast<std::size_t>(kind));
+    unsynced_.insert(folder_of_file(name));
+    // The folder of a session may be new.
+    if (name.kind == object_kind::container) unsynced_.insert(std::string(folder_of(name.kind)));
   }
   void help() {
     std::unique_lock lock(mutex_);
@@ -190,21 +252,24 @@ class directory_storage final : public storage {
         continue;
       }
       status written;
-      const object_kind kind = pending_.front().name.kind;
-      {
-        pending_object object = std::move(pending_.front());
-        pending_.pop_front();
-        is_writing_ = true;
-        lock.unlock();
-        try {
-          written = write(object);
-        } catch (const std::bad_alloc&) {
-          written = {status_code::memory_limit, "no memory"};
-        }
-      }  // the object's memory is free before the next object is accepted
+      pending_object object = std::move(pending_.front());
+      pending_.pop_front();
+      is_writing_ = true;
+      lock.unlock();
+      try {
+        written = write(object);
+      } catch (const std::bad_alloc&) {
+        written = no_memory();
+      }
+      object.file.reset();
+      object.bytes = std::vector<std::uint8_t>();  // free before the next object is accepted
       lock.lock();
       is_writing_ = false;
-      record(std::move(written), kind);
+      try {
+        record(std::move(written), object.name);
+      } catch (const std::bad_alloc&) {
+        if (failure_.ok()) failure_ = no_memory();
+      }
       changed_.notify_all();
     }
   }
@@ -212,14 +277,15 @@ class directory_storage final : public storage {
   std::shared_ptr<file_system> files_;
   directory_storage_options options_;
   std::atomic<std::uint64_t> next_temporary_ = 0;
+  std::set<std::string> made_folders_;  ///< of sessions; for whatever writes objects, one at a time
 
   std::mutex mutex_;
   std::condition_variable changed_;  ///< for everything below
   std::deque<pending_object> pending_;
   bool is_writing_ = false;
   bool is_closing_ = false;
-  status failure_;                           ///< the first failure; later calls return it
-  std::bitset<object_kind_count> unsynced_;  ///< the folders that have changed since the last sync
+  status failure_;                  ///< the first failure; later calls return it
+  std::set<std::string> unsynced_;  ///< the folders that have changed since the last sync
   std::thread helper_;
 };
 

@@ -37,11 +37,13 @@ class file_system {
   [[nodiscard]] virtual status remove(const std::string& path) = 0;
   /// Creates a folder. Succeeds if it exists.
   [[nodiscard]] virtual status make_folder(const std::string& path) = 0;
+  /// Removes a folder, if nothing is in it.
+  [[nodiscard]] virtual status remove_folder(const std::string& path) = 0;
   /// Makes the names in a folder durable.
   [[nodiscard]] virtual status sync_folder(const std::string& path) = 0;
   /// Returns how many bytes this user can still write.
   [[nodiscard]] virtual result<std::uint64_t> free_bytes() = 0;
-  /// Returns the names of the files in a folder.
+  /// Returns the names of the files and folders in a folder.
   [[nodiscard]] virtual result<std::vector<std::string>> list(const std::string& path) = 0;
 };
 

@@ -111,6 +111,9 @@ class posix_file_system final : public file_system {
     return ::mkdirat(root_.number(), path.c_str(), 0700) == 0 || errno == EEXIST ? status()
                                                                                  : failure(path, "created", errno);
   }
+  status remove_folder(const std::string& path) override {
+    return ::unlinkat(root_.number(), path.c_str(), AT_REMOVEDIR) == 0 ? status() : failure(path, "removed", errno);
+  }
   status sync_folder(const std::string& path) override {
     const file_descriptor folder(open_folder(path));
     if (folder.number() < 0) return failure(path, "opened", errno);

@@ -43,7 +43,7 @@ result<std::unique_ptr<object_writer>> storage::create(const object_name& name) 
   return std::unique_ptr<object_writer>(std::make_unique<buffering_writer>(*this, name));
 }
 
-status storage::sync_kind(object_kind) { return {}; }
+status storage::sync_kind(object_kind, std::string_view) { return {}; }
 
 result<std::uint64_t> storage::free_bytes() { return UINT64_MAX; }
 

@@ -37,7 +37,7 @@ class Store(ExampleTest):
 
     def test_damage_is_named_and_not_passed_on(self):
         self.put("data", noise[:MIB])
-        for path in (self.folder / "kept" / "containers").iterdir():
+        for path in (self.folder / "kept" / "containers").glob("*/*"):
             path.chmod(0o600)
             data = bytearray(path.read_bytes())
             data[len(data) // 2] ^= 1

@@ -245,9 +245,9 @@ void crafted_store::put_container(store::container_builder builder) {
   if (random_.once_in(16)) container.resize(random_.between(0, container.size()));
   const auto number = static_cast<std::uint32_t>(containers_.size());
   store::append_entries(built->records, number, entries_);
-  const digest name = *(*fingerprinter::make(fingerprint_kind::blake3))(container);
-  containers_.push_back({name.bytes, store::hint_of(salt)});
-  static_cast<void>(objects()->put({store::object_kind::container, to_hex(name)}, std::move(container)));
+  const auto name = store::container_name_in({}, *(*fingerprinter::make(fingerprint_kind::blake3))(container));
+  containers_.push_back({name, store::hint_of(salt), container.size()});
+  static_cast<void>(objects()->put({store::object_kind::container, store::id_of(name)}, std::move(container)));
 }
 
 void crafted_store::put_shard() {

@@ -26,14 +26,16 @@ inline constexpr std::size_t object_kind_count = 8;
 /// The name of an object. Names of different kinds never collide.
 struct object_name {
   object_kind kind;
-  std::string id;  ///< 1 to 100 of the characters a-z, 0-9, '-' and '.', beginning with a letter or a digit
+  /// 1 to 100 of the characters a-z, 0-9, '-' and '.', beginning with a letter or a digit. That of a container has two of these
+  /// and '/' between them: the session that has put it, and its hash.
+  std::string id;
 
   friend auto operator<=>(const object_name&, const object_name&) = default;
 };
 
 /// Returns the folder of a kind, such as "containers"; empty for the config, which is in the root folder.
 [[nodiscard]] std::string_view folder_of(object_kind kind) noexcept;
-/// Returns the path of an object below the root, which names it in messages too: "containers/00ff...".
+/// Returns the path of an object below the root, which names it in messages too: "shards/00ff...".
 [[nodiscard]] std::string path_of(const object_name& name);
 
 /// An object that is open for reading. It can be read as long as it is open, even if it is removed, where the storage can do
@@ -89,9 +91,9 @@ class storage {
   /// Removes an object. Succeeds if no object has the name.
   [[nodiscard]] virtual status remove(const object_name& name) = 0;
   [[nodiscard]] virtual status sync() = 0;
-  /// Makes the objects of a kind durable that are visible now, whoever has put them. By default they are so already, because
-  /// nothing is visible before it is durable.
-  [[nodiscard]] virtual status sync_kind(object_kind kind);
+  /// Makes the objects of a kind durable that are visible now and whose ids begin with `prefix`, whoever has put them. By default
+  /// they are so already, because nothing is visible before it is durable.
+  [[nodiscard]] virtual status sync_kind(object_kind kind, std::string_view prefix = {});
 
   /// Returns how many bytes can still be put, about; the largest number if nobody knows, which is the default.
   [[nodiscard]] virtual result<std::uint64_t> free_bytes();
@@ -103,8 +105,9 @@ class storage {
   /// Opens an object that is read in many places. Nothing is mapped: a file that others truncate, or a bad sector, is a failure.
   /// By default each read is one of the storage, which must outlive the reader.
   [[nodiscard]] virtual result<std::unique_ptr<object_reader>> open(const object_name& name);
-  /// Returns the ids of all objects of a kind, in no particular order. Ids that are not valid are left out.
-  [[nodiscard]] virtual result<std::vector<std::string>> list(object_kind kind) = 0;
+  /// Returns the ids of all objects of a kind that begin with `prefix`, in no particular order. Ids that are not valid are left
+  /// out. `prefix` is empty, or a session's id and '/': of a store with many containers only those of few sessions are listed.
+  [[nodiscard]] virtual result<std::vector<std::string>> list(object_kind kind, std::string_view prefix = {}) = 0;
 };
 
 /// Opens a storage of the same objects for a writer, and never returns null. A store opens several: each has its own failures,

@@ -33,7 +33,8 @@ class c_store : public testing::Test {
 
   /// Changes a byte of the first record of each container.
   void damage_containers() {
-    for (const auto& each : std::filesystem::directory_iterator(folder_ / "store/containers")) {
+    for (const auto& each : std::filesystem::recursive_directory_iterator(folder_ / "store/containers")) {
+      if (!each.is_regular_file()) continue;
       std::filesystem::permissions(each.path(), std::filesystem::perms::owner_all);
       std::fstream(each.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(140).put('\x7f');
     }

@@ -37,7 +37,7 @@ def store(tmp_path: Path):
 
 def damage(folder: Path) -> None:
     """Changes a byte of the first record of each container."""
-    for path in (folder / "containers").iterdir():
+    for path in (folder / "containers").glob("*/*"):
         path.chmod(0o600)
         with path.open("r+b") as file:
             file.seek(140)

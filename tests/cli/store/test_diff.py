@@ -74,7 +74,7 @@ class Diff(StoreTest):
 
     def test_a_lost_folder_is_named(self):
         # The last backup stored the nodes that it changed in a container of its own.
-        newest = max((self.folder / "store/containers").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        newest = max((self.folder / "store/containers").glob("*/*"), key=lambda path: path.stat().st_mtime_ns)
         os.remove(newest)
         run = self.run_store("diff", self.before, self.after)
         self.assert_failed(run, "cannot be compared any further")

@@ -116,7 +116,7 @@ class Forget(StoreTest):
             self.take(3 - number)
 
         def container_bytes() -> int:
-            return sum(each.stat().st_size for each in (self.folder / "store/containers").iterdir())
+            return sum(each.stat().st_size for each in (self.folder / "store/containers").glob("*/*"))
 
         whole = container_bytes()
         (named, newest) = (self.ids()[0], self.ids()[2])

@@ -79,7 +79,7 @@ class Stats(StoreTest):
         self.assert_failed(run, f"snapshots/{self.first}")
         self.assertEqual(run.stderr.count(self.first), run.stderr.count("\n") * 2, run)
         self.assertEqual(len(json.loads(run.stdout)["growth"]), 1)
-        for container in (self.folder / "store/containers").iterdir():
+        for container in (self.folder / "store/containers").glob("*/*"):
             container.unlink()
         run = self.run_store("stats", "--details")
         self.assert_failed(run, "no container has it")

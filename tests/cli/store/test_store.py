@@ -206,7 +206,7 @@ class Store(StoreTest):
     def test_damage_is_named_and_repaired(self):
         before = facts_of(self.folder / "data")
         self.backup()
-        (container,) = (self.folder / "store/containers").iterdir()
+        (container,) = (self.folder / "store/containers").glob("*/*")
         content = bytearray(container.read_bytes())
         content[150_000] ^= 1
         container.chmod(0o644)  # the files of a store are made read-only

@@ -170,7 +170,7 @@ class Dump(CommandTest):
         self.write("data/large", random_bytes(9_000_000, 99))
         self.store("backup", "data")
         self.dump()
-        for container in (self.folder / "store/containers").iterdir():
+        for container in (self.folder / "store/containers").glob("*/*"):
             content = bytearray(container.read_bytes())
             for place in range(200_000, len(content) - 1_000_000, 3_700_000):
                 content[place] ^= 1

@@ -113,7 +113,7 @@ class History(RuleBasedStateMachine):
     @rule(kind=st.sampled_from(("containers", "containers", "shards", "snapshots")), which=ANY, place=ANY,
           how=st.sampled_from(("flip", "flip", "flip", "truncate", "remove")))
     def damage(self, kind, which, place, how):
-        objects = sorted((self.store / kind).iterdir())
+        objects = sorted(path for path in (self.store / kind).rglob("*") if path.is_file())
         if not objects:
             return
         self.is_damaged = True

@@ -259,7 +259,7 @@ class Mount(CommandTest):
         self.write("data/lost", random_bytes(900_000, 7))
         whole = self.backup()
         contents = {path.name: path.read_bytes() for path in (self.folder / "data").iterdir() if path.is_file() and not path.is_fifo()}
-        for path in (self.folder / "store/containers").iterdir():
+        for path in (self.folder / "store/containers").glob("*/*"):
             path.chmod(0o600)
             with open(path, "r+b") as file:  # the first megabyte or so has the files' chunks
                 for position in range(1000, path.stat().st_size // 2, 150_000):
@@ -274,7 +274,7 @@ class Mount(CommandTest):
                 self.assertEqual(error.errno, 5)
                 failed += 1
         self.assertGreater(failed, 0)
-        for path in (self.folder / "store/containers").iterdir():
+        for path in (self.folder / "store/containers").glob("*/*"):
             path.unlink()
         with self.assertRaises(OSError) as failure:
             (self.files_of(whole) / "deep/folder/b").read_bytes()

@@ -25,7 +25,7 @@ class Suspended(CommandTest):
             time.sleep(0.01)
 
     def below(self, kind: str) -> list[Path]:
-        return list((self.folder / "store" / kind).iterdir())
+        return [path for path in (self.folder / "store" / kind).rglob("*") if path.is_file()]
 
     def back_up_while(self, others_act):
         """A backup that is stopped when it has written a container. Others take it for dead, and act."""
@@ -35,8 +35,8 @@ class Suspended(CommandTest):
         self.until(lambda: self.below("containers"))
         process.send_signal(signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)
-        for path in (*self.below("leases"), *self.below("temporary")):
-            path.unlink()
+        session = self.below("leases")[0].name.split(".")[0]
+        self.assert_done(self.run_command("sessions", "--end", session, "--store", "store"))
         others_act()
         process.send_signal(signal.SIGCONT)
         stdout, stderr = process.communicate(b"more", timeout=PATIENCE)

@@ -129,8 +129,7 @@ class Objects:
             raise Damage(name, f"its length is {size}")
         data = (self.folder / name).read_bytes()
         self.check_header(name, data[:64])
-        kind, _, id = name.partition("/")
-        if kind in ("containers", "snapshots") and blake3(data).hex() != id:
+        if name.startswith(("containers/", "snapshots/")) and blake3(data).hex() != name.rpartition("/")[2]:
             raise Damage(name, "its name is not the hash of its bytes")
         return data
 
@@ -233,7 +232,7 @@ class Objects:
         fields = self.read_small(name, 256 * MIB)
         kind = fields.number("B")
         fields.require(kind in (CHANGE, PROPOSAL, DECISION), f"its kind is {kind}")
-        containers = [[fields.take(32) for _ in range(fields.number("I"))] for _ in range(2)]
+        containers = [[fields.take(48) for _ in range(fields.number("I"))] for _ in range(2)]
         strings = [[fields.string().decode() for _ in range(fields.number("I"))] for _ in range(3)]
         fields.end()
         fields.require(all(names == sorted(set(names)) for names in containers + strings), "a list is not sorted")

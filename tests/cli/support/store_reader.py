@@ -78,7 +78,7 @@ class Store(Objects):
         super().__init__(folder, password, key_file)
         self.containers = {}
         for name in self.container_names():
-            if bytes.fromhex(name.rpartition("/")[2]) not in self.log.condemned:
+            if bytes.fromhex(name.removeprefix("containers/").replace("/", "")) not in self.log.condemned:
                 self.containers[name] = self.read_container(name)
         self.places: dict[tuple[int, bytes], list] = {}
         for container in self.containers.values():
@@ -88,7 +88,8 @@ class Store(Objects):
     # --- Containers -------------------------------------------------------------------------------------------------------------
 
     def container_names(self) -> list[str]:
-        return [f"containers/{id}" for id in self.list("containers", "[0-9a-f]{64}")]
+        sessions = [f"containers/{id}" for id in self.list("containers", "[0-9a-f]{32}")]
+        return [f"{session}/{id}" for session in sessions for id in self.list(session, "[0-9a-f]{64}")]
 
     def read_container(self, name: str) -> Container:
         data = self.read(name, 256 * MIB)
@@ -167,9 +168,9 @@ class Store(Objects):
         containers = [self.shard_container(fields) for _ in range(container_count)]
         fields.require(containers == sorted(containers), "its containers are not sorted")
         expected = {}
-        for index, (container_name, hint) in enumerate(containers):
+        for index, (container_name, hint, length) in enumerate(containers):
             if container := self.containers.get(container_name):
-                fields.require(container.hint == hint, "a hint is wrong")
+                fields.require((container.hint, len(container.data)) == (hint, length), "a hint or a length is wrong")
                 for place, record in enumerate(container.records):
                     expected[index, place] = int.from_bytes(record.digest[:6], "big"), record.kind
         position, entry_count = fields.position, 0
@@ -192,11 +193,11 @@ class Store(Objects):
                     entries.require(expected.pop(place, (None,))[0] == prefix, "an entry names another record")
         fields.require(position == directory and entry_count == count, "its partitions do not fill it")
         fields.require(all(kind == PADDING for _, kind in expected.values()), "a record of a container is not in it")
-        return {container for container, _ in containers}
+        return {name for name, _, _ in containers}
 
     @staticmethod
-    def shard_container(fields: Fields) -> tuple[str, int]:
-        return f"containers/{fields.take(32).hex()}", fields.number("Q")
+    def shard_container(fields: Fields) -> tuple[str, int, int]:
+        return f"containers/{fields.take(16).hex()}/{fields.take(32).hex()}", *fields.numbers("QQ")
 
     # --- Trees ------------------------------------------------------------------------------------------------------------------
 

@@ -40,10 +40,6 @@ struct open_session {
   store::snapshot facts;
 };
 
-std::vector<std::string> names(const made_store& disk_store, object_kind kind) {
-  return *disk_store.open_storage("n")->list(kind);
-}
-
 store::store_log log_of(const made_store& disk_store) { return *store::read_log(*disk_store.open_storage("n"), {}); }
 
 std::set<store::container_name> containers_of(const made_store& disk_store) {

@@ -27,7 +27,8 @@ const key_secret key_file{secret_kind::key_file, "battery staple"};
 
 /// Stores one record, and returns what refers to it.
 store::record_reference store_record(store::open_store& opened_store, store::storage& objects, byte_span content) {
-  store::record_writer records(objects, opened_store.key(), opened_store.config().container_bytes,
+  store::session_containers own;
+  store::record_writer records(objects, opened_store.key(), opened_store.config().container_bytes, own,
                                blake3_fingerprinter());
   const digest name = *(*fingerprinter::make(opened_store.fingerprint()))(content);
   const store::record_description description{store::record_kind::node, store::record_codec::none,

@@ -24,7 +24,8 @@ TEST(backup_store, sees_its_own_repair) {
     ASSERT_TRUE(opened_store->back_up(*threads, {.paths = {folder / each}, .host = "h"}).ok());
   }
   // Every container has a changed byte in the middle of its first record.
-  for (const auto& each : std::filesystem::directory_iterator(folder / "store/containers")) {
+  for (const auto& each : std::filesystem::recursive_directory_iterator(folder / "store/containers")) {
+    if (!each.is_regular_file()) continue;
     std::filesystem::permissions(each.path(), std::filesystem::perms::owner_all);
     std::fstream(each.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(140).put('\x7f');
   }

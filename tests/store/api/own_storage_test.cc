@@ -66,11 +66,11 @@ class memory_storage final : public store::storage {
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), destination.size(), destination.begin());
     return {};
   }
-  result<std::vector<std::string>> list(store::object_kind kind) override {
+  result<std::vector<std::string>> list(store::object_kind kind, std::string_view prefix) override {
     const std::lock_guard lock(shared_->mutex);
     std::vector<std::string> ids;
     for (const auto& [name, bytes] : shared_->objects) {
-      if (name.kind == kind) ids.push_back(name.id);
+      if (name.kind == kind && name.id.starts_with(prefix)) ids.push_back(name.id);
     }
     return ids;
   }

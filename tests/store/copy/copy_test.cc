@@ -223,7 +223,8 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   const auto containers = objects->list(store::object_kind::container);
   for (const std::string& id : *containers) {
     const auto table = store::read_container_table(*objects, id, opened_store->key());
-    store::record_writer records(*objects, opened_store->key(), 64 * KiB, blake3_fingerprinter());
+    store::session_containers own;
+    store::record_writer records(*objects, opened_store->key(), 64 * KiB, own, blake3_fingerprinter());
     for (const store::placed_record& each : table->records) {
       auto content = *store::read_record(*objects, *table, each, opened_store->key());
       if (each.description.kind == store::record_kind::chunk) content[0] ^= 1;

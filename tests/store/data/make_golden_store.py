@@ -18,6 +18,7 @@ from make_goldens import CHECKSUMS, CHUNK, ENCRYPTION, KEY, NODE, container, hea
 
 import make_goldens
 
+SESSION = bytes(range(16))
 IDENTITY = bytes(range(100, 132))
 SECRET = b"the content of a key file\n"
 FOLDER, FILE, LINK, FIFO = 0, 1, 2, 3
@@ -97,7 +98,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
     config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts) + EXTENSIONS
     config = small(0, CHECKSUMS, bytes([12] * 32), config_body, "config")
     container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes], IDENTITY)
-    facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + bytes(range(16))
+    facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + SESSION
     facts += struct.pack("<QQQQQ", 6, 3, 216_205, 1, 2) + text("golden") + struct.pack("<H", 1) + text("/data")
     snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second") + EXTENSIONS, "snapshots")
 
@@ -113,7 +114,7 @@ def store(folder: pathlib.Path, seal: int) -> None:
     log_entry = small(6, seal, bytes([15] * 32), b"\1" + struct.pack("<II", 0, 0) + ids([snapshot_id]) + ids([]) + ids([]), f"log/{1:016x}")
 
     write("", "config", config)
-    write("containers", blake3.blake3(container_bytes).hexdigest(), container_bytes)
+    write(f"containers/{SESSION.hex()}", blake3.blake3(container_bytes).hexdigest(), container_bytes)
     write("snapshots", snapshot_id, snapshot)
     write("log", f"{1:016x}", log_entry)
     if seal:

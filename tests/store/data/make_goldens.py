@@ -115,8 +115,10 @@ def fuse_filter(prefixes: list[int], bits: int, segments: int) -> tuple[int, byt
     raise ValueError("no seed fits")
 
 
-def shard(salt: bytes, containers: list[tuple[bytes, bytes]], entries: list[tuple[int, int, int]], partition_bits: int) -> bytes:
-    out = header(SHARD, CHECKSUMS, salt) + b"".join(name + container_salt[:8] for name, container_salt in containers)
+def shard(salt: bytes, containers: list[tuple[bytes, bytes, int]], entries: list[tuple[int, int, int]], partition_bits: int) -> bytes:
+    out = header(SHARD, CHECKSUMS, salt) + b"".join(
+        name + container_salt[:8] + struct.pack("<Q", length) for name, container_salt, length in containers
+    )
     directory = b""
     for partition in range(2**partition_bits):
         members = sorted(entry for entry in entries if entry[0] >> (48 - partition_bits) == partition)
@@ -146,7 +148,7 @@ def main() -> None:
         data = container(seal, bytes([7 + seal] * 32), records)
         (folder / f"{name}.bin").write_bytes(data)
         expected[name] = blake3.blake3(data).hexdigest()
-        containers.append((blake3.blake3(data).digest(), bytes([7 + seal] * 32)))
+        containers.append((bytes(16) + blake3.blake3(data).digest(), bytes([7 + seal] * 32), len(data)))
     order = sorted(containers)
     entries = [
         (int.from_bytes(record[4][:6], "big"), order.index(each), ordinal) for each in containers for ordinal, record in enumerate(records)

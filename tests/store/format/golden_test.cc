@@ -91,8 +91,12 @@ TEST(golden_shard, is_read) {
     ASSERT_EQ(entries.size(), 2u);  // in both containers
     for (const store::shard_entry& each : entries) {
       EXPECT_EQ(each.ordinal, i);
-      const std::string id = to_hex(digest{opened_shard->container_at(each.container).name, 32});
+      const store::shard_container& container = opened_shard->container_at(each.container);
+      const std::string id = store::id_of(container.name).substr(33);
       EXPECT_TRUE(id == facts["container-checksums"] || id == facts["container-encrypted"]);
+      EXPECT_EQ(container.bytes,
+                golden_file(id == facts["container-checksums"] ? "container-checksums.bin" : "container-encrypted.bin")
+                    .size());
     }
   }
 }

@@ -24,7 +24,8 @@ class shard_index : public testing::Test {
     return put_built(make_container(seed, key_, chunk_count, 300).built, seed);
   }
   std::vector<wanted_record> put_built(const store::built_container& built, std::uint64_t hint) {
-    ids_.push_back(to_hex(built.name));
+    const container_name name = store::container_name_in({}, built.digest_of_bytes);
+    ids_.push_back(store::id_of(name));
     EXPECT_TRUE(objects_->put({store::object_kind::container, ids_.back()}, built.bytes).ok());
     std::vector<store::shard_entry> entries;
     std::vector<wanted_record> records;
@@ -32,8 +33,8 @@ class shard_index : public testing::Test {
       entries.push_back({store::prefix_of(each.description.content), 0, static_cast<std::uint32_t>(entries.size())});
       records.emplace_back(each.description.kind, each.description.content);
     }
-    const auto shard =
-        store::put_shard(*objects_, key_.kind(), std::vector{store::shard_container{built.name.bytes, hint}}, entries);
+    const auto shard = store::put_shard(*objects_, key_.kind(),
+                                        std::vector{store::shard_container{name, hint, built.bytes.size()}}, entries);
     EXPECT_TRUE(shard.ok());
     shard_ids_.push_back(*shard);
     return records;

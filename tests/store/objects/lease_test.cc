@@ -35,7 +35,8 @@ TEST(lease, ends_with_its_time) {
   for (const std::string& session : {dead, alive}) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + session + "-0").ok());
   }
-  ASSERT_TRUE(store::drop_expired_sessions(*objects, key).ok());
+  EXPECT_THAT(*store::expired_sessions(*objects, key), ElementsAre(dead));
+  ASSERT_TRUE(store::remove_sessions(*objects, {dead}).ok());
   EXPECT_THAT(*objects->list(object_kind::temporary), ElementsAre(alive + "-0"));
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre(alive + ".00000000"));
   ASSERT_TRUE((*lease_of_session)->give_up().ok());

@@ -17,17 +17,6 @@ using testing::SizeIs;
 
 const store_prune_options everything{.most_unused = 0, .threads = 1};
 
-/// Files of a seed: half of them are those of the seed before.
-file_map overlapping_files(std::uint64_t seed, std::size_t largest_bytes) {
-  file_map files = drawn_files(seed, 2, largest_bytes);
-  for (auto& [name, bytes] : drawn_files(seed - 1, 2, largest_bytes)) files["old-" + name] = std::move(bytes);
-  return files;
-}
-
-std::vector<std::string> names(const made_store& disk_store, object_kind kind) {
-  return *disk_store.open_storage("n")->list(kind);
-}
-
 class prunes : public testing::TestWithParam<bool> {
  protected:
   made_store disk_store_{GetParam() ? std::optional(store::key_secret{store::secret_kind::key_file, "p"})

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
@@ -60,7 +61,7 @@ class directory_storage : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(directory_storage, reads_what_was_put) {
-  const object_name name{object_kind::container, "00ff"};
+  const object_name name{object_kind::container, "00ff/1"};
   const auto bytes = numbered_bytes(1, 100'000);
   ASSERT_TRUE(objects_->put(name, bytes).ok());
   ASSERT_TRUE(objects_->sync().ok());
@@ -71,7 +72,7 @@ TEST_P(directory_storage, reads_what_was_put) {
   const auto object = objects_->open(name);
   ASSERT_TRUE(object.ok());
   EXPECT_EQ((*object)->size(), bytes.size());
-  EXPECT_EQ(*objects_->list(object_kind::container), std::vector<std::string>{"00ff"});
+  EXPECT_EQ(*objects_->list(object_kind::container), std::vector<std::string>{"00ff/1"});
   EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
   ASSERT_TRUE(objects_->remove(name).ok());
   ASSERT_TRUE(objects_->sync().ok());
@@ -120,6 +121,22 @@ TEST_P(directory_storage, writes_long_objects_in_parts) {
   EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
 }
 
+TEST_P(directory_storage, lists_the_containers_of_one_session) {
+  for (const char* id : {"a/1", "a/2", "ab/3"})
+    ASSERT_TRUE(objects_->put({object_kind::container, id}, numbered_bytes(1, 10)).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  EXPECT_THAT(*objects_->list(object_kind::container), testing::UnorderedElementsAre("a/1", "a/2", "ab/3"));
+  EXPECT_THAT(*objects_->list(object_kind::container, "a/"), testing::UnorderedElementsAre("a/1", "a/2"));
+  EXPECT_THAT(*objects_->list(object_kind::container, "none/"), testing::IsEmpty());
+  ASSERT_TRUE(objects_->sync_kind(object_kind::container, "a/").ok());
+  for (const char* id : {"a/1", "a/2"}) ASSERT_TRUE(objects_->remove({object_kind::container, id}).ok());
+  EXPECT_TRUE(store::is_absence(files_->sync_folder("containers/a"))) << "the folder goes with the last of them";
+  ASSERT_TRUE(objects_->sync().ok());
+  ASSERT_TRUE(objects_->put({object_kind::container, "a/4"}, numbered_bytes(1, 10)).ok());
+  ASSERT_TRUE(objects_->sync().ok()) << "and is made again";
+  EXPECT_THAT(*objects_->list(object_kind::container, "a/"), testing::ElementsAre("a/4"));
+}
+
 INSTANTIATE_TEST_SUITE_P(every, directory_storage, testing::Values("helper", "inline", "model"),
                          [](const auto& tested) { return std::string(tested.param); });
 
@@ -128,6 +145,9 @@ TEST(directory_storage_names, are_letters_and_digits_without_paths) {
   for (const char* bad : {"", ".", "..", ".hidden", "a/b", "A", "a b", "-a"})
     EXPECT_FALSE(store::is_valid_id(bad)) << bad;
   EXPECT_FALSE(store::is_valid_id(std::string(101, 'a')));
+  EXPECT_TRUE(is_valid(object_name{object_kind::container, "00/ff"}));
+  for (const char* bad : {"00", "/00", "00/", "00/ff/1", "../ff", "00/.."})
+    EXPECT_FALSE(is_valid(object_name{object_kind::container, bad})) << bad;
 }
 
 TEST(directory_storage_threads, put_objects_at_once) {
@@ -139,7 +159,7 @@ TEST(directory_storage_threads, put_objects_at_once) {
   for (std::uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       for (std::uint64_t i = 0; i < 20; ++i) {
-        const std::string id = std::to_string(thread) + "-" + std::to_string(i);
+        const std::string id = std::to_string(thread) + "/" + std::to_string(i);
         EXPECT_TRUE(objects->put({object_kind::container, id}, numbered_bytes(i, 1000)).ok());
         if (i % 5 == 0) {
           EXPECT_TRUE(objects->sync().ok());
@@ -167,12 +187,14 @@ void work(const std::shared_ptr<volatile_file_system>& files, expected_objects& 
   std::uint64_t number = 0;
   for (int batch = 0; batch < 3; ++batch) {
     for (const object_kind kind : {object_kind::container, object_kind::container, object_kind::snapshot}) {
-      const object_name name{kind, std::to_string(++number)};
+      // Two containers are of one session.
+      const std::string session = kind == object_kind::container ? std::to_string(number / 4) + "/" : "";
+      const object_name name{kind, session + std::to_string(++number)};
       expected.ever[name] = current[name] = numbered_bytes(number, 20);
       if (!objects->put(name, current[name]).ok()) return;
     }
     if (batch == 1) {
-      const object_name removed{object_kind::container, "1"};
+      const object_name removed{object_kind::container, "0/1"};
       expected.durable.erase(removed);  // from now on it may be there or not
       current.erase(removed);
       if (!objects->remove(removed).ok()) return;
@@ -229,15 +251,15 @@ TEST(directory_storage_sessions, write_again_what_others_removed_as_abandoned) {
   const auto objects = store::open_directory_storage(files, {.writer_id = "a", .pending_objects = 0});
   bool is_removed = false;
   files->meanwhile = [&](const std::string& path) {
-    if (path == "containers/00" && !std::exchange(is_removed, true)) {
+    if (path == "containers/0/0" && !std::exchange(is_removed, true)) {
       EXPECT_TRUE(files->remove("temporary/a-0").ok());
     }
   };
   const auto bytes = numbered_bytes(1, 1000);
-  ASSERT_TRUE(objects->put({object_kind::container, "00"}, bytes).ok());
+  ASSERT_TRUE(objects->put({object_kind::container, "0/0"}, bytes).ok());
   ASSERT_TRUE(objects->sync().ok());
   EXPECT_TRUE(is_removed);
-  EXPECT_EQ(read_all(*objects, {object_kind::container, "00"}), bytes);
+  EXPECT_EQ(read_all(*objects, {object_kind::container, "0/0"}), bytes);
   EXPECT_TRUE(objects->list(object_kind::temporary)->empty());
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "store/container/container_builder.h"
+#include "store/container/container_name.h"
 #include "store/container/container_reader.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
@@ -65,7 +66,7 @@ inline made_container make_container(std::uint64_t seed, const store::seal_key& 
   auto built = std::move(builder).build(key, salt, *blake3_fingerprinter());
   EXPECT_TRUE(built.ok());
   container.built = std::move(*built);
-  container.id = to_hex(container.built.name);
+  container.id = store::id_of(store::container_name_in({}, container.built.digest_of_bytes));
   return container;
 }
 

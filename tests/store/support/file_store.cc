@@ -128,8 +128,9 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
   const auto log = store::read_log(*objects_, key_);
   if (!log) return log.error();
   store::table_cache tables(*objects_, key_, 8 * MiB, log->unusable());
-  const auto writer =
-      store::session_writer::open(config, *objects_, key_, tables, *store::record_fingerprinter::make(fingerprint_));
+  store::session_containers own;
+  const auto writer = store::session_writer::open(config, *objects_, key_, tables, own,
+                                                  *store::record_fingerprinter::make(fingerprint_));
   if (!writer) return writer.error();
   store::write_session& session = (*writer)->records;
   if (most_old_containers != 0) session.cap_containers(most_old_containers, *objects_, key_);

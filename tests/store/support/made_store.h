@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -47,5 +48,10 @@ struct made_store {
   std::optional<store::key_secret> secret_key;
   std::shared_ptr<volatile_file_system> files = std::make_shared<volatile_file_system>();
 };
+
+/// Returns the ids of the objects of a kind.
+inline std::vector<std::string> names(const made_store& disk_store, store::object_kind kind) {
+  return *disk_store.open_storage("n")->list(kind);
+}
 
 }  // namespace cutpoint::tests

@@ -133,7 +133,8 @@ class small_store {
     if (!config) return config.error();
     auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
     if (!shards) return shards.error();
-    store::record_writer records(*objects_, key_, config->container_bytes, blake3_fingerprinter());
+    store::session_containers own;
+    store::record_writer records(*objects_, key_, config->container_bytes, own, blake3_fingerprinter());
     store::write_session session(*config, *shards, records, sha256());
     auto digests = sha256();
     const auto reference = store_files(session, digests, files);
@@ -190,6 +191,13 @@ inline file_map drawn_files(std::uint64_t seed, std::size_t count, std::size_t l
     const auto what = random.one_of(content::text);
     files["file" + std::to_string(i)] = make_stream(what, random.between(0, largest_bytes), random);
   }
+  return files;
+}
+
+/// Files of a seed: half of them are those of the seed before.
+inline file_map overlapping_files(std::uint64_t seed, std::size_t largest_bytes) {
+  file_map files = drawn_files(seed, 2, largest_bytes);
+  for (auto& [name, bytes] : drawn_files(seed - 1, 2, largest_bytes)) files["old-" + name] = std::move(bytes);
   return files;
 }
 

@@ -91,6 +91,8 @@ std::shared_ptr<volatile_file_system> volatile_file_system::crash(choices& rando
   auto after = std::make_shared<volatile_file_system>();
   std::map<const inode*, std::shared_ptr<inode>> copies;  // a file may have two names now
   for (const auto& [path, node] : survivors) {
+    const std::string folder = folder_of_path(path);
+    if (!folder.empty() && !after->current_.contains(folder)) continue;  // it is lost with its folder
     std::shared_ptr<inode>& copy = copies[node.get()];
     if (!copy) {
       copy = std::make_shared<inode>(*node);
@@ -132,6 +134,8 @@ status volatile_file_system::rename(const std::string& old_path, const std::stri
   const auto position = current_.find(old_path);
   if (position == current_.end()) return system_failure(old_path, "renamed", ENOENT);
   if (current_.contains(new_path)) return system_failure(new_path, "created", EEXIST);
+  const std::string folder = folder_of_path(new_path);
+  if (!folder.empty() && !current_.contains(folder)) return system_failure(new_path, "created", ENOENT);
   change(new_path, position->second);
   change(old_path, nullptr);
   return {};
@@ -155,9 +159,20 @@ status volatile_file_system::make_folder(const std::string& path) {
   return {};
 }
 
+status volatile_file_system::remove_folder(const std::string& path) {
+  let_others_act(path);
+  if (is_stopped()) return stopped(path);
+  if (!current_.contains(path)) return system_failure(path, "removed", ENOENT);
+  const auto next = current_.lower_bound(path + "/");
+  if (next != current_.end() && next->first.starts_with(path + "/")) return system_failure(path, "removed", ENOTEMPTY);
+  change(path, nullptr);
+  return {};
+}
+
 status volatile_file_system::sync_folder(const std::string& path) {
   let_others_act(path);
   if (is_stopped()) return stopped(path);
+  if (!path.empty() && !current_.contains(path)) return system_failure(path, "opened", ENOENT);
   if (ignores_folder_syncs) return {};
   std::erase_if(unsynced_, [&](const name_change& each) {
     if (folder_of_path(each.path) != path) return false;
@@ -173,10 +188,11 @@ status volatile_file_system::sync_folder(const std::string& path) {
 
 result<std::vector<std::string>> volatile_file_system::list(const std::string& path) {
   let_others_act(path);
+  listed.push_back(path);
+  if (!path.empty() && !current_.contains(path)) return system_failure(path, "opened", ENOENT);
   std::vector<std::string> names_below;
   for (const auto& [each, node] : current_) {
-    if (!node->is_folder && folder_of_path(each) == path)
-      names_below.push_back(each.substr(path.empty() ? 0 : path.size() + 1));
+    if (folder_of_path(each) == path) names_below.push_back(each.substr(path.empty() ? 0 : path.size() + 1));
   }
   return names_below;
 }

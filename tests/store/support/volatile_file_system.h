@@ -48,9 +48,13 @@ class volatile_file_system final : public store::file_system {
   status rename(const std::string& old_path, const std::string& new_path) override;
   status remove(const std::string& path) override;
   status make_folder(const std::string& path) override;
+  status remove_folder(const std::string& path) override;
   status sync_folder(const std::string& path) override;
   result<std::uint64_t> free_bytes() override { return room; }
   result<std::vector<std::string>> list(const std::string& path) override;
+
+  /// The folders that were listed.
+  std::vector<std::string> listed;
 
   /// What `free_bytes` returns.
   std::uint64_t room = never;

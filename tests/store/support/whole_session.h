@@ -30,10 +30,10 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
     shards = store::shard_index::open(opened_store.objects(), opened_store.key().kind(), opened_store.tables());
   }
   if (!shards) return shards.error();
-  store::record_writer records((*session)->objects(), opened_store.key(), opened_store.config().container_bytes,
-                               blake3_fingerprinter());
+  auto records = (*session)->open_records();
+  if (!records) return records.error();
   auto digests = *store::record_fingerprinter::make(opened_store.fingerprint());
-  store::write_session writer(opened_store.config(), *shards, records,
+  store::write_session writer(opened_store.config(), *shards, *records,
                               *store::record_fingerprinter::make(opened_store.fingerprint()));
   const auto root = store_files(writer, digests, files);
   if (!root) return root.error();

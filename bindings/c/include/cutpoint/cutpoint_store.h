@@ -548,8 +548,7 @@ typedef struct cutpoint_store_repair_summary {
   uint64_t replaced_snapshots;
 } cutpoint_store_repair_summary;
 
-/// Makes the store consistent for what is left. No other handle may use it meanwhile. `options` and `summary` may be
-/// null. Errors: CUTPOINT_UNAVAILABLE, if a backup is running now.
+/// Makes the store consistent for what is left. Backups may run meanwhile. `options` and `summary` may be null.
 CUTPOINT_API cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_store_repair_options* options,
                                                    cutpoint_store_repair_summary* summary, cutpoint_error* error);
 
