@@ -148,6 +148,7 @@ outcome read(const cutpoint_store_restore_options* user_options, cutpoint_store_
   options.is_dry_run = (raw.flags & CUTPOINT_RESTORE_DRY_RUN) != 0;
   options.verifies = (raw.flags & CUTPOINT_RESTORE_VERIFY) != 0;
   options.threads = raw.threads;
+  options.most_bytes_per_second = raw.most_bytes_per_second;
   return {};
 }
 

@@ -185,7 +185,7 @@ void open_store::remove(const object_list& ids) {
 
 nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,
                              const object_list& exclude, bool replaces_files, bool removes_others, bool is_dry_run,
-                             bool verifies, std::uint64_t threads) {
+                             bool verifies, std::uint64_t threads, std::uint64_t most_bytes_per_second) {
   std::vector<noted_problem> problems;
   const std::string text = path_of(id);
   store_restore_options options{.path = path_of(path),
@@ -197,6 +197,7 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
                                 .is_dry_run = is_dry_run,
                                 .verifies = verifies,
                                 .threads = threads,
+                                .most_bytes_per_second = most_bytes_per_second,
                                 .problem = note_in(problems)};
   const auto restored = value_of(use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;

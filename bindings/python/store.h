@@ -63,7 +63,8 @@ class open_store {
   void remove(const object_list& ids);
   [[nodiscard]] nanobind::dict restore(nanobind::handle id, nanobind::handle target, nanobind::handle path,
                                        const object_list& include, const object_list& exclude, bool replaces_files,
-                                       bool removes_others, bool is_dry_run, bool verifies, std::uint64_t threads);
+                                       bool removes_others, bool is_dry_run, bool verifies, std::uint64_t threads,
+                                       std::uint64_t most_bytes_per_second);
   [[nodiscard]] nanobind::list files(nanobind::handle id, nanobind::handle path);
   [[nodiscard]] nanobind::bytes read(nanobind::handle id, nanobind::handle path, std::uint64_t begin,
                                      std::uint64_t end);

@@ -92,6 +92,7 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
                                               .is_dry_run = options.is_dry_run,
                                               .verifies = options.verifies,
                                               .threads = options.threads,
+                                              .most_bytes_per_second = options.most_bytes_per_second,
                                               .visit = options.visit,
                                               .problem = options.problem,
                                               .cancel = options.cancel});

@@ -36,7 +36,8 @@ struct restore_options {
   bool is_dry_run = false;
   /// Whether the contents are brought to the disk, read back and compared with their digests.
   bool verifies = false;
-  std::uint64_t threads = 0;  ///< that read and write contents; 0: one for each processor
+  std::uint64_t threads = 0;                ///< that read and write contents; 0: one for each processor
+  std::uint64_t most_bytes_per_second = 0;  ///< that are written of contents; 0: no bound
   /// Receives each file by its path in the target, before its content is written.
   std::function<void(const std::string& path, store_restore_action action)> visit = {};
   problem_function problem = {};  ///< receives paths in the target

@@ -50,6 +50,7 @@ result<restore_window> restore_window::make(const store_reading& store, const re
 
 restore_window::restore_window(const restore_options& options, content_window contents, content_comparison comparison)
     : options_(options),
+      throttle_(std::make_unique<throttle>(options.most_bytes_per_second, options.cancel)),
       contents_(std::move(contents)),
       comparison_(std::move(comparison)),
       workers_(thread_count(options.threads)) {}
@@ -73,7 +74,9 @@ void restore_window::take(const content_place& place, const result<byte_span>& c
   if (options_.cancel != nullptr && options_.cancel->is_requested()) {
     place.file->fail(stopped_as_asked());
   } else if (content) {
-    place.file->write(place.offset, place.count, *content);
+    const status awaited = throttle_->wait(place.count * content->size());
+    if (awaited.ok()) place.file->write(place.offset, place.count, *content);
+    if (!awaited.ok()) place.file->fail(awaited);
   } else {
     place.file->fail(lost(place, content.error()));
   }

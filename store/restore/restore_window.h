@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/files/content_window.h"
+#include "store/files/throttle.h"
 #include "store/restore/content_comparison.h"
 #include "store/restore/restore_options.h"
 #include "store/restore/restored_file.h"
@@ -57,6 +58,7 @@ class restore_window {
   void verify();
 
   const restore_options& options_;
+  std::unique_ptr<throttle> throttle_;  ///< of what is written
   content_window contents_;
   content_comparison comparison_;
   std::size_t workers_;

@@ -292,12 +292,13 @@ class Store:
         dry_run: bool = False,
         verify: bool = False,
         threads: SupportsIndex | None = None,
+        most_bytes_per_second: SupportsIndex = 0,
     ) -> Restored:
         """Restores what is at or below `path`, or everything, into the folder `target`; the entries of a folder are put
         into it. With `include` only what matches one of the patterns is restored, and what matches `exclude` is left out.
         Existing files are problems unless `replace_files`, which changes or replaces them. With `remove_others` files of
         the target are removed that the snapshot lacks. With `dry_run` nothing is changed. With `verify` the contents are
-        read back from the disk and compared with their digests.
+        read back from the disk and compared with their digests. `most_bytes_per_second` is an upper rate for what is written.
 
         Raises OSError if nothing was restored because of problems, and FileNotFoundError if nothing matches `include`."""
         record = self._store.restore(
@@ -311,6 +312,7 @@ class Store:
             dry_run,
             verify,
             _threads(threads),
+            _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
         )
         restored = Restored(**_with_problems(record))
         if restored.files == 0 and restored.folders == 0:

@@ -159,7 +159,8 @@ struct store_restore_options {
   bool is_dry_run = false;  ///< whether nothing is changed, and only said what would be done
   /// Whether the contents are brought to the disk, read back and compared with their digests.
   bool verifies = false;
-  std::uint64_t threads = 0;  ///< 0: one for each processor
+  std::uint64_t threads = 0;                ///< 0: one for each processor
+  std::uint64_t most_bytes_per_second = 0;  ///< that are written of contents; 0: no bound
   /// Receives each file and folder by its path in the target, before its content is written.
   std::function<void(const std::string& path, store_restore_action action)> visit = {};
   store_problem problem = {};  ///< receives paths in the target

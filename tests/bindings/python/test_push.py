@@ -139,7 +139,7 @@ def test_a_store_that_closes_abandons_its_sessions(tmp_path):
 
 
 def test_cancellation_has_an_exception_of_its_own(store, tmp_path):
-    (tmp_path / "file").write_bytes(os.urandom(100_000))
+    (tmp_path / "file").write_bytes(os.urandom(1_000_000))
     session = store.push(most_bytes_per_second=1)
     stream = session.stream("/slow")
     threading.Timer(0.1, session.cancel).start()
@@ -155,7 +155,11 @@ def test_cancellation_has_an_exception_of_its_own(store, tmp_path):
         store.backup(tmp_path / "file", most_bytes_per_second=1)
     assert issubclass(cutpoint.Cancelled, cutpoint.CutpointError)
     assert store.snapshots() == []
-    assert store.backup(tmp_path / "file").files == 1
+    snapshot = store.backup(tmp_path / "file")
+    assert snapshot.files == 1
+    threading.Timer(0.1, store.cancel).start()
+    with pytest.raises(cutpoint.Cancelled):
+        store.restore(snapshot, tmp_path / "target", most_bytes_per_second=1)
 
 
 def test_a_backup_tells_its_progress(store, tmp_path):

@@ -345,6 +345,28 @@ TEST(push_session, an_upper_rate_holds_streams_and_backups_back_until_they_are_c
   EXPECT_EQ(backup.error().code(), status_code::cancelled);
 }
 
+TEST(push_session, an_upper_rate_holds_a_restore_back_until_it_is_cancelled) {
+  pushed_store target;
+  auto session = target.begin();
+  ASSERT_TRUE(push(*session, "/file", drawn_text(13, 1'000'000)).ok());
+  const auto pushed = session->commit();
+  ASSERT_TRUE(pushed.ok());
+  for (const std::uint64_t thread_count : {1u, 2u}) {
+    cancellation stop;
+    std::jthread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      stop.request();
+    });
+    const auto restored = target.store().restore(pushed->id, {.target = target.folder() / "restored",
+                                                              .replaces_files = true,
+                                                              .threads = thread_count,
+                                                              .most_bytes_per_second = 1,
+                                                              .cancel = &stop});
+    ASSERT_FALSE(restored.ok());
+    EXPECT_EQ(restored.error().code(), status_code::cancelled);
+  }
+}
+
 TEST(push_session, refuses_paths_that_a_snapshot_cannot_have) {
   pushed_store target;
   auto session = target.begin({.paths = {"/vm", "/db/dumps"}});

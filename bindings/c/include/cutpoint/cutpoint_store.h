@@ -362,6 +362,7 @@ typedef struct cutpoint_store_restore_options {
   cutpoint_store_problem problem;  ///< receives paths in the target; may be null
   const char* const* exclude;      ///< patterns; what matches is left out
   uint64_t exclude_count;
+  uint64_t most_bytes_per_second;  ///< that are written of contents; 0: no bound
 } cutpoint_store_restore_options;
 
 typedef struct cutpoint_store_restore_summary {
