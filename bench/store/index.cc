@@ -14,6 +14,7 @@
 #include "store/index/shard_index.h"
 #include "store/index/shard_merge.h"
 #include "store/index/shard_writer.h"
+#include "store/session/session_writer.h"
 #include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {
@@ -30,6 +31,7 @@ struct options {
   std::uint64_t entries = 10'000'000;
   std::uint64_t shards = 1;
   std::uint64_t lookups = 10'000'000;
+  std::uint64_t session = 0;
 };
 
 int fail(const status& why) {
@@ -108,6 +110,82 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
   return static_cast<double>(lookups) / seconds;
 }
 
+int remove_shards(store::storage& objects) {
+  const auto ids = objects.list(object_kind::shard);
+  if (!ids) return fail(ids.error());
+  for (const std::string& id : *ids) {
+    if (status removed = objects.remove({object_kind::shard, id}); !removed.ok()) return fail(removed);
+  }
+  const status synced = objects.sync();
+  return synced.ok() ? 0 : fail(synced);
+}
+
+/// A storage that forgets the bytes of containers, so that a session is measured without them.
+class without_containers final : public store::storage {
+ public:
+  explicit without_containers(std::unique_ptr<store::storage> rest) : rest_(std::move(rest)) {}
+  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
+    return name.kind == object_kind::container ? status() : rest_->put(name, std::move(bytes));
+  }
+  result<std::unique_ptr<store::object_writer>> create(const store::object_name& name) override {
+    return rest_->create(name);
+  }
+  status remove(const store::object_name& name) override { return rest_->remove(name); }
+  status sync() override { return rest_->sync(); }
+  result<std::uint64_t> size(const store::object_name& name) override { return rest_->size(name); }
+  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    return rest_->read(name, offset, destination);
+  }
+  result<std::unique_ptr<store::object_reader>> open(const store::object_name& name) override {
+    return rest_->open(name);
+  }
+  result<std::vector<std::string>> list(object_kind kind, std::string_view prefix) override {
+    return rest_->list(kind, prefix);
+  }
+
+ private:
+  std::unique_ptr<store::storage> rest_;
+};
+
+/// Stores new chunks without content in a session, and prints what they cost.
+status measure_session(std::unique_ptr<store::storage> shards, std::uint64_t chunks) {
+  without_containers objects(std::move(shards));
+  const store::seal_key key;
+  const store::store_config config{.fingerprint = fingerprint_kind::blake3, .container_bytes = 1 << 20, .cuts = ""};
+  store::table_cache tables(objects, key, store::table_cache::usual_bytes);
+  store::session_containers own;
+  auto nodes = store::record_fingerprinter::fastest(config.fingerprint);
+  if (!nodes) return nodes.error();
+  auto writer = store::session_writer::open(config, objects, key, tables, own, std::move(*nodes));
+  if (!writer) return writer.error();
+  const double before = anonymous_bytes();
+  double most = 0;
+  const stopwatch watch;
+  std::vector<digest> batch(batch_digests);
+  for (std::uint64_t i = 0; i < chunks;) {
+    const std::size_t count = std::min<std::uint64_t>(batch.size(), chunks - i);
+    for (std::size_t j = 0; j < count; ++j, ++i) {
+      batch[j].size = 32;
+      for (std::uint64_t word = 0; word < 4; ++word) {
+        const std::uint64_t value = splitmix64::mixed(4 * i + word);
+        std::memcpy(batch[j].bytes.data() + 8 * word, &value, sizeof value);
+      }
+    }
+    const auto answers = (*writer)->records.look_up(std::span(batch).first(count));
+    if (!answers) return answers.error();
+    for (std::size_t j = 0; j < count; ++j) {
+      if (!(*answers)[j].is_new) return {status_code::backend_failure, "a new chunk is taken for an old one"};
+      const status put = (*writer)->records.put_chunk(batch[j], 0, store::record_codec::none, {});
+      if (!put.ok()) return put;
+    }
+    if (i % (std::uint64_t{1} << 17) < count) most = std::max(most, anonymous_bytes() - before);
+  }
+  if (status finished = (*writer)->records.finish(); !finished.ok()) return finished;
+  fmt::print("session: {:.2f} million new chunks a second; at most {:.0f} MB of memory at {} chunks\n",
+             static_cast<double>(chunks) / watch.seconds() / 1e6, most / 1e6, chunks);
+  return {};
+}
+
 /// Returns lookups in a second of entries that the shard has, in random order, without the containers' tables.
 result<double> look_up_old(const store::shard& table, const synthetic_entries& entries, std::uint64_t lookups) {
   constexpr std::size_t lookups_at_once = 32;
@@ -151,6 +229,11 @@ int measure(const options& settings) {
   const std::shared_ptr<store::file_system> shared = std::move(*files);
   if (status folders = store::make_storage_folders(*shared); !folders.ok()) return fail(folders);
   const auto objects = store::open_directory_storage(shared, {.writer_id = "bench", .pending_objects = 0});
+  if (settings.session != 0) {
+    auto shared_objects = store::open_directory_storage(shared, {.writer_id = "session", .pending_objects = 0});
+    const status measured = measure_session(std::move(shared_objects), settings.session);
+    return measured.ok() ? remove_shards(*objects) : fail(measured);
+  }
   const double million = 1e6;
   const double before = anonymous_bytes();
   std::vector<synthetic_entries> written;
@@ -194,13 +277,7 @@ int measure(const options& settings) {
     fmt::print("merged: {:.2f} million entries a second; anonymous memory then {:.2f} MB\n",
                entries / watch.seconds() / million, (anonymous_bytes() - before) / million);
   }
-  const auto ids = objects->list(object_kind::shard);
-  if (!ids) return fail(ids.error());
-  for (const std::string& id : *ids) {
-    if (status removed = objects->remove({object_kind::shard, id}); !removed.ok()) return fail(removed);
-  }
-  const status synced = objects->sync();
-  return synced.ok() ? 0 : fail(synced);
+  return remove_shards(*objects);
 }
 
 }  // namespace
@@ -216,6 +293,8 @@ int main(int argc, char** argv) {
   app.add_option("--shards", settings.shards, "Shards, each with half the entries of the one before")
       ->check(CLI::Range(1, 30));
   app.add_option("--lookups", settings.lookups, "Lookups of each kind")->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--session", settings.session, "Only store so many new chunks in a session, without their containers")
+      ->check(CLI::Range(1'000, 1'000'000'000));
   CLI11_PARSE(app, argc, argv);
   return cutpoint::bench::measure(settings);
 }

@@ -86,7 +86,11 @@ status record_copier::finish() {
   }
   for (waiting_extent& each : waiting_) {
     record_reference& record = each.extent.record;
-    if (each.extent.kind != extent_kind::hole && record.hint == 0) record.hint = session_.hint_of_put(record.content);
+    if (each.extent.kind != extent_kind::hole && record.hint == 0) {
+      const auto hint = session_.hint_of_put(record.content);
+      if (!hint) return hint.error();
+      record.hint = *hint;
+    }
     if (status added = each.file->entry->add(each.extent, session_); !added.ok()) return added;
     if (!each.is_last) continue;
     if (status completed = each.file->entry->complete(); !completed.ok()) return completed;

@@ -51,6 +51,15 @@ status shard_index::refresh() {
   return {};
 }
 
+/// Opens all shards anew. Not every storage can read one that is open and has been merged by another process.
+status shard_index::open_again() {
+  shards_.clear();
+  known_ids_.clear();
+  damaged_.clear();
+  indexed_ = indexing::shards_alone;
+  return refresh();
+}
+
 void shard_index::forget_container(const std::string& id) {
   tables_->forget(id);
   last_.reset();
@@ -184,7 +193,13 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
       ask_filters(digests.subspan(asked_begin, asked_end - asked_begin));
     }
     records[i].reset();
-    if (status searched = find_candidates(digests[i], hint, i - asked_begin); !searched.ok()) return searched;
+    const status searched = find_candidates(digests[i], hint, i - asked_begin);
+    if (is_absence(searched)) {
+      if (status refreshed = open_again(); !refreshed.ok()) return refreshed;
+      asked_end = i--;
+      continue;
+    }
+    if (!searched.ok()) return searched;
     for (std::size_t c = 0; c < candidates_.size() && !records[i]; ++c) {
       auto confirmed = confirm(candidates_[c], kind, digests[i]);
       if (!confirmed) return confirmed.error();
@@ -196,8 +211,13 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
 }
 
 status shard_index::locate_all(record_kind kind, const digest& content, std::vector<found_record>& records) {
-  ask_filters({&content, 1});
-  if (status searched = find_candidates(content, 0, 0); !searched.ok()) return searched;
+  for (;;) {
+    ask_filters({&content, 1});
+    const status searched = find_candidates(content, 0, 0);
+    if (searched.ok()) break;
+    if (!is_absence(searched)) return searched;
+    if (status refreshed = open_again(); !refreshed.ok()) return refreshed;
+  }
   const std::size_t begin = records.size();
   for (const candidate& each : candidates_) {
     auto confirmed = confirm(each, kind, content);

@@ -87,6 +87,7 @@ class shard_index {
     std::uint32_t ordinal;
   };
 
+  [[nodiscard]] status open_again();
   [[nodiscard]] status open_shard(const std::string& id);
   [[nodiscard]] status replace(const std::vector<const shard*>& inputs,
                                const std::function<bool(const container_name&)>& keeps);

@@ -315,7 +315,7 @@ status pruner::rewrite_batch(std::span<const removable_container> batch) {
     copied.push_back(each);
     count_rewritten(each);
   }
-  if (const auto finished = records->finish(); !finished) return finished.error();
+  if (status finished = records->finish(); !finished.ok()) return finished;
   return remove(copied);
 }
 

@@ -128,7 +128,7 @@ status repairer::condemn_containers() {
                                             return each.outcome.ok() ? status() : save(each, auditor, *records);
                                           });
   if (!audited.ok()) return audited;
-  if (const auto shards = records->finish(); !shards) return shards.error();
+  if (status finished = records->finish(); !finished.ok()) return finished;
   if (damaged_containers_.empty()) return {};
   log_entry condemnation;
   condemnation.condemned_containers = damaged_containers_;

@@ -7,13 +7,6 @@
 
 namespace cutpoint::store {
 
-namespace {
-
-/// Entries that wait in memory, of 16 bytes each, before they become a shard.
-constexpr std::size_t most_waiting_entries = std::size_t{1} << 22;
-
-}  // namespace
-
 result<record_writer> record_writer::make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
                                           session_containers& containers) {
   auto names = fastest_fingerprinter(fingerprint_kind::blake3);
@@ -22,12 +15,14 @@ result<record_writer> record_writer::make(storage& objects, const seal_key& key,
 }
 
 record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
-                             session_containers& containers, std::unique_ptr<batch_fingerprinter> blake3)
+                             session_containers& containers, std::unique_ptr<batch_fingerprinter> blake3,
+                             std::size_t most_waiting_entries)
     : objects_(objects),
       key_(key),
       container_bytes_(container_bytes),
       blake3_(std::move(blake3)),
-      session_(containers) {}
+      session_(containers),
+      most_waiting_entries_(most_waiting_entries) {}
 
 result<std::uint64_t> record_writer::append(const record_description& description, byte_span payload) {
   if (builder_ && !builder_->has_room(payload.size())) {
@@ -54,7 +49,7 @@ status record_writer::put_container() {
   session_.unnamed.insert(name);
   append_entries(built->records, container, entries_);
   if (status put = objects_.put({object_kind::container, id_of(name)}, std::move(built->bytes)); !put.ok()) return put;
-  return entries_.size() < most_waiting_entries ? status() : put_entries();
+  return entries_.size() < most_waiting_entries_ ? status() : put_entries();
 }
 
 /// A shard is put when its containers are durable, so that a crash leaves no shard without them.
@@ -62,22 +57,18 @@ status record_writer::put_entries() {
   if (status synced = objects_.sync(); !synced.ok()) return synced;
   auto id = put_shard(objects_, key_.kind(), containers_, std::exchange(entries_, {}));
   if (!id) return id.error();
-  for (const shard_container& each : containers_) named_.push_back(each.name);
+  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  for (const shard_container& each : containers_) session_.unnamed.erase(each.name);
   containers_.clear();
   shards_.push_back(std::move(*id));
   return {};
 }
 
-result<std::vector<std::string>> record_writer::finish() {
+status record_writer::finish() {
   if (builder_) {
     if (status put = put_container(); !put.ok()) return put;
   }
-  if (!entries_.empty()) {
-    if (status put = put_entries(); !put.ok()) return put;
-  }
-  if (status synced = objects_.sync(); !synced.ok()) return synced;
-  for (const container_name& each : std::exchange(named_, {})) session_.unnamed.erase(each);
-  return std::exchange(shards_, {});
+  return entries_.empty() ? objects_.sync() : put_entries();
 }
 
 }  // namespace cutpoint::store

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/batch_fingerprinter.h>
@@ -26,19 +27,24 @@ struct session_containers {
 /// Fills one container at a time. Not thread-safe.
 class record_writer {
  public:
+  /// Entries that wait in memory before they become a shard. With what a session remembers of the same records they take about 50 MB.
+  static constexpr std::size_t usual_waiting_entries = std::size_t{1} << 19;
+
   /// Makes one that names containers by the back end that is the fastest here. Errors: those of `fastest_fingerprinter`.
   [[nodiscard]] static result<record_writer> make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
                                                   session_containers& containers);
   /// The references must outlive the writer. `blake3` as for `container_builder::build`.
   record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes, session_containers& containers,
-                std::unique_ptr<batch_fingerprinter> blake3);
+                std::unique_ptr<batch_fingerprinter> blake3, std::size_t most_waiting_entries = usual_waiting_entries);
 
   /// Adds a record, and returns the hint of its container. Errors: those of the storage.
   [[nodiscard]] result<std::uint64_t> append(const record_description& description, byte_span payload);
 
-  /// Makes all records durable, and then shards that have them. Returns the ids of the shards since the last call.
-  /// Errors: those of the storage; nothing may be committed then.
-  [[nodiscard]] result<std::vector<std::string>> finish();
+  /// Makes all records durable, and then shards that have them. Errors: those of the storage; nothing may be committed then.
+  [[nodiscard]] status finish();
+  /// Returns the ids of the shards that were put since the last call. They are durable, and have all records but those of the
+  /// container that is being filled.
+  [[nodiscard]] std::vector<std::string> take_shards() { return std::exchange(shards_, {}); }
 
   /// Returns the names of all containers that were put.
   [[nodiscard]] const std::vector<container_name>& put_containers() const noexcept { return put_containers_; }
@@ -56,10 +62,10 @@ class record_writer {
   std::optional<container_builder> builder_;
   object_salt salt_ = {};  ///< of the container that is being filled
   session_containers& session_;
+  std::size_t most_waiting_entries_;
   std::vector<shard_container> containers_;  ///< that no shard has yet
   std::vector<shard_entry> entries_;         ///< of their records
   std::vector<std::string> shards_;
-  std::vector<container_name> named_;  ///< by shards that may not be durable
   std::vector<container_name> put_containers_;
   std::uint64_t raw_bytes_ = 0;
   std::uint64_t stored_bytes_ = 0;

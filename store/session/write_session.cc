@@ -1,18 +1,14 @@
 #include "store/session/write_session.h"
 
+#include <algorithm>
 #include <cassert>
-#include <string>
+#include <functional>
+#include <string_view>
 
 #include "store/container/container_reader.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
-
-namespace {
-
-std::string map_key(const digest& content) { return {content.view().begin(), content.view().end()}; }
-
-}  // namespace
 
 /// Compresses a new chunk on a lane of the engine.
 class write_session::compression final : public chunk_work {
@@ -36,12 +32,7 @@ class write_session::compression final : public chunk_work {
 
 write_session::write_session(const store_config& config, shard_index& shards, record_writer& records,
                              record_fingerprinter nodes)
-    : compressors_(config.codec, config.level),
-      shards_(shards),
-      known_chunks_{store_index(shards, record_kind::chunk, config.fingerprint)},
-      known_nodes_{store_index(shards, record_kind::node, config.fingerprint)},
-      records_(records),
-      nodes_(std::move(nodes)) {}
+    : compressors_(config.codec, config.level), shards_(shards), records_(records), nodes_(std::move(nodes)) {}
 
 write_session::~write_session() = default;
 
@@ -50,9 +41,14 @@ void write_session::cap_containers(std::uint64_t most_containers, storage& objec
   bound_.emplace(container_bound{container_cap(most_containers), objects, key});
 }
 
-std::uint64_t write_session::known_records::hint_of_inserted(const digest& content) const {
-  const auto position = inserted.find(map_key(content));
-  return position == inserted.end() ? 0 : position->second;
+std::size_t write_session::digest_hash::operator()(const digest& content) const noexcept {
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(content.bytes.data()), content.size});
+}
+
+/// Fills `located_`.
+status write_session::locate_chunks(std::span<const digest> chunks) {
+  located_.assign(chunks.size(), std::nullopt);
+  return shards_.locate(record_kind::chunk, chunks, located_);
 }
 
 status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
@@ -60,12 +56,12 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
   const std::lock_guard lock(mutex_);
   digests_.clear();
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
-  answers_.resize(chunks.size());
-  if (status inserted = known_chunks_.index.insert(digests_, answers_); !inserted.ok()) return inserted;
+  if (status located = locate_chunks(digests_); !located.ok()) return located;
   if (bound_) return cap(chunks, work, selected);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto& record = known_chunks_.index.records_found()[i];
-    select({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0}, work[i], selected);
+    const auto& record = located_[i];
+    const bool is_new = !record && new_chunks_.try_emplace(digests_[i], 0).second;
+    select({is_new, record ? hint_of(record->container->salt) : 0}, work[i], selected);
   }
   return {};
 }
@@ -78,22 +74,22 @@ void write_session::select(selected_chunk chunk, std::unique_ptr<chunk_work>& wo
 /// Selects chunks in few containers of earlier sessions. Those that are stored again are in one of this session then.
 status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                           selection& selected) {
-  auto& inserted = known_chunks_.inserted;
   choices_.assign(chunks.size(), {});
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     choices_[i].bytes = chunks[i].length;
-    if (!known_chunks_.index.records_found()[i] || inserted.contains(map_key(digests_[i]))) continue;
+    if (!located_[i] || new_chunks_.contains(digests_[i])) continue;
     same_records_.clear();
     if (status located = shards_.locate_all(record_kind::chunk, digests_[i], same_records_); !located.ok())
       return located;
+    if (std::ranges::any_of(same_records_, [&](const found_record& each) { return is_own(each); })) continue;
     for (const found_record& each : same_records_) choices_[i].containers.push_back(hint_of(each.container->salt));
   }
   bound_->cap.choose(choices_);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const bool is_left_out = !choices_[i].containers.empty() && choices_[i].chosen == 0;
     // Its hint is known when it has been stored.
-    const bool is_stored_again = is_left_out && inserted.try_emplace(map_key(digests_[i]), 0).second;
-    select({is_stored_again || answers_[i] == index_answer::absent, choices_[i].chosen}, work[i], selected);
+    const bool is_new = (!located_[i] || is_left_out) && new_chunks_.try_emplace(digests_[i], 0).second;
+    select({is_new, choices_[i].chosen}, work[i], selected);
   }
   return {};
 }
@@ -106,8 +102,39 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
   const record_description description{kind, codec, static_cast<std::uint32_t>(raw_bytes),
                                        static_cast<std::uint32_t>(payload.size()), content};
   const auto hint = records_.append(description, payload);
-  if (hint) known(kind).inserted[map_key(content)] = *hint;
-  return hint;
+  if (!hint) return hint;
+  new_of(kind)[content] = *hint;
+  own_hints_.insert(*hint);
+  const status outcome = open_own_shards(*hint);
+  return outcome.ok() ? hint : outcome;
+}
+
+/// Opens the shards that have been put, which have all records but those of the container that is being filled. So the records that
+/// are in memory are bounded.
+status write_session::open_own_shards(std::uint64_t unfinished_hint) {
+  const std::vector<std::string> ids = records_.take_shards();
+  if (ids.empty()) return {};
+  for (const std::string& each : ids) {
+    if (status added = shards_.add(each); !added.ok()) return added;
+  }
+  for (new_records* each : {&new_chunks_, &new_nodes_}) {
+    std::erase_if(*each, [&](const auto& record) { return record.second != 0 && record.second != unfinished_hint; });
+  }
+  for (;;) {  // few are looked up
+    const auto merged = shards_.merge([](const container_name&) { return true; });
+    if (!merged) return merged.error();
+    if (!*merged) return {};
+  }
+}
+
+/// Returns the hint of a record that this session has stored.
+result<std::uint64_t> write_session::hint_of_stored(record_kind kind, const digest& content) {
+  const auto position = new_of(kind).find(content);
+  if (position != new_of(kind).end()) return position->second;
+  same_records_.clear();
+  if (status located = shards_.locate_all(kind, content, same_records_); !located.ok()) return located;
+  const auto own = std::ranges::find_if(same_records_, [&](const found_record& each) { return is_own(each); });
+  return own == same_records_.end() ? 0 : hint_of(own->container->salt);
 }
 
 result<stored_extent> write_session::store(const delivered_chunk& chunk, selection& selected) {
@@ -123,7 +150,9 @@ result<stored_extent> write_session::store(const delivered_chunk& chunk, selecti
     if (!appended) return appended.error();
     hint = *appended;
   } else if (hint == 0) {
-    hint = known_chunks_.hint_of_inserted(chunk.fingerprint);
+    const auto stored = hint_of_stored(record_kind::chunk, chunk.fingerprint);
+    if (!stored) return stored.error();
+    hint = *stored;
   }
   const record_reference record{chunk.fingerprint, static_cast<std::uint32_t>(chunk.length), hint};
   return stored_extent{chunk.count == 1 ? extent_kind::data : extent_kind::run, record, chunk.count};
@@ -133,14 +162,16 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
   const std::lock_guard lock(mutex_);
   const auto name = nodes_(node.content());
   if (!name) return name.error();
-  index_answer answer = index_answer::absent;
-  if (status inserted = known_nodes_.index.insert({&*name, 1}, {&answer, 1}); !inserted.ok()) return inserted;
   record_reference reference{*name, static_cast<std::uint32_t>(node.content_bytes), 0};
-  if (answer == index_answer::present) {
-    const auto& record = known_nodes_.index.records_found().front();
-    const std::uint64_t inserted = known_nodes_.hint_of_inserted(*name);
-    reference.hint = inserted == 0 && record ? hint_of(record->container->salt) : inserted;
-    if (bound_ && inserted == 0) {
+  if (const auto position = new_nodes_.find(*name); position != new_nodes_.end()) {
+    reference.hint = position->second;
+    return reference;
+  }
+  std::optional<found_record> record;
+  if (status located = shards_.locate(record_kind::node, {&*name, 1}, {&record, 1}); !located.ok()) return located;
+  if (record) {
+    reference.hint = hint_of(record->container->salt);
+    if (bound_) {
       const auto same = find_same_node(*name, node);
       if (!same) return same.error();
       reference.hint = *same;
@@ -169,12 +200,12 @@ result<std::uint64_t> write_session::find_same_node(const digest& name, const en
 
 result<std::vector<write_session::chunk_answer>> write_session::look_up(std::span<const digest> chunks) {
   const std::lock_guard lock(mutex_);
-  answers_.resize(chunks.size());
-  if (status inserted = known_chunks_.index.insert(chunks, answers_); !inserted.ok()) return inserted;
+  if (status located = locate_chunks(chunks); !located.ok()) return located;
   std::vector<chunk_answer> results;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto& record = known_chunks_.index.records_found()[i];
-    results.push_back({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0});
+    const auto& record = located_[i];
+    const bool is_new = !record && new_chunks_.try_emplace(chunks[i], 0).second;
+    results.push_back({is_new, record ? hint_of(record->container->salt) : 0});
   }
   return results;
 }
@@ -185,23 +216,18 @@ status write_session::put_chunk(const digest& content, std::size_t raw_bytes, re
   return hint ? status() : hint.error();
 }
 
-std::uint64_t write_session::hint_of_put(const digest& content) {
+result<std::uint64_t> write_session::hint_of_put(const digest& content) {
   const std::lock_guard lock(mutex_);
-  return known_chunks_.hint_of_inserted(content);
+  return hint_of_stored(record_kind::chunk, content);
 }
 
 status write_session::finish() {
   const std::lock_guard lock(mutex_);
-  const auto added = records_.finish();
-  if (!added) return added.error();
-  for (const std::string& each : *added) {
-    const status outcome = shards_.add(each);
-    if (!outcome.ok()) return outcome;
+  if (status finished = records_.finish(); !finished.ok()) return finished;
+  for (const std::string& each : records_.take_shards()) {
+    if (status added = shards_.add(each); !added.ok()) return added;
   }
-  for (known_records* each : {&known_chunks_, &known_nodes_}) {
-    each->index.forget_inserted();
-    each->inserted.clear();
-  }
+  for (new_records* each : {&new_chunks_, &new_nodes_}) each->clear();
   return {};
 }
 

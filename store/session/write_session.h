@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <cutpoint/chunk_receiver.h>
 #include <cutpoint/storage.h>
 
 #include "store/crypto/record_fingerprinter.h"
-#include "store/index/store_index.h"
+#include "store/index/shard_index.h"
 #include "store/objects/config.h"
 #include "store/session/compressor_pool.h"
 #include "store/session/container_cap.h"
@@ -63,8 +64,8 @@ class write_session final : public node_receiver {
   [[nodiscard]] result<std::vector<chunk_answer>> look_up(std::span<const digest> chunks);
   /// Stores a chunk that was new. `payload` is the content as the codec has it. Errors: those of the storage.
   [[nodiscard]] status put_chunk(const digest& content, std::size_t raw_bytes, record_codec codec, byte_span payload);
-  /// Returns the hint of a chunk that this session has stored.
-  [[nodiscard]] std::uint64_t hint_of_put(const digest& content);
+  /// Returns the hint of a chunk that this session has stored. Errors: those of the index.
+  [[nodiscard]] result<std::uint64_t> hint_of_put(const digest& content);
 
   /// Makes everything durable that was stored, so that a snapshot may refer to it. Errors: those of the storage.
   [[nodiscard]] status finish();
@@ -72,13 +73,12 @@ class write_session final : public node_receiver {
  private:
   class compression;
 
-  /// What is known of the records of a kind.
-  struct known_records {
-    store_index index;
-    std::unordered_map<std::string, std::uint64_t> inserted = {};  ///< hints of those that no shard has
-
-    [[nodiscard]] std::uint64_t hint_of_inserted(const digest& content) const;
+  struct digest_hash {
+    std::size_t operator()(const digest& content) const noexcept;
   };
+  /// The records of a kind that are new in this session, with their hints: 0 for those that are not stored yet. Those that shards
+  /// of the session have are not among them any more.
+  using new_records = std::unordered_map<digest, std::uint64_t, digest_hash>;
 
   /// What bounds the containers that the session refers to.
   struct container_bound {
@@ -87,9 +87,15 @@ class write_session final : public node_receiver {
     const seal_key& key;
   };
 
-  [[nodiscard]] known_records& known(record_kind kind) noexcept {
-    return kind == record_kind::chunk ? known_chunks_ : known_nodes_;
+  [[nodiscard]] new_records& new_of(record_kind kind) noexcept {
+    return kind == record_kind::chunk ? new_chunks_ : new_nodes_;
   }
+  [[nodiscard]] status locate_chunks(std::span<const digest> chunks);
+  [[nodiscard]] result<std::uint64_t> hint_of_stored(record_kind kind, const digest& content);
+  [[nodiscard]] bool is_own(const found_record& record) const {
+    return own_hints_.contains(hint_of(record.container->salt));
+  }
+  [[nodiscard]] status open_own_shards(std::uint64_t unfinished_hint);
   [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                            selection& selected);
   void select(selected_chunk chunk, std::unique_ptr<chunk_work>& work, selection& selected);
@@ -101,15 +107,16 @@ class write_session final : public node_receiver {
   shard_index& shards_;
 
   std::mutex mutex_;  ///< for everything below
-  known_records known_chunks_;
-  known_records known_nodes_;
+  new_records new_chunks_;
+  new_records new_nodes_;
+  std::unordered_set<std::uint64_t> own_hints_;  ///< of all containers of the session
   record_writer& records_;
   record_fingerprinter nodes_;
   std::optional<container_bound> bound_;
-  std::vector<digest> digests_;  ///< workspace of `select`
-  std::vector<index_answer> answers_;
-  std::vector<container_cap::choice> choices_;  ///< workspace of `cap`
-  std::vector<found_record> same_records_;      ///< workspace
+  std::vector<digest> digests_;                       ///< workspace of `select`
+  std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
+  std::vector<container_cap::choice> choices_;        ///< workspace of `cap`
+  std::vector<found_record> same_records_;            ///< workspace
 };
 
 /// A chunk receiver that stores all streams of a feed in a session and passes their extents on.

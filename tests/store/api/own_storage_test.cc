@@ -153,6 +153,24 @@ TEST_P(own_storage, has_everything_that_a_folder_has) {
   EXPECT_EQ(left_over, 0);
 }
 
+TEST_P(own_storage, is_read_though_the_index_is_merged_meanwhile) {
+  ASSERT_TRUE(backup_store::create(where(), {.cuts = {}, .container_bytes = 64 * KiB}, secret()).ok());
+  std::vector<backup_store> readers;  // some have shards that later backups merge, and that cannot be read then
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) {
+    folder_.make_file("tree/file" + std::to_string(i), std::to_string(i) + std::string(50'000, 'x'));
+    const auto snapshot = open()->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
+    ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
+    ids.push_back(snapshot->id);
+    readers.push_back(*open());
+  }
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    const auto restored = readers[i].restore(ids[i], {.target = folder_ / ("target" + std::to_string(i))});
+    ASSERT_TRUE(restored.ok()) << restored.error().message();
+    EXPECT_EQ(restored->problems, 0u);
+  }
+}
+
 TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
   ASSERT_TRUE(backup_store::create(where(), {.cuts = {}, .container_bytes = 64 * KiB}, secret()).ok());
   folder_.make_file("tree/file", std::string(300'000, 'x') + std::string(1'000, 'y'));

@@ -66,7 +66,7 @@ store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, st
       if (answer->front().is_new) {
         EXPECT_TRUE(writer.put_chunk(name, chunk.size(), store::record_codec::none, chunk).ok());
       }
-      const store::record_reference record{name, static_cast<std::uint32_t>(chunk.size()), writer.hint_of_put(name)};
+      const store::record_reference record{name, static_cast<std::uint32_t>(chunk.size()), *writer.hint_of_put(name)};
       EXPECT_TRUE(entry->add({store::extent_kind::data, record, 1}, writer).ok());
     }
     EXPECT_TRUE(entry->complete().ok());

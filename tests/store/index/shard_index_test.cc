@@ -1,9 +1,10 @@
 // The index finds the records of containers, confirms them, and treats what is gone or damaged as absent.
+#include "store/index/shard_index.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "store/index/shard_writer.h"
-#include "store/index/store_index.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
@@ -172,34 +173,6 @@ TEST_F(shard_index, leaves_damaged_shards_out) {
   EXPECT_EQ(index.damaged_shards(), std::vector{shard_ids_[0]});
   EXPECT_EQ(count_found(index, first), 0u);
   EXPECT_EQ(count_found(index, second), second.size());
-}
-
-TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
-  std::vector<digest> digests;
-  const std::vector<wanted_record> records = put_container(1, 50);
-  for (const auto& [kind, content] : records) {
-    if (kind == store::record_kind::chunk) digests.push_back(content);
-  }
-  const std::size_t stored = digests.size();
-  const auto fresh = drawn_digests(100);
-  digests.insert(digests.begin() + 20, fresh.begin(), fresh.end());
-  digests.push_back(fresh[3]);  // precedes itself
-  store::shard_index shards = open();
-  store::store_index index(shards, store::record_kind::chunk, fingerprint_kind::sha256);
-  std::vector<index_answer> answers(digests.size());
-  ASSERT_TRUE(index.look_up(digests, answers).ok());
-  EXPECT_EQ(std::ranges::count(answers, index_answer::present), static_cast<std::ptrdiff_t>(stored));
-  ASSERT_TRUE(index.insert(digests, answers).ok());
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    const bool is_new = i >= 20 && i < 120;
-    EXPECT_EQ(answers[i], is_new ? index_answer::absent : index_answer::present) << i;
-    EXPECT_EQ(index.records_found()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
-  }
-  EXPECT_EQ(index.size(), records.size() + 100);
-  ASSERT_TRUE(index.look_up(digests, answers).ok());
-  EXPECT_EQ(std::ranges::count(answers, index_answer::absent), 0);
-  index.forget_inserted();
-  EXPECT_EQ(index.size(), records.size());
 }
 
 TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {

@@ -1,4 +1,6 @@
 // Backups come back, store nothing twice, and survive a crash at every call once they are committed.
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "tests/host/support/case_count.h"
@@ -53,6 +55,31 @@ TEST_P(sessions, store_nothing_twice) {
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->second, 0u);
   EXPECT_NE(first->first, second->first);
+}
+
+TEST_P(sessions, store_nothing_twice_of_what_they_have_forgotten) {
+  file_map contents = drawn_files(1, 12, 60'000);
+  for (int i = 0; i < 12; ++i) contents["z" + std::to_string(i)] = contents["file" + std::to_string(i)];
+  std::optional<std::uint64_t> stored_bytes;
+  for (const std::size_t most_waiting_entries : {store::record_writer::usual_waiting_entries, std::size_t{20}}) {
+    const auto files = empty_store(small_config());
+    files->listed.clear();
+    std::size_t shards = 0;
+    files->meanwhile = [&](const std::string& path) {
+      if (path.starts_with("shards/")) ++shards;
+    };
+    small_store opened_store(files, key_);
+    opened_store.most_waiting_entries = most_waiting_entries;
+    const auto done = opened_store.backup(contents, 1);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(shards > 10, stored_bytes.has_value()) << "records are in shards before the session ends";
+    if (!stored_bytes) stored_bytes = done->second;
+    EXPECT_EQ(done->second, *stored_bytes);
+    files->meanwhile = nullptr;
+    const auto restored = small_store(files, key_).restore(done->first);
+    ASSERT_TRUE(restored.ok()) << restored.error().message();
+    EXPECT_EQ(*restored, contents);
+  }
 }
 
 TEST_P(sessions, find_the_damage_of_a_lost_container) {

@@ -124,6 +124,7 @@ class small_store {
         tables_(*objects_, key_, MiB) {}
 
   planted_faults planted;
+  std::size_t most_waiting_entries = store::record_writer::usual_waiting_entries;
 
   [[nodiscard]] store::storage& objects() { return *objects_; }
 
@@ -134,7 +135,8 @@ class small_store {
     auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
     if (!shards) return shards.error();
     store::session_containers own;
-    store::record_writer records(*objects_, key_, config->container_bytes, own, blake3_fingerprinter());
+    store::record_writer records(*objects_, key_, config->container_bytes, own, blake3_fingerprinter(),
+                                 most_waiting_entries);
     store::write_session session(*config, *shards, records, sha256());
     auto digests = sha256();
     const auto reference = store_files(session, digests, files);
