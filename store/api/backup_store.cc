@@ -9,6 +9,7 @@
 
 #include "store/access/store_keys.h"
 #include "store/format/failure.h"
+#include "store/objects/reserve.h"
 #include "store/storage/directory_storage.h"
 #include "store/storage/file_system.h"
 
@@ -74,9 +75,12 @@ status backup_store::create(const store_storage& where, const store_settings& se
                              .container_bytes = settings.container_bytes,
                              .cuts = settings.cuts};
   if (config.cuts.empty()) config.cuts = store_secret ? default_keyed_cuts : default_cuts;
-  const status outcome = store::make_store(*where.open(store::new_session_id(), 0), config, store_secret);
+  const auto objects = where.open(store::new_session_id(), 0);
+  const status outcome = store::make_store(*objects, config, store_secret);
   if (store::is_presence(outcome)) return {status_code::io_error, where.name + ": a store is there already", EEXIST};
-  return outcome.ok() ? outcome : implementation::in_store(where.name, outcome);
+  if (!outcome.ok()) return implementation::in_store(where.name, outcome);
+  static_cast<void>(store::put_reserve(*objects));  // the store exists without one, too
+  return outcome;
 }
 
 result<backup_store> backup_store::open(const std::string& folder, const store_secret& secret) {

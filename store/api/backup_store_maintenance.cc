@@ -8,7 +8,9 @@
 #include "store/access/ended_sessions.h"
 #include "store/api/backup_store.h"
 #include "store/check/check.h"
+#include "store/format/failure.h"
 #include "store/objects/lease.h"
+#include "store/objects/reserve.h"
 #include "store/prune/prune.h"
 #include "store/repair/repair.h"
 #include "store/report/store_report.h"
@@ -50,8 +52,18 @@ result<store_prune_summary> backup_store::prune(const store_prune_options& optio
     return status(status_code::invalid_argument,
                   fmt::format("most_unused = {} must be from 0 to 1", options.most_unused));
   }
-  auto done = store::prune_store(*implementation_->opened_store, options);
-  return done ? std::move(done) : implementation_->named(done.error());
+  store::open_store& opened_store = *implementation_->opened_store;
+  auto done = store::prune_store(opened_store, options);
+  if (!done && store::is_lack_of_room(done.error()) && !options.is_dry_run) {
+    const auto has_room = store::remove_reserve(*opened_store.open_storage_of(store::new_session_id()));
+    if (has_room && *has_room) done = store::prune_store(opened_store, options);
+  }
+  if (!done) return implementation_->named(done.error());
+  if (!options.is_dry_run) {
+    static_cast<void>(
+        store::put_reserve(*opened_store.open_storage_of(store::new_session_id())));  // else the next prune does
+  }
+  return done;
 }
 
 result<store_check_summary> backup_store::check(const store_check_options& options) {

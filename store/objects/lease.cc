@@ -20,6 +20,7 @@
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/format/hex.h"
+#include "store/objects/reserve.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {
@@ -267,6 +268,7 @@ status remove_abandoned_files(storage& objects, const std::vector<std::string>& 
   const auto leases = objects.list(object_kind::lease);
   if (!leases) return leases.error();
   for (const std::string& file : files) {
+    if (is_reserve(file)) continue;
     const bool has_session =
         std::ranges::any_of(*leases, [&](const std::string& id) { return session_of(id) == session_of(file); });
     if (has_session) continue;

@@ -46,7 +46,8 @@ class Suspended(CommandTest):
         code, snapshot, stderr = self.back_up_while(lambda: None)
         self.assertEqual((code, len(snapshot), stderr), (0, 64, ""))
         self.assertEqual(self.run_command("dump", f"{snapshot}:/stdin", "--store", "store").bytes, CONTENT + b"more")
-        self.assertEqual((self.below("leases"), self.below("temporary")), ([], []))
+        left = [path for path in (*self.below("leases"), *self.below("temporary")) if not path.name.startswith("reserve-")]
+        self.assertEqual(left, [])
         self.assertIn("no damage", self.run_command("check", "--read-data", "--store", "store").stdout)
 
     def test_a_backup_names_what_was_removed(self):

@@ -1,13 +1,20 @@
 // Shards find every entry, merge without loss, and never crash or give an impossible entry if they are damaged.
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "store/format/failure.h"
 #include "store/index/shard_merge.h"
 #include "store/index/shard_writer.h"
 #include "store/storage/directory_storage.h"
+#include "store/storage/file_system.h"
+#include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/support/volatile_file_system.h"
 
@@ -224,6 +231,52 @@ TEST_F(shards, that_others_truncate_or_remove_while_they_are_open_give_an_error_
     ASSERT_NE(searched.message().find("shards/" + other), std::string::npos) << searched.message();
   }
   EXPECT_FALSE(*truncated.is_intact());
+}
+
+/// Bounds the memory that this process may map to what it has now and `bytes` more.
+void limit_memory(std::size_t bytes) {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t limit = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit limits = {limit, limit};
+  ::setrlimit(RLIMIT_AS, &limits);
+}
+
+TEST(shards_in_a_folder, are_searched_and_verified_in_much_less_memory_than_they_are_long) {
+  if (is_sanitized) GTEST_SKIP() << "a sanitizer maps memory of its own";
+  const temporary_folder folder;
+  const std::shared_ptr<store::file_system> files = *store::open_file_system(folder.path());
+  ASSERT_TRUE(store::make_storage_folders(*files).ok());
+  const auto objects = store::open_directory_storage(files, {.writer_id = "w", .pending_objects = 0});
+  constexpr std::size_t entry_count = 4'000'000;
+  constexpr std::size_t memory = 24 * MiB;  // for the filters, and blocks of entries
+  auto entries = drawn_entries(entry_count, 5, 1);
+  const std::vector<shard_entry> sample(entries.begin(), entries.begin() + 1000);
+  std::vector<store::shard_container> names;
+  for (std::uint32_t i = 0; i < 5; ++i) names.push_back({numbered_container(i), i});
+  const auto id = store::put_shard(*objects, store::seal_kind::checksum, names, std::move(entries));
+  ASSERT_TRUE(id.ok());
+  ASSERT_GT(*objects->size({store::object_kind::shard, *id}), 2 * memory);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {  // the exit code says which step failed
+    limit_memory(memory);
+    auto object = objects->open({store::object_kind::shard, *id});
+    if (!object) std::_Exit(1);
+    const auto opened_shard = shard::open(std::move(*object), *id);
+    if (!opened_shard) std::_Exit(2);
+    store::shard_blocks blocks;
+    std::vector<shard_entry> entries_found;
+    for (const shard_entry& each : sample) {
+      entries_found.clear();
+      if (!opened_shard->find(each.prefix, blocks, entries_found).ok() || entries_found.empty()) std::_Exit(3);
+    }
+    const auto is_intact = opened_shard->is_intact();
+    std::_Exit(is_intact && *is_intact ? 0 : 4);
+  }
+  int outcome = 0;
+  ASSERT_EQ(::waitpid(child, &outcome, 0), child);
+  EXPECT_TRUE(WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0) << outcome;
 }
 
 TEST(merge_policy, keeps_the_number_of_shards_logarithmic) {
