@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cutpoint/backends.h>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,9 @@ template <class Rows, class Function>
 
 /// Adds text to a record. If it is not UTF-8, the record also has its bytes in hexadecimal, as `<key>_hex`.
 void add_text(ordered_json& record, const std::string& key, std::string_view text);
+
+/// Adds a list of texts to a record in the same way: `<key>_hex` has the bytes of each text, if one of them is not UTF-8.
+void add_texts(ordered_json& record, const std::string& key, const std::vector<std::string>& texts);
 
 /// Returns a report as text. Text that is not UTF-8 gets replacement characters, because JSON cannot represent it.
 [[nodiscard]] inline std::string json_text(const ordered_json& report) {

@@ -75,21 +75,22 @@ std::string local_time(std::int64_t nanoseconds) {
 }
 
 ordered_json snapshot_json(const store_snapshot& snapshot) {
-  return {{"id", snapshot.id},
-          {"sequence", snapshot.sequence},
-          {"time", snapshot.time},
-          {"duration", snapshot.duration},
-          {"is_incomplete", snapshot.is_incomplete},
-          {"parent", snapshot.parent},
-          {"host", snapshot.host},
-          {"paths", snapshot.paths},
-          {"tags", snapshot.tags},
-          {"original", snapshot.original},
-          {"files", snapshot.files},
-          {"folders", snapshot.folders},
-          {"bytes", snapshot.bytes},
-          {"new_raw_bytes", snapshot.new_raw_bytes},
-          {"new_stored_bytes", snapshot.new_stored_bytes}};
+  ordered_json record = {{"id", snapshot.id},
+                         {"sequence", snapshot.sequence},
+                         {"time", snapshot.time},
+                         {"duration", snapshot.duration},
+                         {"is_incomplete", snapshot.is_incomplete},
+                         {"parent", snapshot.parent},
+                         {"host", snapshot.host}};
+  add_texts(record, "paths", snapshot.paths);
+  record.update({{"tags", snapshot.tags},
+                 {"original", snapshot.original},
+                 {"files", snapshot.files},
+                 {"folders", snapshot.folders},
+                 {"bytes", snapshot.bytes},
+                 {"new_raw_bytes", snapshot.new_raw_bytes},
+                 {"new_stored_bytes", snapshot.new_stored_bytes}});
+  return record;
 }
 
 }  // namespace cutpoint::cli

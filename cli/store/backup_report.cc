@@ -31,8 +31,9 @@ void backup_report::write(const std::string& line) {
 void backup_report::add_problem(const std::string& path, const status& why) {
   problems_.add(path, why);
   if (format_ == report_format::text) return;
-  write(json_line(
-      {{"message_type", "error"}, {"error", {{"message", why.message()}}}, {"during", "archival"}, {"item", path}}));
+  ordered_json line = {{"message_type", "error"}, {"error", {{"message", why.message()}}}, {"during", "archival"}};
+  add_text(line, "item", path);
+  write(json_line(line));
 }
 
 void backup_report::update(const store_backup_progress& progress) {
@@ -56,8 +57,8 @@ void backup_report::update(const store_backup_progress& progress) {
                        {"files_done", count_of(progress.files)},
                        {"total_bytes", total_bytes},
                        {"bytes_done", progress.bytes},
-                       {"error_count", progress.problems},
-                       {"current_files", std::vector<std::string>{progress.path}}};
+                       {"error_count", progress.problems}};
+  add_texts(line, "current_files", {progress.path});
   if (share > 0) line["seconds_remaining"] = static_cast<std::uint64_t>(seconds() * (1 - share) / share);
   write(json_line(line));
 }
@@ -73,6 +74,10 @@ status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run)
   } else {
     const std::string text = text_of(snapshot, is_dry_run);
     if (!snapshot.id.empty()) write(snapshot.id + '\n');
+    if (snapshot.healed_chunks != 0 && level_ != verbosity::quiet) {
+      say_.announce(fmt::format("{} chunks whose stored copies are damaged were stored again",
+                                human_count(snapshot.healed_chunks)));
+    }
     if (is_dry_run) {
       write(text);
     } else if (level_ == verbosity::verbose || say_.shows_progress()) {
@@ -116,6 +121,7 @@ std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_r
                            {"total_files_processed", count_of(totals_.files)},
                            {"total_bytes_processed", snapshot.bytes},
                            {"read_bytes", totals_.read_bytes},
+                           {"healed_chunks", snapshot.healed_chunks},
                            {"total_duration", seconds()}});
   if (!snapshot.id.empty()) line["snapshot_id"] = snapshot.id;
   return json_line(line);

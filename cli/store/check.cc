@@ -10,6 +10,7 @@
 #include "cli/common/output.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/store/activity_line.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -68,6 +69,7 @@ exit_code check_command::run() {
   if (!subset) return say.refuse(subset.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
+  activity_line line(say);
   const store_check_options options{
       .reads_data = reads_data_ || !subset_.empty(),
       .subset = *subset,
@@ -76,8 +78,10 @@ exit_code check_command::run() {
           [&](const std::string& snapshot, const std::string& path, const status& why) {
             say.error(fmt::format("{}:{}", snapshot.substr(0, 16), problem_text(path, why)));
           },
+      .progress = line.drawer(),
       .cancel = &interruption()};
   const auto summary = store->check(options);
+  line.erase();
   if (!summary) return fail(say, summary.error());
   const bool is_clean = summary->object_problems == 0 && summary->file_problems == 0;
   std::string text;
@@ -97,6 +101,7 @@ exit_code check_command::run() {
                                               summary->file_problems));
   }
   const exit_code written = write_all(output_option(), text, say);
+  line.finish("done");
   return is_clean ? written : exit_code::input_failed;
 }
 

@@ -12,6 +12,8 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/store/activity_line.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -80,6 +82,7 @@ exit_code copy_command::run() {
     if (!is_json_) return;
     print(ordered_json{{"outcome", "skipped"}, {"original", original.id}, {"copy", copy.id}}.dump() + "\n");
   };
+  activity_line line(say);
   const auto copied = target->copy_snapshots(
       *threads, *source,
       {.snapshots = std::move(ids),
@@ -87,11 +90,16 @@ exit_code copy_command::run() {
        .copied = print_copied,
        .skipped = print_skipped,
        .problem = [&](const std::string& snapshot, const status& why) { say.error(problem_text(snapshot, why)); },
+       .progress = line.drawer(),
        .cancel = &interruption()});
+  line.erase();
   remember_log(target_.location(), *target);
   if (written.ok()) written = out->finish();
   if (!copied) return fail(say, copied.error());
   if (!written.ok()) return fail(say, written);
+  line.finish(fmt::format("{} snapshots copied, {} were there before, {} new, {} stored", human_count(copied->copied),
+                          human_count(copied->skipped), human_bytes(as_double(copied->new_raw_bytes)),
+                          human_bytes(as_double(copied->new_stored_bytes))));
   return copied->problems == 0 ? exit_code::done : exit_code::input_failed;
 }
 

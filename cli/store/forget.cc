@@ -15,6 +15,7 @@
 #include "cli/common/snapshot_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/store/activity_line.h"
 #include "cli/store/forget_rules.h"
 #include "cli/store/prune_report.h"
 #include "cli/subcommands.h"
@@ -132,9 +133,13 @@ std::string forget_command::text_of(const forget_plan& plan) const {
 }
 
 exit_code forget_command::prune(const console& say, backup_store& store, std::set<std::string> forgotten) const {
-  const store_prune_options options{
-      .is_dry_run = is_dry_run_, .forgotten = std::move(forgotten), .cancel = &interruption()};
+  activity_line drawn(say);
+  const store_prune_options options{.is_dry_run = is_dry_run_,
+                                    .forgotten = std::move(forgotten),
+                                    .progress = drawn.drawer(),
+                                    .cancel = &interruption()};
   const auto done = store.prune(options);
+  drawn.erase();
   if (!done) return fail(say, done.error());
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
   return write_all(output_option(), text, say);

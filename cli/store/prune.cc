@@ -11,6 +11,7 @@
 #include "cli/common/output.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/store/activity_line.h"
 #include "cli/store/prune_report.h"
 #include "cli/subcommands.h"
 
@@ -57,11 +58,15 @@ exit_code prune_command::run() {
   };
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
+  activity_line drawn(say);
+  options.progress = drawn.drawer();
   const auto done = store->prune(options);
+  drawn.erase();
   remember_log(store_.location(), *store);
   if (!done) return fail(say, done.error());
   const exit_code written =
       write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);
+  drawn.finish("done");
   return written == exit_code::done && done->damaged_copies != 0 ? exit_code::input_failed : written;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/common/walk_filter.h"
+#include "cli/store/activity_line.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -90,6 +91,7 @@ exit_code restore_command::run() {
   std::string first_existing;
   std::uint64_t existing = 0;
   std::string listing;
+  activity_line line(say);
   const auto restored = store->restore(
       which->snapshot.id, {.path = which->path,
                            .target = target_,
@@ -113,7 +115,9 @@ exit_code restore_command::run() {
                                    return problems.add(path, why);
                                  if (existing++ == 0) first_existing = path;
                                },
+                           .progress = line.drawer(),
                            .cancel = &interruption()});
+  line.erase();
   problems.finish();
   if (existing != 0) {
     say.error(printable(fmt::format("{} files exist and were left as they are, {} first: --overwrite changes them",
@@ -130,6 +134,7 @@ exit_code restore_command::run() {
                                                  {"removed", restored->removed}})
                                     : listing + summary_of(*restored);
   const exit_code written = write_all(output_option(), text, say);
+  line.finish("done");
   return restored->problems == 0 ? written : exit_code::input_failed;
 }
 

@@ -81,8 +81,10 @@ result<record_writer> held_session::open_records() {
 result<std::unique_ptr<session_writer>> held_session::open_writer() {
   auto nodes = record_fingerprinter::fastest(opened_store_.fingerprint());
   if (!nodes) return nodes.error();
-  return session_writer::open(opened_store_.config(), *objects_, opened_store_.key(), *tables_, containers_,
-                              *std::move(nodes));
+  auto writer = session_writer::open(opened_store_.config(), *objects_, opened_store_.key(), *tables_, containers_,
+                                     *std::move(nodes));
+  if (writer) (*writer)->records.count_healed(log_.condemned);
+  return writer;
 }
 
 }  // namespace cutpoint::store

@@ -32,14 +32,13 @@ struct backup_store::implementation {
 
   [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
-  [[nodiscard]] result<store::open_store::listed_snapshot> commit(store::held_session& session,
-                                                                  store::session_writer& writer, store::snapshot facts,
-                                                                  std::chrono::steady_clock::time_point begin,
-                                                                  const cancellation* cancel,
-                                                                  const std::function<status()>& before_commit = {});
-  [[nodiscard]] result<store::open_store::listed_snapshot> write(engine& threads, const store::backup_options& files,
-                                                                 const store_backup_options& options,
-                                                                 store::snapshot facts, store::held_session& session);
+  [[nodiscard]] result<store_snapshot> commit(store::held_session& session, store::session_writer& writer,
+                                              store::snapshot facts, std::chrono::steady_clock::time_point begin,
+                                              const cancellation* cancel,
+                                              const std::function<status()>& before_commit = {});
+  [[nodiscard]] result<store_snapshot> write(engine& threads, const store::backup_options& files,
+                                             const store_backup_options& options, store::snapshot facts,
+                                             store::held_session& session);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(

@@ -93,32 +93,33 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   }
   facts.session = (*session)->id();
   auto committed = write(threads, files, options, std::move(facts), **session);
-  if (!committed) return committed.error();
-  merge_shards();
-  return snapshot_of(std::move(committed->id), committed->facts);
+  if (committed) merge_shards();
+  return committed;
 }
 
 /// Makes durable what a session has written, and commits a snapshot of it.
-result<store::open_store::listed_snapshot> backup_store::implementation::commit(
-    store::held_session& session, store::session_writer& writer, store::snapshot facts,
-    std::chrono::steady_clock::time_point begin, const cancellation* cancel,
-    const std::function<status()>& before_commit) {
+result<store_snapshot> backup_store::implementation::commit(store::held_session& session, store::session_writer& writer,
+                                                            store::snapshot facts,
+                                                            std::chrono::steady_clock::time_point begin,
+                                                            const cancellation* cancel,
+                                                            const std::function<status()>& before_commit) {
   if (status finished = writer.finish(facts.statistics); !finished.ok()) return named(finished);
   if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
   if (const status approved = before_commit ? before_commit() : status(); !approved.ok()) return approved;
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   auto committed = store::commit_snapshot(session, std::move(facts));
-  return committed ? std::move(committed) : named(committed.error());
+  if (!committed) return named(committed.error());
+  store_snapshot snapshot = snapshot_of(std::move(committed->id), committed->facts);
+  snapshot.healed_chunks = writer.records.healed_chunks();
+  return snapshot;
 }
 
 /// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before. The id is empty if no
 /// snapshot is made, because nothing has changed.
-result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
-                                                                               const store::backup_options& files,
-                                                                               const store_backup_options& options,
-                                                                               store::snapshot facts,
-                                                                               store::held_session& session) {
+result<store_snapshot> backup_store::implementation::write(engine& threads, const store::backup_options& files,
+                                                           const store_backup_options& options, store::snapshot facts,
+                                                           store::held_session& session) {
   const auto begin = std::chrono::steady_clock::now();
   auto writer = session.open_writer();
   if (!writer) return named(writer.error());
@@ -131,7 +132,7 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   if (!stored) return stored.error();
   describe(*stored, facts);
   if (options.skips_unchanged && stored->is_unchanged) {
-    return store::open_store::listed_snapshot{{}, std::move(facts)};
+    return snapshot_of({}, facts);
   }
   return commit(session, **writer, std::move(facts), begin, files.cancel, options.before_commit);
 }
@@ -153,15 +154,27 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     ++sum.problems;
     if (options.problem) options.problem(snapshot, why);
   };
+  store::progress_meter meter(options.progress);
   store::snapshot_copier copier(
       threads, source.internals(), internals(),
-      {.threads = options.threads, .memory_bytes = options.memory_bytes, .cancel = options.cancel});
+      {.threads = options.threads, .memory_bytes = options.memory_bytes, .meter = &meter, .cancel = options.cancel});
   if (status begun = copier.begin(report); !begun.ok()) return begun;
   for (const std::string& id : options.snapshots) {
     if (const auto snapshot = source.implementation_->read(id); !snapshot) return snapshot.error();
   }
+  const auto is_chosen = [&](const auto& original) {
+    return options.snapshots.empty() || std::ranges::count(options.snapshots, original.id) != 0;
+  };
+  std::uint64_t total_snapshots = 0;
+  std::uint64_t total_bytes = 0;
   for (const auto& original : copier.originals()) {
-    if (!options.snapshots.empty() && std::ranges::count(options.snapshots, original.id) == 0) continue;
+    if (!is_chosen(original) || copier.find_copy(original.facts) != nullptr) continue;
+    ++total_snapshots;
+    total_bytes += original.facts.statistics.bytes;
+  }
+  meter.begin("copying snapshots", total_snapshots, total_bytes);
+  for (const auto& original : copier.originals()) {
+    if (!is_chosen(original)) continue;
     if (const auto* const there = copier.find_copy(original.facts)) {
       ++sum.skipped;
       if (options.skipped)
@@ -177,6 +190,7 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
       continue;
     }
     ++sum.copied;
+    meter.add(1, 0);
     sum.new_raw_bytes += copy->facts.statistics.new_raw_bytes;
     sum.new_stored_bytes += copy->facts.statistics.new_stored_bytes;
     if (options.copied)

@@ -78,6 +78,7 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
                                                                     .threads = options.threads,
                                                                     .object_problem = options.object_problem,
                                                                     .file_problem = options.file_problem,
+                                                                    .progress = options.progress,
                                                                     .cancel = options.cancel});
   if (!checked) return implementation_->named(checked.error());
   return store_check_summary{checked->containers,      checked->records,       checked->snapshots,

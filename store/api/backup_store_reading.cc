@@ -81,6 +81,8 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
   const auto snapshot = implementation_->read(id);
   if (!snapshot) return snapshot.error();
+  const bool is_total_known =
+      options.path.find_first_not_of('/') == std::string::npos && options.include.empty() && options.exclude.empty();
   const auto restored = store::restore_files(implementation_->opened_store->reading(), snapshot->root,
                                              {.path = options.path,
                                               .target = options.target,
@@ -95,6 +97,9 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
                                               .most_bytes_per_second = options.most_bytes_per_second,
                                               .visit = options.visit,
                                               .problem = options.problem,
+                                              .progress = options.progress,
+                                              .total_files = is_total_known ? snapshot->statistics.files : 0,
+                                              .total_bytes = is_total_known ? snapshot->statistics.bytes : 0,
                                               .cancel = options.cancel});
   if (!restored) return restored.error();
   return store_restore_summary{restored->files,         restored->folders,         restored->bytes,  restored->problems,

@@ -294,9 +294,7 @@ result<store_snapshot> push_session::implementation::commit_streams() {
   }
   facts_.root = *root;
   facts_.is_incomplete = !failed_streams_.empty();
-  auto committed = backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel);
-  if (!committed) return committed.error();
-  return backup_store::implementation::snapshot_of(std::move(committed->id), committed->facts);
+  return backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel);
 }
 
 void push_session::implementation::close() noexcept {

@@ -7,6 +7,7 @@
 #include "store/check/data_subset.h"
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
+#include "store/format/progress_meter.h"
 #include "store/objects/log.h"
 #include "store/objects/snapshot.h"
 
@@ -16,7 +17,8 @@ namespace {
 
 class checker {
  public:
-  checker(const store_reading& store, const check_options& options) : store_(store), options_(options) {}
+  checker(const store_reading& store, const check_options& options)
+      : store_(store), options_(options), meter_(options.progress) {}
 
   result<check_summary> check() {
     if (status checked = check_log(); !checked.ok()) return checked;
@@ -77,19 +79,23 @@ class checker {
     if (options_.reads_data) {
       const std::vector<std::string> read = take_subset(store_.objects, options_.subset, *ids);
       summary_.read_containers = read.size();
+      meter_.begin("reading containers", read.size());
       const status audited = audit_containers(store_, read, options_.threads, options_.cancel,
                                               [&](const audited_container& each, const container_auditor&) {
                                                 summary_.records += each.whole.records.size();
                                                 for (const digest& lost : each.lost_chunks)
                                                   lost_.insert({to_hex(lost), each.id});
+                                                meter_.add(1, each.bytes, each.id);
                                                 if (!each.outcome.ok())
                                                   report({object_kind::container, each.id}, each.outcome);
                                                 return status();
                                               });
       if (!audited.ok()) return audited;
     }
+    meter_.begin("reading tables of containers", ids->size());
     for (const std::string& each : *ids) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
+      meter_.add(1, 0, each);
       const auto table = read_container_table(store_.objects, each, store_.key);
       if (table) {
         summary_.records += table->records.size();
@@ -125,7 +131,9 @@ class checker {
     if (!digest_bytes) return digest_bytes.error();
     auto trees = tree_audit::make(store_, lost_, options_.cancel);
     if (!trees) return trees.error();
+    meter_.begin("checking snapshots", log_.snapshots.size());
     for (const std::string& id : log_.snapshots) {
+      meter_.add(1, 0, id);
       const auto facts = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
       if (!facts && is_absence(facts.error())) continue;
       ++summary_.snapshots;
@@ -160,6 +168,7 @@ class checker {
   const check_options& options_;
   store_log log_;
   check_summary summary_;
+  progress_meter meter_;
   lost_records lost_;
 };
 

@@ -20,6 +20,7 @@ struct check_options {
   problem_function object_problem = {};
   /// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries.
   std::function<void(const std::string& snapshot, const std::string& path, const status& why)> file_problem = {};
+  store_progress_function progress = {};
   const cancellation* cancel = nullptr;
 };
 

@@ -61,6 +61,7 @@ result<audited_container> container_auditor::audit(const std::string& id) {
   }
   // The table is enough to read a record: damage of the record's own description costs nothing.
   const container_table readable = table ? std::move(*table) : recover_records(bytes_, id, store_.key);
+  audited.bytes = bytes_.size();
   audited.whole.id = id;
   audited.whole.salt = readable.salt;
   opener_.emplace(readable.salt, store_.key);

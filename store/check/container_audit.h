@@ -22,6 +22,7 @@ namespace cutpoint::store {
 /// What is left of a container.
 struct audited_container {
   std::string id;
+  std::uint64_t bytes = 0;  ///< the length of the container
   /// Success, or the damage that was found.
   status outcome;
   /// The records whose content has its digest.

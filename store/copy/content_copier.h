@@ -5,13 +5,15 @@
 #include <string>
 
 #include "store/backup/tree_builder.h"
+#include "store/format/progress_meter.h"
 
 namespace cutpoint::store {
 
 /// Fills entries of a new tree with the contents of stored files, which are given in the order of a walk. Not thread-safe.
 class content_copier {
  public:
-  content_copier() = default;
+  /// `meter`, which may be null, counts the bytes of contents.
+  explicit content_copier(progress_meter* meter) : meter_(meter) {}
   content_copier(const content_copier&) = delete;
   content_copier& operator=(const content_copier&) = delete;
   virtual ~content_copier() = default;
@@ -30,12 +32,16 @@ class content_copier {
   [[nodiscard]] const status& source_failure() const noexcept { return source_failure_; }
 
  protected:
+  void count(std::uint64_t bytes, std::string_view path = {}) {
+    if (meter_ != nullptr) meter_->add(0, bytes, path);
+  }
   [[nodiscard]] status fail(const std::string& path, const status& why) {
     source_failure_ = {why.code(), path + ": " + why.message(), why.system_error()};
     return source_failure_;
   }
 
  private:
+  progress_meter* meter_;
   status source_failure_;
 };
 

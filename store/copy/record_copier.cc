@@ -15,8 +15,9 @@ constexpr std::size_t most_waiting_extents = std::size_t{1} << 16;
 }  // namespace
 
 record_copier::record_copier(shared_reader& source, const store_config& source_config, write_session& session,
-                             const store_config& target_config, std::uint64_t threads)
-    : source_(source),
+                             const store_config& target_config, std::uint64_t threads, progress_meter* meter)
+    : content_copier(meter),
+      source_(source),
       session_(session),
       compressors_(source_config.codec == record_codec::none ? target_config.codec : record_codec::none,
                    target_config.level),
@@ -91,6 +92,7 @@ status record_copier::finish() {
       if (!hint) return hint.error();
       record.hint = *hint;
     }
+    count(each.extent.bytes(), each.file->path);
     if (status added = each.file->entry->add(each.extent, session_); !added.ok()) return added;
     if (!each.is_last) continue;
     if (status completed = each.file->entry->complete(); !completed.ok()) return completed;

@@ -19,7 +19,7 @@ class record_copier final : public content_copier {
  public:
   /// The references must outlive the copier. `threads` read chunks; 0: one for each processor.
   record_copier(shared_reader& source, const store_config& source_config, write_session& session,
-                const store_config& target_config, std::uint64_t threads);
+                const store_config& target_config, std::uint64_t threads, progress_meter* meter);
 
   void enter(const std::string&) override {}
   void leave() override {}

@@ -53,7 +53,11 @@ status recut_copier::copy(std::shared_ptr<pending_entry> entry, const folder_ent
       return entry->complete();
     }
   }
-  if (take_from_earlier(*entry, original)) return entry->complete();
+  count(0, path);
+  if (take_from_earlier(*entry, original)) {
+    count(original.size);
+    return entry->complete();
+  }
   stored_stream stream(original, source_);
   status failure;
   if (status stored = contents_.store_file(entry, stream, failure); !stored.ok()) return stored;

@@ -26,8 +26,10 @@ class recut_copier final : public content_copier {
 
   /// The references must outlive the copier.
   recut_copier(engine& threads, const feed_options& feed, write_session& session, shared_reader& source,
-               earlier_trees earlier)
-      : source_(source), contents_(threads, feed, session), earlier_(std::move(earlier)) {}
+               earlier_trees earlier, progress_meter* meter)
+      : content_copier(meter), source_(source), contents_(threads, feed, session), earlier_(std::move(earlier)) {
+    contents_.watch([this](std::uint64_t bytes) { count(bytes); });
+  }
 
   void enter(const std::string& folder) override;
   void leave() override;

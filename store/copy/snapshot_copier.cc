@@ -76,7 +76,7 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
 result<record_reference> snapshot_copier::copy_contents(const snapshot& original, held_session& session,
                                                         write_session& writer, status& source_failure) {
   if (keeps_records()) {
-    record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads);
+    record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads, options_.meter);
     return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
   }
   std::optional<record_reference> earlier_original;
@@ -98,7 +98,8 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
   feed_options feed{.cuts = target_.cuts(), .fingerprint = target_.fingerprint()};
   feed.memory_bytes = options_.memory_bytes / 2;
   feed.cancel = options_.cancel;
-  recut_copier contents(threads_, feed, writer, reader_, {std::move(*in_source), std::move(*in_target)});
+  recut_copier contents(threads_, feed, writer, reader_, {std::move(*in_source), std::move(*in_target)},
+                        options_.meter);
   return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
 }
 

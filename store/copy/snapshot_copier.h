@@ -9,6 +9,7 @@
 
 #include "store/access/held_session.h"
 #include "store/access/open_store.h"
+#include "store/format/progress_meter.h"
 #include "store/session/write_session.h"
 #include "store/view/shared_reader.h"
 
@@ -17,6 +18,7 @@ namespace cutpoint::store {
 struct copy_options {
   std::uint64_t threads = 0;  ///< that read chunks; 0: one for each processor
   std::uint64_t memory_bytes = 256 * MiB;
+  progress_meter* meter = nullptr;  ///< counts the bytes of contents
   const cancellation* cancel = nullptr;
 };
 

@@ -232,6 +232,13 @@ status shard_index::locate_all(record_kind kind, const digest& content, std::vec
   return {};
 }
 
+result<bool> shard_index::is_named_in(const std::set<container_name>& containers, const digest& content) {
+  ask_filters({&content, 1});
+  if (status searched = find_candidates(content, 0, 0); !searched.ok()) return searched;
+  return std::ranges::any_of(candidates_,
+                             [&](const candidate& each) { return containers.contains(each.container.name); });
+}
+
 result<bool> shard_index::merge(const std::function<bool(const container_name&)>& keeps) {
   std::vector<std::uint64_t> entry_counts;
   std::erase_if(shards_, [](const shard& each) { return each.id().empty(); });  // those in memory alone

@@ -44,6 +44,9 @@ class shard_index {
                               std::span<const std::uint64_t> hints = {});
   /// Appends the record of a kind and digest of each container that has it. Errors: those of the storage.
   [[nodiscard]] status locate_all(record_kind kind, const digest& content, std::vector<found_record>& records);
+  /// Returns whether a shard names a record in one of some containers, which may count as absent. Of 2^48 other records one is
+  /// taken for it. Errors: those of the storage.
+  [[nodiscard]] result<bool> is_named_in(const std::set<container_name>& containers, const digest& content);
 
   /// Opens the shards that other processes have put since. Errors: those of the storage.
   [[nodiscard]] status refresh();

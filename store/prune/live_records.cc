@@ -116,11 +116,13 @@ status live_records::mark_from(const store_reading& store, const std::vector<rec
   std::mutex mutex;
   status failure;
   std::atomic<bool> has_failed = false;
+  if (options.meter != nullptr) options.meter->begin("reading nodes of snapshots");
   while (!waiting.empty() && !has_failed) {
     run_parallel(workers.size(), waiting.size(), [&](std::size_t index, std::size_t item) {
       if (has_failed) return;
       const bool is_cancelled = options.cancel != nullptr && options.cancel->is_requested();
       const status visited = is_cancelled ? stopped_as_asked() : visit(*workers[index], waiting[item]);
+      if (options.meter != nullptr) options.meter->add(1, 0);
       if (visited.ok()) return;
       const std::lock_guard lock(mutex);
       if (!has_failed.exchange(true)) failure = visited;

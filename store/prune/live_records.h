@@ -9,6 +9,7 @@
 #include <cutpoint/source.h>
 
 #include "store/files/store_reading.h"
+#include "store/format/progress_meter.h"
 
 namespace cutpoint::store {
 
@@ -20,6 +21,7 @@ struct marking_options {
   std::set<container_name> avoided;
   std::uint64_t threads = 0;  ///< 0: one for each processor
   const cancellation* cancel = nullptr;
+  progress_meter* meter = nullptr;  ///< counts the nodes that are read
 };
 
 /// Marks records by two bits for each entry of the shards: that a snapshot refers to it, and that it is a node which was

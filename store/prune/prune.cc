@@ -39,6 +39,7 @@ class pruner {
   pruner(open_store& opened_store, const store_prune_options& options)
       : opened_store_(opened_store),
         options_(options),
+        meter_(options.progress),
         copies_(
             opened_store,
             [this](const std::string& object, const status& why) {
@@ -50,7 +51,9 @@ class pruner {
   result<store_prune_summary> prune();
 
  private:
-  [[nodiscard]] marking_options marking() const { return {{}, {}, options_.threads, options_.cancel}; }
+  [[nodiscard]] marking_options marking() {
+    return {.lost = {}, .avoided = {}, .threads = options_.threads, .cancel = options_.cancel, .meter = &meter_};
+  }
   status begin_session();
   status finish_earlier_prune();
   status find_waste();
@@ -77,6 +80,7 @@ class pruner {
 
   open_store& opened_store_;
   const store_prune_options& options_;
+  progress_meter meter_;
   store_prune_summary summary_;
   std::unique_ptr<held_session> session_;  ///< none in a dry run
   std::vector<std::string> files_before_;  ///< temporary files that were there when the prune began
@@ -176,7 +180,9 @@ status pruner::find_waste() {
     summary_.container_bytes += *bytes;
     summary_.unused_bytes += *bytes;
   }
+  meter_.begin("examining containers", marks_->container_count());
   for (std::size_t i = 0; i < marks_->container_count(); ++i) {
+    meter_.add(1, 0, id_of(marks_->name(i)));
     const std::uint64_t bytes = marks_->container_bytes(i);
     ++summary_.containers;
     summary_.container_bytes += bytes;
@@ -272,6 +278,7 @@ status pruner::remove(const std::vector<removable_container>& containers) {
     proposed.containers.insert(each);
   }
   if (proposed.containers.empty()) return {};
+  meter_.begin("removing containers", proposed.containers.size());
   if (status done = remover_->propose(proposed, log_); !done.ok()) return done;
   if (status completed = complete(proposed); !completed.ok()) return completed;
   if (summary_.awaited.empty()) summary_.left_unused_bytes -= unused;
@@ -314,6 +321,7 @@ status pruner::rewrite_batch(std::span<const removable_container> batch) {
     if (!outcome.ok()) return outcome;
     copied.push_back(each);
     count_rewritten(each);
+    meter_.add(1, each.live_bytes, id_of(name(each)));
   }
   if (status finished = records->finish(); !finished.ok()) return finished;
   return remove(copied);
@@ -322,6 +330,11 @@ status pruner::rewrite_batch(std::span<const removable_container> batch) {
 /// Rewrites the chosen containers in batches that fit into the room that is left, so that a disk which is nearly full is freed in
 /// steps.
 status pruner::rewrite() {
+  const auto live_bytes_of = [](std::span<const removable_container> batch) {
+    std::uint64_t bytes = 0;
+    for (const removable_container& each : batch) bytes += each.live_bytes;
+    return bytes;
+  };
   // What a copy may take beyond the records: the end of its container, its padding, and a shard.
   const auto room_of = [](const removable_container& each) { return each.live_bytes + each.live_bytes / 4 + MiB; };
   for (std::span<const removable_container> left = rewritten_; !left.empty() && summary_.awaited.empty();) {
@@ -334,6 +347,7 @@ status pruner::rewrite() {
       summary_.missing_bytes = room_of(left.front()) - *free;
       return {};
     }
+    meter_.begin("copying containers", count, live_bytes_of(left.first(count)));
     if (status done = rewrite_batch(left.first(count)); !done.ok()) return done;
     left = left.subspan(count);
   }

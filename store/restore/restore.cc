@@ -39,9 +39,10 @@ mode_t type_of(file_kind kind) {
 
 class restorer {
  public:
-  restorer(const store_reading& store, const restore_options& options, restore_filter filter, target_tree target,
-           restore_window window, record_fingerprinter check)
+  restorer(const store_reading& store, const restore_options& options, progress_meter& meter, restore_filter filter,
+           target_tree target, restore_window window, record_fingerprinter check)
       : options_(options),
+        meter_(&meter),
         nodes_(store.objects, store.key, store.shards, std::move(check)),
         filter_(std::move(filter)),
         target_(std::move(target)),
@@ -74,6 +75,7 @@ class restorer {
   }
   void count(const std::string& file) {
     ++summary_.files;
+    meter_->add(1, 0, file);
     if (options_.visit) options_.visit(file, store_restore_action::restored);
   }
   void report_metadata(const std::string& path, const std::vector<metadata_failure>& failures);
@@ -100,6 +102,7 @@ class restorer {
   void take_done(restored_file& file, const std::vector<metadata_failure>& failures);
 
   const restore_options& options_;
+  progress_meter* meter_;
   record_reader nodes_;
   restore_filter filter_;
   target_tree target_;
@@ -359,6 +362,7 @@ status restorer::add_extents(restored_file& file) {
         if (end > size) return damage(path_, "its content is longer than its size");
         if (extent.kind == extent_kind::hole) {
           file.make_hole(position, extent.bytes());
+          meter_->add(0, extent.bytes());
           return {};
         }
         window_.add({extent.record, &file, position, extent.count});
@@ -396,7 +400,8 @@ result<restore_summary> restore_files(const store_reading& store, const record_r
                                       const restore_options& options) {
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
-  auto window = restore_window::make(store, options);
+  progress_meter meter(options.progress);
+  auto window = restore_window::make(store, options, meter);
   if (!window) return window.error();
   auto nodes_check = store.make_fingerprinter();
   if (!nodes_check) return nodes_check.error();
@@ -414,8 +419,9 @@ result<restore_summary> restore_files(const store_reading& store, const record_r
     return status(status_code::invalid_argument,
                   options.target + ": nothing is removed from the root of the file system without patterns to include");
   }
-  return restorer(store, options, restore_filter(options, std::move(top)), std::move(*target), std::move(*window),
-                  std::move(*check))
+  meter.begin("restoring files", options.total_files, options.total_bytes);
+  return restorer(store, options, meter, restore_filter(options, std::move(top)), std::move(*target),
+                  std::move(*window), std::move(*check))
       .restore(std::move(*begin));
 }
 

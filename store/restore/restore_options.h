@@ -41,6 +41,9 @@ struct restore_options {
   /// Receives each file by its path in the target, before its content is written.
   std::function<void(const std::string& path, store_restore_action action)> visit = {};
   problem_function problem = {};  ///< receives paths in the target
+  store_progress_function progress = {};
+  std::uint64_t total_files = 0;  ///< for the progress; 0: unknown
+  std::uint64_t total_bytes = 0;
   const cancellation* cancel = nullptr;
 };
 

@@ -26,10 +26,18 @@ std::size_t most_open_files() {
   return std::clamp<std::size_t>(is_known ? limit.rlim_cur / 4 : 256, 16, 1024);
 }
 
+std::uint64_t bytes_of(const content_place& place) { return place.count * place.record.raw_bytes; }
+
+std::uint64_t bytes_of(const std::vector<content_place>& places) {
+  std::uint64_t bytes = 0;
+  for (const content_place& each : places) bytes += bytes_of(each);
+  return bytes;
+}
+
 status lost(const content_place& place, const status& why) {
   return {why.code(),
-          fmt::format("{} bytes from byte {} on are lost and {}: {}", place.count * place.record.raw_bytes,
-                      place.offset, place.file->is_new ? "are zeros now" : "were left as they are", why.message()),
+          fmt::format("{} bytes from byte {} on are lost and {}: {}", bytes_of(place), place.offset,
+                      place.file->is_new ? "are zeros now" : "were left as they are", why.message()),
           why.system_error()};
 }
 
@@ -40,17 +48,20 @@ bool is_fatal(const status& outcome) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EROFS || outcome.code() == status_code::cancelled;
 }
 
-result<restore_window> restore_window::make(const store_reading& store, const restore_options& options) {
+result<restore_window> restore_window::make(const store_reading& store, const restore_options& options,
+                                            progress_meter& meter) {
   auto contents = content_window::make(store, options.threads);
   if (!contents) return contents.error();
   auto comparison = content_comparison::make(store, options.threads);
   if (!comparison) return comparison.error();
-  return restore_window(options, std::move(*contents), std::move(*comparison));
+  return restore_window(options, meter, std::move(*contents), std::move(*comparison));
 }
 
-restore_window::restore_window(const restore_options& options, content_window contents, content_comparison comparison)
+restore_window::restore_window(const restore_options& options, progress_meter& meter, content_window contents,
+                               content_comparison comparison)
     : options_(options),
       throttle_(std::make_unique<throttle>(options.most_bytes_per_second, options.cancel)),
+      meter_(&meter),
       contents_(std::move(contents)),
       comparison_(std::move(comparison)),
       workers_(thread_count(options.threads)) {}
@@ -80,6 +91,7 @@ void restore_window::take(const content_place& place, const result<byte_span>& c
   } else {
     place.file->fail(lost(place, content.error()));
   }
+  meter_->add(0, bytes_of(place), place.file->path);
 }
 
 status restore_window::write(const done_function& done) {
@@ -101,6 +113,7 @@ void restore_window::plan() {
       std::stable_partition(places.begin(), places.end(), [](const auto& each) { return each.file->is_new; });
   wanted = comparison_.find_differences({present, places.end()});
   wanted.insert(wanted.end(), places.begin(), present);
+  meter_->add(0, bytes_of(places) - bytes_of(wanted));  // what is there already
   read_containers_ += contents_.plan(wanted);
 }
 

@@ -41,6 +41,16 @@ void write_session::cap_containers(std::uint64_t most_containers, storage& objec
   bound_.emplace(container_bound{container_cap(most_containers), objects, key});
 }
 
+void write_session::count_healed(std::set<container_name> condemned) {
+  const std::lock_guard lock(mutex_);
+  condemned_ = std::move(condemned);
+}
+
+std::uint64_t write_session::healed_chunks() {
+  const std::lock_guard lock(mutex_);
+  return healed_chunks_;
+}
+
 std::size_t write_session::digest_hash::operator()(const digest& content) const noexcept {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(content.bytes.data()), content.size});
 }
@@ -98,6 +108,10 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
                                             record_codec codec, byte_span payload) {
   if (raw_bytes > largest_raw_bytes) {
     return status(status_code::invalid_argument, fmt::format("a chunk of {} bytes is too long for a store", raw_bytes));
+  }
+  if (kind == record_kind::chunk && !condemned_.empty()) {
+    const auto was_condemned = shards_.is_named_in(condemned_, content);  // a failure costs the count alone
+    healed_chunks_ += was_condemned && *was_condemned ? 1u : 0u;
   }
   const record_description description{kind, codec, static_cast<std::uint32_t>(raw_bytes),
                                        static_cast<std::uint32_t>(payload.size()), content};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -45,6 +46,11 @@ class write_session final : public node_receiver {
   /// From now on the session refers to few containers of earlier sessions, as `container_cap` describes. A node is then
   /// stored again if no stored one has its hints, because they lead a restore to the containers that were chosen.
   void cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key);
+
+  /// From now on the session counts the new chunks that these containers had, which are condemned.
+  void count_healed(std::set<container_name> condemned);
+  /// Returns how many chunks were stored though condemned containers had them.
+  [[nodiscard]] std::uint64_t healed_chunks();
 
   /// Looks up many chunks, and asks for the compression of the new ones. Errors: those of the index.
   [[nodiscard]] status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
@@ -113,6 +119,8 @@ class write_session final : public node_receiver {
   record_writer& records_;
   record_fingerprinter nodes_;
   std::optional<container_bound> bound_;
+  std::set<container_name> condemned_;
+  std::uint64_t healed_chunks_ = 0;
   std::vector<digest> digests_;                       ///< workspace of `select`
   std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
   std::vector<container_cap::choice> choices_;        ///< workspace of `cap`

@@ -80,6 +80,8 @@ struct store_snapshot {
   std::uint64_t bytes = 0;             ///< of the contents, with holes; of a file with several names once
   std::uint64_t new_raw_bytes = 0;     ///< of the chunks and nodes that the backup added
   std::uint64_t new_stored_bytes = 0;  ///< the same as stored
+  /// Of the backup that has returned this: how many chunks it stored again, because all stored copies are damaged. Otherwise 0.
+  std::uint64_t healed_chunks = 0;
 };
 
 /// Receives the path of a file that could not be handled completely, and why. The calls do not overlap, and may be made
@@ -142,6 +144,19 @@ struct store_backup_options {
   const cancellation* cancel = nullptr;
 };
 
+/// What a restore, a check, a prune or a copy has done of its present activity.
+struct store_progress {
+  std::string_view activity = {};  ///< such as "restoring files"; valid for ever
+  std::uint64_t items = 0;         ///< that were done: what the activity names, such as files or containers
+  std::uint64_t total_items = 0;   ///< 0: unknown
+  std::uint64_t bytes = 0;         ///< that were done; 0 if the activity counts none
+  std::uint64_t total_bytes = 0;   ///< 0: unknown
+  std::string name = {};           ///< of the present item: a path, or the id of an object
+};
+
+/// Receives progress, often. The calls do not overlap, and may be made by several threads.
+using store_progress_function = std::function<void(const store_progress&)>;
+
 /// What a restore does with a file of its target, or would do.
 enum class store_restore_action : std::uint8_t { restored, removed };
 
@@ -164,6 +179,7 @@ struct store_restore_options {
   /// Receives each file and folder by its path in the target, before its content is written.
   std::function<void(const std::string& path, store_restore_action action)> visit = {};
   store_problem problem = {};  ///< receives paths in the target
+  store_progress_function progress = {};
   const cancellation* cancel = nullptr;
 };
 
@@ -200,6 +216,7 @@ struct store_check_options {
   store_problem object_problem = {};  ///< receives a damaged object, by its path in the store
   /// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries.
   std::function<void(const std::string& snapshot, const std::string& path, const status& why)> file_problem = {};
+  store_progress_function progress = {};
   const cancellation* cancel = nullptr;
 };
 
@@ -280,6 +297,7 @@ struct store_prune_options {
   std::set<std::string> forgotten = {};
   /// Receives a container that was to stay in the place of another and has a damaged record. The other stays too.
   store_problem damaged = {};
+  store_progress_function progress = {};
   std::uint64_t threads = 0;  ///< 0: one for each processor
   const cancellation* cancel = nullptr;
 };
@@ -315,6 +333,7 @@ struct store_copy_options {
   /// Receives a snapshot of the source and the copy that was there before.
   std::function<void(const store_snapshot& original, const store_snapshot& copy)> skipped = {};
   store_problem problem = {};  ///< receives a snapshot that cannot be copied, by its id or its path in the source
+  store_progress_function progress = {};
   const cancellation* cancel = nullptr;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/store/activity_line.h"
+
 namespace cutpoint::cli {
 namespace {
 
@@ -34,6 +36,23 @@ TEST(progress, fits_in_40_columns) {
       }
     }
   }
+}
+
+TEST(activity, shows_what_is_known) {
+  EXPECT_EQ(activity_text({.activity = "reading"}, 0), "reading: 0");
+  EXPECT_EQ(activity_text({.activity = "reading", .items = 2500}, 3), "reading: 2,500");
+  EXPECT_EQ(activity_text({.activity = "reading", .items = 30, .total_items = 40, .name = "x\n"}, 3),
+            "reading: 75 %, 1s left, 30 of 40, x\\x0a");
+  EXPECT_EQ(activity_text({.activity = "restoring files",
+                           .items = 3,
+                           .total_items = 4,
+                           .bytes = 256 * MiB,
+                           .total_bytes = 1 * GiB,
+                           .name = "/a"},
+                          2),
+            "restoring files: 25 %, 6s left, 128 MiB/s, 3 of 4, /a");
+  EXPECT_EQ(activity_text({.activity = "copying", .items = 1, .bytes = 9, .total_bytes = 8}, 1),
+            "copying: 100 %, 0s left, 9 B/s, 1");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import time
 import unittest
 
 from command import PATIENCE, CommandTest, Outcome
+from streams import random_bytes
 
 
 class BackupTest(CommandTest):
@@ -35,6 +36,21 @@ class LeftOut(BackupTest):
         super().setUp()
         for name in ("a.c", "b.o", "sub/c.o", "sub/D.O", "cache/x"):
             self.write(f"data/{name}", b"12345")
+
+    def test_what_only_damaged_containers_had_is_stored_again_and_counted(self):
+        self.write("data/file", random_bytes(3_000_000, 8))
+        words = ("backup", "data", "--force", "--store", "store")
+        self.assert_done(self.run_command(*words))
+        for container in (self.folder / "store/containers").glob("*/*"):
+            content = bytearray(container.read_bytes())
+            content[len(content) // 2] ^= 1
+            container.write_bytes(content)
+        self.run_command("repair", "--store", "store")
+        healed = self.run_command(*words)
+        self.assertEqual((healed.code, healed.stderr), (0, "cutpoint: 1 chunks whose stored copies are damaged were stored again\n"))
+        again = self.run_command(*words, "--json")
+        self.assert_done(again)
+        self.assertEqual(json.loads(again.stdout.splitlines()[-1])["healed_chunks"], 0)
 
     def test_the_store_itself(self):
         run = self.backup(".", "--exclude", "data")

@@ -1,6 +1,7 @@
 // One handle of a store backs up, repairs and restores. Settings, ids and paths that cannot be are refused.
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <cutpoint/store.h>
 #include <fcntl.h>
@@ -44,9 +45,66 @@ TEST(backup_store, sees_its_own_repair) {
   EXPECT_EQ(clean->object_problems + clean->file_problems, 0u);
   const auto again = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
   ASSERT_TRUE(again.ok()) << again.error().message();
+  EXPECT_GE(again->healed_chunks, 2u);
+  const auto healed =
+      opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h", .reads_everything = true});
+  EXPECT_EQ(healed->healed_chunks, 0u);
   ASSERT_TRUE(opened_store->restore(again->id, {.path = folder / "tree", .target = folder / "target"}).ok());
   for (const char* const each : {"kept", "lost"}) {
     EXPECT_EQ(std::filesystem::file_size(folder / (std::string("target/") + each)), 20'000u);
+  }
+}
+
+TEST(backup_store, reports_progress_that_ends_with_the_whole) {
+  const temporary_folder folder;
+  for (int i = 0; i < 20; ++i)
+    folder.make_file("tree/file" + std::to_string(i), std::string(300'000, static_cast<char>(i)));
+  ASSERT_EQ(::link((folder / "tree/file3").c_str(), (folder / "tree/other").c_str()), 0);
+  folder.make_file("tree/hole", "");
+  std::filesystem::resize_file(folder / "tree/hole", 9'000'000);
+  for (const char* const each : {"store", "same", "other"}) {
+    const store_settings settings{.cuts = each == std::string("other") ? "fixed(avg_bytes=5000)" : ""};
+    ASSERT_TRUE(backup_store::create(folder / each, settings).ok());
+  }
+  auto threads = engine::make({.threads = 2});
+  auto opened_store = backup_store::open(folder / "store");
+  const auto snapshot = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
+  ASSERT_TRUE(snapshot.ok());
+  std::map<std::string_view, store_progress> last;  // by the activity
+  const auto note = [&](const store_progress& progress) {
+    store_progress& before = last[progress.activity];
+    EXPECT_GE(progress.items, before.items);
+    EXPECT_GE(progress.bytes, before.bytes);
+    before = progress;
+  };
+  const auto expect_whole = [&](std::string_view activity, std::uint64_t items, std::uint64_t bytes) {
+    const store_progress& progress = last[activity];
+    EXPECT_EQ(progress.items, items) << activity;
+    EXPECT_EQ(progress.total_items, items) << activity;
+    EXPECT_EQ(progress.bytes, bytes) << activity;
+    EXPECT_EQ(progress.total_bytes, bytes) << activity;
+    last.erase(activity);
+  };
+  const std::string target = folder / "target";
+  ASSERT_TRUE(opened_store->restore(snapshot->id, {.target = target, .progress = note}).ok());
+  expect_whole("restoring files", 22, snapshot->bytes);
+  ASSERT_TRUE(opened_store->restore(snapshot->id, {.target = target, .replaces_files = true, .progress = note}).ok());
+  expect_whole("restoring files", 22, snapshot->bytes);  // though nothing was written
+  const auto checked = opened_store->check({.reads_data = true, .progress = note});
+  ASSERT_TRUE(checked.ok());
+  EXPECT_EQ(last["reading containers"].items, checked->read_containers);
+  EXPECT_GT(last["reading containers"].bytes, 1000u);
+  expect_whole("checking snapshots", 1, 0);
+  ASSERT_TRUE(opened_store->prune({.progress = note}).ok());
+  EXPECT_GT(last["reading nodes of snapshots"].items, 0u);
+  EXPECT_GT(last["examining containers"].items, 0u);
+  for (const char* const each : {"same", "other"}) {
+    auto copy = backup_store::open(folder / each);
+    ASSERT_TRUE(copy->copy_snapshots(*threads, *opened_store, {.progress = note}).ok());
+    // A file with two names is read once where contents are cut again, and its records are looked up twice otherwise.
+    EXPECT_EQ(last["copying snapshots"].bytes, snapshot->bytes + (each == std::string("same") ? 300'000 : 0)) << each;
+    EXPECT_EQ(last["copying snapshots"].total_bytes, snapshot->bytes);
+    last.clear();
   }
 }
 
