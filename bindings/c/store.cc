@@ -29,6 +29,23 @@ cutpoint::store_problem cutpoint_store::reporter(std::string_view name, cutpoint
   };
 }
 
+cutpoint::store_progress_function cutpoint_store::progress_reporter(
+    int (*progress)(void* context, const cutpoint_store_progress* progress), void* context) {
+  if (progress == nullptr) return {};
+  return [this, progress, context](const cutpoint::store_progress& done) {
+    const std::string activity(done.activity);
+    cutpoint_store_progress record = {};
+    record.struct_bytes = sizeof record;
+    record.activity = activity.c_str();
+    record.items = done.items;
+    record.total_items = done.total_items;
+    record.bytes = done.bytes;
+    record.total_bytes = done.total_bytes;
+    record.name = done.name.c_str();
+    report("progress", [&] { return progress(context, &record); });
+  };
+}
+
 namespace {
 
 /// Shows the caller whether a snapshot is kept, and why.
@@ -200,6 +217,7 @@ cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store, cutpoint_en
     library_options.copied = copy_reporter(*store, "copied", raw.copied, raw.context);
     library_options.skipped = copy_reporter(*store, "skipped", raw.skipped, raw.context);
     library_options.problem = store->reporter("problem", raw.problem, raw.context);
+    library_options.progress = store->progress_reporter(raw.progress, raw.context);
     library_options.cancel = store->cancellation();
     cutpoint_error failure = {};
     const cutpoint_status code = use(source, &failure, [&](backup_store& read_store) {

@@ -70,6 +70,10 @@ struct cutpoint_store {
   /// Returns what passes problems to a function of the caller, which may be null.
   [[nodiscard]] cutpoint::store_problem reporter(std::string_view name, cutpoint_store_problem problem, void* context);
 
+  /// Returns what passes progress to a function of the caller, which may be null.
+  [[nodiscard]] cutpoint::store_progress_function progress_reporter(
+      int (*progress)(void* context, const cutpoint_store_progress* progress), void* context);
+
   /// Keeps a snapshot until the next one, and shows it.
   void keep(cutpoint::store_snapshot snapshot, const cutpoint_store_snapshot** shown) {
     snapshot_.emplace(std::move(snapshot));

@@ -37,6 +37,7 @@ cutpoint_status cutpoint_store_restore(cutpoint_store* store, const char* id,
     cutpoint::store_restore_options files;
     if (outcome done = read(options, raw, files); !done.ok()) return done;
     files.problem = store->reporter("problem", raw.problem, raw.context);
+    files.progress = store->progress_reporter(raw.progress, raw.context);
     files.cancel = store->cancellation();
     return write_summary(backups.restore(id, files), "store_restore_summary", summary);
   });
@@ -96,6 +97,7 @@ cutpoint_status cutpoint_store_check(cutpoint_store* store, const cutpoint_store
     if (outcome done = read(options, raw, library_options); !done.ok()) return done;
     library_options.object_problem = store->reporter("object_problem", raw.object_problem, raw.context);
     library_options.file_problem = lost_file_reporter(*store, "file_problem", raw.file_problem, raw.context);
+    library_options.progress = store->progress_reporter(raw.progress, raw.context);
     library_options.cancel = store->cancellation();
     return write_summary(backups.check(library_options), "store_check_summary", summary);
   });
@@ -131,6 +133,7 @@ cutpoint_status cutpoint_store_prune(cutpoint_store* store, const cutpoint_store
     cutpoint_store_prune_options raw = {};
     cutpoint::store_prune_options library_options;
     if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.progress = store->progress_reporter(raw.progress, raw.context);
     library_options.cancel = store->cancellation();
     const auto pruned = backups.prune(library_options);
     if (pruned && raw.awaited != nullptr) {

@@ -1,6 +1,5 @@
 #include "bindings/python/store.h"
 
-#include <chrono>
 #include <set>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/python/input.h"
+#include "bindings/python/progress.h"
 #include "bindings/python/settings.h"
 #include "bindings/python/store_records.h"
 
@@ -31,36 +31,6 @@ auto note_file_in(std::vector<noted_problem>& problems) {
     problems.push_back({path, why, snapshot});
   };
 }
-
-/// Calls functions of Python with the progress of a backup, from the threads of the backup.
-class progress_caller {
- public:
-  explicit progress_caller(const object_list& functions) : functions_(functions) {}
-
-  /// Returns false if one has raised.
-  bool call(const store_backup_progress& done) {
-    const auto now = std::chrono::steady_clock::now();
-    if (raised_ || (now < next_ && !done.path.empty())) return !raised_;
-    next_ = now + std::chrono::milliseconds(100);
-    const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
-    try {
-      for (const nb::object& each : functions_) each(record_of(done));
-    } catch (nb::python_error& error) {
-      raised_.emplace(std::move(error));
-    }
-    PyGILState_Release(state);
-    return !raised_;
-  }
-  /// Throws what it has raised.
-  void raise_failure() {
-    if (raised_) throw *std::exchange(raised_, std::nullopt);
-  }
-
- private:
-  const object_list& functions_;
-  std::chrono::steady_clock::time_point next_;
-  std::optional<nb::python_error> raised_;
-};
 
 }  // namespace
 
@@ -121,9 +91,9 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
   options.most_bytes_per_second = most_bytes_per_second;
   auto snapshot = use([&](backup_store& store, cancellation& cancel) -> result<store_snapshot> {
     options.cancel = &cancel;
-    if (!progress.empty()) {
+    if (caller.is_wanted()) {
       options.progress = [&](const store_backup_progress& done) {
-        if (!caller.call(done)) cancel.request();
+        if (!caller.call(done.path.empty(), [&] { return record_of(done); })) cancel.request();
       };
     }
     const auto engine = find_engine(threads);
@@ -185,8 +155,10 @@ void open_store::remove(const object_list& ids) {
 
 nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,
                              const object_list& exclude, bool replaces_files, bool removes_others, bool is_dry_run,
-                             bool verifies, std::uint64_t threads, std::uint64_t most_bytes_per_second) {
+                             bool verifies, std::uint64_t threads, std::uint64_t most_bytes_per_second,
+                             const object_list& progress) {
   std::vector<noted_problem> problems;
+  progress_caller caller(progress);
   const std::string text = path_of(id);
   store_restore_options options{.path = path_of(path),
                                 .target = path_of(target),
@@ -199,10 +171,13 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
                                 .threads = threads,
                                 .most_bytes_per_second = most_bytes_per_second,
                                 .problem = note_in(problems)};
-  const auto restored = value_of(use([&](backup_store& store, cancellation& cancel) {
+  auto outcome = use([&](backup_store& store, cancellation& cancel) {
+    options.progress = progress_of(caller, cancel);
     options.cancel = &cancel;
     return store.restore(text, options);
-  }));
+  });
+  caller.raise_failure();
+  const auto restored = value_of(std::move(outcome));
   nb::dict record;
   record["files"] = restored.files;
   record["folders"] = restored.folders;
@@ -243,16 +218,20 @@ nb::bytes open_store::read(nb::handle id, nb::handle path, std::uint64_t begin, 
   return nb::bytes(content.data(), content.size());
 }
 
-nb::dict open_store::check(bool reads_data, std::uint64_t threads) {
+nb::dict open_store::check(bool reads_data, std::uint64_t threads, const object_list& progress) {
+  progress_caller caller(progress);
   std::vector<noted_problem> objects, files;
   store_check_options options{.reads_data = reads_data,
                               .threads = threads,
                               .object_problem = note_in(objects),
                               .file_problem = note_file_in(files)};
-  const auto checked = value_of(use([&](backup_store& store, cancellation& cancel) {
+  auto outcome = use([&](backup_store& store, cancellation& cancel) {
+    options.progress = progress_of(caller, cancel);
     options.cancel = &cancel;
     return store.check(options);
-  }));
+  });
+  caller.raise_failure();
+  const auto checked = value_of(std::move(outcome));
   nb::dict record;
   record["containers"] = checked.containers;
   record["records"] = checked.records;

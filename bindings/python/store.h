@@ -64,11 +64,11 @@ class open_store {
   [[nodiscard]] nanobind::dict restore(nanobind::handle id, nanobind::handle target, nanobind::handle path,
                                        const object_list& include, const object_list& exclude, bool replaces_files,
                                        bool removes_others, bool is_dry_run, bool verifies, std::uint64_t threads,
-                                       std::uint64_t most_bytes_per_second);
+                                       std::uint64_t most_bytes_per_second, const object_list& progress);
   [[nodiscard]] nanobind::list files(nanobind::handle id, nanobind::handle path);
   [[nodiscard]] nanobind::bytes read(nanobind::handle id, nanobind::handle path, std::uint64_t begin,
                                      std::uint64_t end);
-  [[nodiscard]] nanobind::dict check(bool reads_data, std::uint64_t threads);
+  [[nodiscard]] nanobind::dict check(bool reads_data, std::uint64_t threads, const object_list& progress);
   [[nodiscard]] nanobind::dict repair(std::uint64_t threads);
   [[nodiscard]] nanobind::dict statistics();
 
@@ -82,9 +82,9 @@ class open_store {
   [[nodiscard]] nanobind::dict diff(nanobind::handle before, nanobind::handle before_path, nanobind::handle after,
                                     nanobind::handle after_path, bool compares_metadata);
   [[nodiscard]] nanobind::dict prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes,
-                                     bool is_dry_run, std::uint64_t threads);
+                                     bool is_dry_run, std::uint64_t threads, const object_list& progress);
   [[nodiscard]] nanobind::dict copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
-                                              std::optional<std::uint64_t> memory_bytes);
+                                              std::optional<std::uint64_t> memory_bytes, const object_list& progress);
 
   [[nodiscard]] nanobind::list keys();
   [[nodiscard]] std::string add_key(const optional_secret& secret);

@@ -44,6 +44,18 @@ nb::tuple record_of(const store_backup_progress& progress) {
                         progress.problems, progress.parent_files, progress.parent_bytes, system_text(progress.path));
 }
 
+nb::tuple record_of(const store_progress& progress) {
+  return nb::make_tuple(progress.activity, progress.items, progress.total_items, progress.bytes, progress.total_bytes,
+                        system_text(progress.name));
+}
+
+store_progress_function progress_of(progress_caller& caller, cancellation& cancel) {
+  if (!caller.is_wanted()) return {};
+  return [&](const store_progress& progress) {
+    if (!caller.call(false, [&] { return record_of(progress); })) cancel.request();
+  };
+}
+
 nb::tuple record_of(const stored_file& file) {
   return nb::make_tuple(system_text(file.path), to_string(file.kind), file.permissions, file.user_id, file.group_id,
                         file.size, file.modified.tv_sec, file.modified.tv_nsec, system_text(file.target));

@@ -8,6 +8,8 @@
 #include <cutpoint/store.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/progress.h"
+
 namespace cutpoint::python {
 
 /// What could not be handled completely.
@@ -33,6 +35,9 @@ using id_pairs = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] nanobind::dict record_of(const store_snapshot& snapshot);
 /// Needs the GIL, as the others.
 [[nodiscard]] nanobind::tuple record_of(const store_backup_progress& progress);
+[[nodiscard]] nanobind::tuple record_of(const store_progress& progress);
+/// Returns what passes progress to functions of Python, and cancels if one raises. None if there is no function.
+[[nodiscard]] store_progress_function progress_of(progress_caller& caller, cancellation& cancel);
 [[nodiscard]] nanobind::tuple record_of(const stored_file& file);
 [[nodiscard]] nanobind::dict ids_of(const id_pairs& ids);
 [[nodiscard]] nanobind::list records_of(const std::vector<noted_problem>& problems);

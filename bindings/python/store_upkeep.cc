@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/python/input.h"
+#include "bindings/python/progress.h"
 #include "bindings/python/settings.h"
 #include "bindings/python/store.h"
 #include "bindings/python/store_records.h"
@@ -97,13 +98,17 @@ nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle 
 }
 
 nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes, bool is_dry_run,
-                           std::uint64_t threads) {
+                           std::uint64_t threads, const object_list& progress) {
+  progress_caller caller(progress);
   store_prune_options options{.most_unused = most_unused, .is_dry_run = is_dry_run, .threads = threads};
   if (most_rewritten_bytes) options.most_rewritten_bytes = *most_rewritten_bytes;
-  const auto pruned = value_of(use([&](backup_store& store, cancellation& cancel) {
+  auto outcome = use([&](backup_store& store, cancellation& cancel) {
+    options.progress = progress_of(caller, cancel);
     options.cancel = &cancel;
     return store.prune(options);
-  }));
+  });
+  caller.raise_failure();
+  const auto pruned = value_of(std::move(outcome));
   nb::dict record;
   record["containers"] = pruned.containers;
   record["container_bytes"] = pruned.container_bytes;
@@ -122,7 +127,8 @@ nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most
 }
 
 nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
-                                    std::optional<std::uint64_t> memory_bytes) {
+                                    std::optional<std::uint64_t> memory_bytes, const object_list& progress) {
+  progress_caller caller(progress);
   if (&source == this) raise(PyExc_ValueError, "the source is the store that is copied into");
   const exclusive_use use_of_source(source.busy_);
   id_pairs copied, skipped;
@@ -133,13 +139,16 @@ nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, 
                              .skipped = note_copy_in(skipped),
                              .problem = note_in(problems)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
-  const auto sum = value_of(
+  auto outcome =
       use([&, &from = source.store()](backup_store& store, cancellation& cancel) -> result<store_copy_summary> {
+        options.progress = progress_of(caller, cancel);
         options.cancel = &cancel;
         const auto engine = find_engine(threads);
         if (!engine) return engine.error();
         return store.copy_snapshots(**engine, from, options);
-      }));
+      });
+  caller.raise_failure();
+  const auto sum = value_of(std::move(outcome));
   nb::dict record;
   record["copied"] = ids_of(copied);
   record["skipped"] = ids_of(skipped);

@@ -23,6 +23,7 @@ from cutpoint._store_records import (
     Difference,
     Key,
     Problem,
+    Progress,
     Pruned,
     Repaired,
     Restored,
@@ -40,7 +41,8 @@ class Store:
             store.restore(snapshot, "/tmp/home")
 
     `Store.create` and `Store.open` make objects of this class. A snapshot is given as a `Snapshot`, or as its whole id.
-    One thread at a time may use an object; a second one gets RuntimeError. All calls release the GIL, and Ctrl-C ends
+    `restore`, `check`, `prune` and `copy_snapshots` take a function that receives a `Progress` about ten times a second; if it
+    raises, the call ends. One thread at a time may use an object; a second one gets RuntimeError. All calls release the GIL, and Ctrl-C ends
     them; a backup that was ended has no snapshot, and a later one uses what it stored.
     """
 
@@ -272,11 +274,14 @@ class Store:
         *,
         threads: SupportsIndex | None = None,
         memory_bytes: SupportsIndex | None = None,
+        progress: Callable[[Progress], object] | None = None,
     ) -> Copied:
         """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its
         own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem."""
         ids = [_id(each) for each in snapshots]
-        record = self._store.copy_snapshots(source._store, ids, _threads(threads), _memory(memory_bytes))
+        record = self._store.copy_snapshots(
+            source._store, ids, _threads(threads), _memory(memory_bytes), _progress(progress)
+        )
         return Copied(**_with_problems(record))
 
     def restore(
@@ -293,6 +298,7 @@ class Store:
         verify: bool = False,
         threads: SupportsIndex | None = None,
         most_bytes_per_second: SupportsIndex = 0,
+        progress: Callable[[Progress], object] | None = None,
     ) -> Restored:
         """Restores what is at or below `path`, or everything, into the folder `target`; the entries of a folder are put
         into it. With `include` only what matches one of the patterns is restored, and what matches `exclude` is left out.
@@ -313,6 +319,7 @@ class Store:
             verify,
             _threads(threads),
             _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
+            _progress(progress),
         )
         restored = Restored(**_with_problems(record))
         if restored.files == 0 and restored.folders == 0:
@@ -355,9 +362,15 @@ class Store:
         reader = _Reader(self, _id(snapshot), path, entry.size)
         return cast(BinaryIO, io.BufferedReader(reader, 1 << 20))
 
-    def check(self, *, read_data: bool = False, threads: SupportsIndex | None = None) -> Checked:
+    def check(
+        self,
+        *,
+        read_data: bool = False,
+        threads: SupportsIndex | None = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> Checked:
         """Checks everything, with `read_data` all bytes too. Changes nothing. Damage raises no exception."""
-        record = self._store.check(read_data, _threads(threads))
+        record = self._store.check(read_data, _threads(threads), _progress(progress))
         return Checked(**_with_problems(record))
 
     def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
@@ -373,12 +386,13 @@ class Store:
         most_rewritten_bytes: SupportsIndex | None = None,
         rehearse: bool = False,
         threads: SupportsIndex | None = None,
+        progress: Callable[[Progress], object] | None = None,
     ) -> Pruned:
         """Removes what no snapshot refers to. Backups may run meanwhile. Containers are rewritten until at most the share
         `most_unused` of the stored bytes, 0 to 1, is unused; at most `most_rewritten_bytes` are copied. With `rehearse`
         nothing is changed. Raises CutpointError if another prune was faster."""
         most = None if most_rewritten_bytes is None else _number("most_rewritten_bytes", most_rewritten_bytes, 0, MOST_BYTES)
-        return Pruned(**self._store.prune(most_unused, most, rehearse, _threads(threads)))
+        return Pruned(**self._store.prune(most_unused, most, rehearse, _threads(threads), _progress(progress)))
 
     def statistics(self) -> dict[str, int]:
         """Returns the numbers `snapshots`, `containers`, `container_bytes`, `records`, `shards` and `shard_bytes`."""
@@ -445,6 +459,10 @@ def _secret(password: str | None, key_file: Path | None) -> tuple[str, bytes] | 
     if key_file is not None:
         return "key file", _Path(key_file).read_bytes()
     return None if password is None else ("password", password.encode())
+
+
+def _progress(function: Callable[[Progress], object] | None) -> list[Callable[[tuple[Any, ...]], object]]:
+    return [] if function is None else [lambda fields: function(Progress._make(fields))]
 
 
 def _id(snapshot: Snapshot | str) -> str:

@@ -50,6 +50,23 @@ class BackupProgress(NamedTuple):
     path: str
 
 
+class Progress(NamedTuple):
+    """What a restore, a check, a prune or a copy has done of its present activity."""
+
+    #: such as "restoring files"
+    activity: str
+    #: that were done: what the activity names, such as files or containers
+    items: int
+    #: 0 if it is unknown
+    total_items: int
+    #: that were done; 0 if the activity counts none
+    bytes: int
+    #: 0 if it is unknown
+    total_bytes: int
+    #: of the present item: a path, or the id of an object
+    name: str
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A backup. Times are nanoseconds; `time` counts from 1970, UTC."""

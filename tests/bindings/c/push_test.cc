@@ -2,6 +2,7 @@
 // refused, and backups tell their progress.
 #include <functional>
 #include <map>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -229,6 +230,51 @@ TEST_F(c_push, a_backup_tells_its_progress_and_ends_when_it_is_told_to) {
   answer = 1;
   EXPECT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, nullptr, &error_), CUTPOINT_CALLBACK_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("the callback progress returned 1"));
+}
+
+TEST_F(c_push, restores_checks_prunes_and_copies_tell_their_progress) {
+  begin();
+  push_whole("/file", large_);
+  const cutpoint_store_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK);
+  std::set<std::string> activities;
+  int answer = 0;
+  auto note = [&](const cutpoint_store_progress* progress) {
+    EXPECT_EQ(progress->struct_bytes, sizeof *progress);
+    activities.insert(progress->activity);
+    return answer;
+  };
+  const auto progress = forward_call<decltype(note), const cutpoint_store_progress*>;
+  const auto calls = [&] {
+    const std::string target = folder_ / "target", other = folder_ / "other";
+    cutpoint_store_restore_options restoring = {};
+    restoring.struct_bytes = sizeof restoring;
+    restoring.target = target.c_str();
+    restoring.flags = CUTPOINT_RESTORE_REPLACE_FILES;
+    cutpoint_store_check_options checking = {};
+    checking.struct_bytes = sizeof checking;
+    cutpoint_store_prune_options pruning = {};
+    pruning.struct_bytes = sizeof pruning;
+    cutpoint_store_copy_options copying = {};
+    copying.struct_bytes = sizeof copying;
+    restoring.context = checking.context = pruning.context = copying.context = &note;
+    restoring.progress = checking.progress = pruning.progress = copying.progress = progress;
+    std::vector<cutpoint_status> codes;
+    const auto add = [&](cutpoint_status code) {
+      codes.push_back(code);
+      EXPECT_FALSE(activities.empty());
+      activities.clear();
+    };
+    add(cutpoint_store_restore(store_.get(), snapshot->id, &restoring, nullptr, &error_));
+    add(cutpoint_store_check(store_.get(), &checking, nullptr, &error_));
+    add(cutpoint_store_prune(store_.get(), &pruning, nullptr, &error_));
+    const auto copy = make_store(other + std::to_string(answer));
+    add(cutpoint_store_copy_snapshots(copy.get(), engine_.get(), store_.get(), &copying, nullptr, &error_));
+    return codes;
+  };
+  EXPECT_EQ(calls(), std::vector<cutpoint_status>(4, CUTPOINT_OK));
+  answer = 1;
+  EXPECT_EQ(calls(), std::vector<cutpoint_status>(4, CUTPOINT_CALLBACK_FAILED));
 }
 
 TEST_F(c_push, an_upper_rate_holds_a_backup_back_until_it_is_cancelled) {

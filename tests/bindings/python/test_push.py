@@ -180,6 +180,27 @@ def test_a_backup_tells_its_progress(store, tmp_path):
     assert len(store.snapshots()) == 2
 
 
+def test_other_work_tells_its_progress_too(store, tmp_path):
+    (tmp_path / "file").write_bytes(os.urandom(300_000))
+    snapshot = store.backup(tmp_path / "file")
+
+    def fail(_):
+        raise ZeroDivisionError
+
+    with cutpoint.Store.create(tmp_path / "other") as other:
+        for work in (
+            lambda progress: store.restore(snapshot, tmp_path / "target", replace_files=True, progress=progress),
+            lambda progress: store.check(progress=progress),
+            lambda progress: store.prune(progress=progress),
+            lambda progress: other.copy_snapshots(store, progress=progress),
+        ):
+            with pytest.raises(ZeroDivisionError):
+                work(fail)
+            states = []
+            work(states.append)
+            assert states and all(each.activity for each in states)
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time, cutpoint
 with cutpoint.Store.create(sys.argv[1]) as store:

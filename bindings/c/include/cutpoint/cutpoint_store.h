@@ -95,6 +95,18 @@ enum {
   CUTPOINT_BACKUP_READ_EVERYTHING = 4   ///< unchanged files are read too
 };
 
+/// What a restore, a check, a prune or a copy has done of its present activity. The library sets `struct_bytes`; fields that lie
+/// behind it do not exist.
+typedef struct cutpoint_store_progress {
+  uint64_t struct_bytes;
+  const char* activity;  ///< such as "restoring files"
+  uint64_t items;        ///< that were done: what the activity names, such as files or containers
+  uint64_t total_items;  ///< 0: unknown
+  uint64_t bytes;        ///< that were done; 0 if the activity counts none
+  uint64_t total_bytes;  ///< 0: unknown
+  const char* name;      ///< of the present item: a path, or the id of an object
+} cutpoint_store_progress;
+
 /// What a backup has done so far. The library sets `struct_bytes`; fields that lie behind it do not exist.
 typedef struct cutpoint_store_backup_progress {
   uint64_t struct_bytes;
@@ -226,6 +238,8 @@ typedef struct cutpoint_store_copy_options {
   cutpoint_store_copied copied;    ///< the copy is durable; may be null, as those below
   cutpoint_store_copied skipped;   ///< the copy was there before
   cutpoint_store_problem problem;  ///< receives a snapshot that cannot be copied, by its id or its path in the source
+  /// Called often with what was done; may be null.
+  int (*progress)(void* context, const cutpoint_store_progress* progress);
 } cutpoint_store_copy_options;
 
 typedef struct cutpoint_store_copy_summary {
@@ -363,6 +377,8 @@ typedef struct cutpoint_store_restore_options {
   const char* const* exclude;      ///< patterns; what matches is left out
   uint64_t exclude_count;
   uint64_t most_bytes_per_second;  ///< that are written of contents; 0: no bound
+  /// Called often with what was done; may be null.
+  int (*progress)(void* context, const cutpoint_store_progress* progress);
 } cutpoint_store_restore_options;
 
 typedef struct cutpoint_store_restore_summary {
@@ -476,6 +492,8 @@ typedef struct cutpoint_store_prune_options {
   void* context;
   /// Receives the host, process and user of a session for which containers wait. May be null.
   int (*awaited)(void* context, const char* session);
+  /// Called often with what was done; may be null.
+  int (*progress)(void* context, const cutpoint_store_progress* progress);
 } cutpoint_store_prune_options;
 
 /// Unused bytes are those of records that no snapshot refers to.
@@ -515,6 +533,8 @@ typedef struct cutpoint_store_check_options {
   void* context;
   cutpoint_store_problem object_problem;  ///< receives a damaged object, by its path in the store; may be null
   cutpoint_store_lost_file file_problem;  ///< may be null
+  /// Called often with what was done; may be null.
+  int (*progress)(void* context, const cutpoint_store_progress* progress);
 } cutpoint_store_check_options;
 
 typedef struct cutpoint_store_check_summary {
