@@ -65,12 +65,18 @@ class Kills(CommandTest):
         return kills
 
     def removals(self) -> list:
-        """Commands that forget a snapshot and prune."""
+        """Commands that forget a snapshot, replace one, repair and prune."""
         commands = []
+        versions = self.versions()
         if len(self.expected) > 6:
             forgotten = self.random.choice(sorted(self.expected))
             del self.expected[forgotten]
-            commands.append(["forget", forgotten, "--store", "store"])
+            commands.append(["forget", versions[forgotten], "--store", "store"])
+        if self.expected and self.random.random() < 0.4:
+            replaced = self.random.choice(sorted(self.expected))
+            commands.append(["tag", "--add", f"tag{self.random.randrange(100)}", versions[replaced], "--store", "store"])
+        if self.random.random() < 0.3:
+            commands.append(["repair", "--store", "store"])
         if self.random.random() < 0.7:
             commands.append(["prune", "--max-unused", "0", "--store", "store"])
         return commands
@@ -86,6 +92,10 @@ class Kills(CommandTest):
 
     def snapshots(self, store: str) -> dict:
         return {each["id"]: each for each in map(json.loads, self.run_command("snapshots", "--json", "--store", store).lines)}
+
+    def versions(self) -> dict:
+        """The ids that snapshots have now, by those that they had at first."""
+        return {each.get("original") or each["id"]: each["id"] for each in self.snapshots("store").values()}
 
     def check(self, store: str):
         """Restores every snapshot. Some were killed after the commit and before they were printed, so nobody knows what they had."""
@@ -106,7 +116,7 @@ class Kills(CommandTest):
             if rounds % 100 == 0:
                 self.check("store")
         self.assertGreaterEqual(kills, KILLS)
-        self.assertEqual(set(self.expected) - set(self.snapshots("store")), set())
+        self.assertEqual(set(self.expected) - set(self.versions()), set())
         self.check("store")
         self.assert_done(self.run_command("copy", "--from-store", "store", "--store", "second"))
         times = {each["time"] for each in self.snapshots("second").values()}
