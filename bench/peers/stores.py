@@ -30,6 +30,9 @@ def stores(command):
         "check, all data": lambda s, d, t: [command, "check", "--store", s, "--read-data"],
     }
     yield Store("cutpoint", command, (command, "--version"), {}, cutpoint)
+    # With a password, as restic and rustic always have one.
+    encrypted = {**cutpoint, "init": lambda s, d, t: [command, "init", "--store", s, "--encryption", "password"]}
+    yield Store("cutpoint, encrypted", command, (command, "--version"), {"CUTPOINT_PASSWORD_COMMAND": "/bin/echo x"}, encrypted)
     peers_average = ["--cuts", "fastcdc(min_bytes=256K,avg_bytes=1M,max_bytes=4M)"]  # that of restic and rustic
     longer = {**cutpoint, "init": lambda s, d, t: [*cutpoint["init"](s, d, t), *peers_average]}
     yield Store("cutpoint, 1 MiB", command, (command, "--version"), {}, longer)
