@@ -7,6 +7,8 @@
 #include <cutpoint/text.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/common/option_values.h"
 #include "cli/common/user_files.h"
@@ -31,6 +33,18 @@ result<backup_store> store_options::open() const {
   if (store) remember_log(location_, *store);
   if (store || store.error().code() == status_code::cancelled) return store;
   return status(status_code::unavailable, store.error().message());
+}
+
+result<backup_store> store_options::open_for_writing() const {
+  struct stat facts = {};
+  if (::geteuid() == 0 && ::stat(location_.c_str(), &facts) == 0 && facts.st_uid != 0) {
+    console(verbosity::normal)
+        .warning(
+            fmt::format("{}: the store belongs to user {}, and what root writes to it is root's: that user may not be "
+                        "able to use the store afterwards",
+                        printable(location_), facts.st_uid));
+  }
+  return open();
 }
 
 void remember_log(const std::string& location, backup_store& store) {

@@ -25,6 +25,8 @@ class store_options {
   [[nodiscard]] const secret_options& secret() const { return secret_; }
   /// Errors: unavailable or invalid_argument, so that the exit code is that of wrong usage; cancelled.
   [[nodiscard]] result<backup_store> open() const;
+  /// The same for commands that write to the store: warns root if it belongs to another user.
+  [[nodiscard]] result<backup_store> open_for_writing() const;
 
  private:
   std::string option_;    ///< by which the location is given

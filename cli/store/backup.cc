@@ -94,7 +94,7 @@ exit_code backup_command::run() {
   if (!cap) return say.refuse(cap.error());
   const auto tags = checked_tags("--tag", tags_);
   if (!tags) return say.refuse(tags.error());
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   std::string parent;
   if (!parent_.empty()) {

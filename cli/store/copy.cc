@@ -51,7 +51,7 @@ exit_code copy_command::run() {
   if (!memory) return say.refuse(memory.error());
   auto source = source_.open();
   if (!source) return say.refuse(source.error());
-  auto target = target_.open();
+  auto target = target_.open_for_writing();
   if (!target) return say.refuse(target.error());
   std::vector<std::string> ids;
   for (const std::string& each : snapshots_) {

@@ -155,7 +155,7 @@ exit_code forget_command::run() {
   if (!ids_.empty() && rules_.is_any_given()) {
     return say.refuse(usage_error("snapshots are named, so that rules, groups and filters would have no effect"));
   }
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   auto forgotten = plan(say, *store, *rules);
   if (!forgotten) return fail(say, forgotten.error());

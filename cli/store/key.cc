@@ -59,7 +59,7 @@ exit_code key_command::run() {
   if ((action_ == "remove") == id_.empty()) {
     return say.refuse(usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key")));
   }
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   if (adds) return add(*store, action_ == "passwd", say);
   return action_ == "list" ? list(*store, say) : remove(*store, say);

@@ -56,7 +56,7 @@ exit_code prune_command::run() {
   options.damaged = [&](const std::string& object, const status& why) {
     say.warning(problem_text(object, why) + "; what would give it up stays");
   };
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   activity_line drawn(say);
   options.progress = drawn.drawer();

@@ -33,7 +33,7 @@ void repair_command::add_options(CLI::App& app) {
 
 exit_code repair_command::run() {
   const console say(verbosity::normal);
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   const store_repair_options options{
       .damaged =

@@ -63,7 +63,7 @@ exit_code rewrite_command::run() {
   }
   auto exclude = excluded_.checked();
   if (!exclude) return say.refuse(exclude.error());
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
   if (!chosen) return fail(say, chosen.error());

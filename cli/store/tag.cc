@@ -72,7 +72,7 @@ exit_code tag_command::run() {
   const console say(verbosity::normal);
   auto options = checked();
   if (!options) return say.refuse(options.error());
-  auto store = store_.open();
+  auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
   if (!chosen) return fail(say, chosen.error());

@@ -31,6 +31,20 @@ class BackupTest(CommandTest):
         return len(self.run_command("snapshots", "--store", "store").lines)
 
 
+class Owner(BackupTest):
+    def test_root_is_warned_before_it_writes_to_the_store_of_a_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("this is not root")
+        self.write("data", b"x")
+        os.chown(self.folder / "store", 54321, 54321)
+        run = self.backup("data")
+        self.assertEqual((run.code, len(run.lines)), (0, 1))
+        self.assertIn("warning: store: the store belongs to user 54321", run.stderr)
+        self.assert_done(self.run_command("snapshots", "--store", "store"))  # readers write nothing
+        os.chown(self.folder / "store", 0, 54321)
+        self.assert_done(self.backup("data"))
+
+
 class LeftOut(BackupTest):
     def setUp(self):
         super().setUp()
