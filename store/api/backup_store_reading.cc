@@ -59,11 +59,15 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id) { return
 result<store_snapshot> backup_store::find_snapshot(std::string_view id, const snapshot_filter& filter) {
   status read_failure;  // why a snapshot that the id may mean cannot be read
   auto all = snapshots([&](const std::string& path, const status& why) {
-    if (!id.empty() && path.substr(path.rfind('/') + 1).starts_with(id)) read_failure = why;
+    if (id == "latest" || (!id.empty() && path.substr(path.rfind('/') + 1).starts_with(id))) read_failure = why;
   });
   if (!all) return all.error();
   const std::size_t count = all->size();
   std::erase_if(*all, [&](const store_snapshot& each) { return !filter.matches(each); });
+  if (id == "latest" && !read_failure.ok()) {
+    return status(read_failure.code(), "which snapshot is the latest is unknown: " + read_failure.message(),
+                  read_failure.system_error());
+  }
   if (id == "latest" && !all->empty()) return std::move(all->back());
   std::vector<const store_snapshot*> matches;
   for (const store_snapshot& each : *all) {

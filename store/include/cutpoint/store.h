@@ -420,7 +420,7 @@ class backup_store {
   /// Returns all snapshots, the oldest first. Snapshots that cannot be read are reported to `problem`. Errors: io_error.
   [[nodiscard]] result<std::vector<store_snapshot>> snapshots(const store_problem& problem = {});
   /// Finds a snapshot by its id, by the beginning of its id, or by the word "latest". Errors: invalid_argument, if none or
-  /// several have it.
+  /// several have it; io_error, if one that may be meant cannot be read: no older snapshot stands in for the latest.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
   /// The same among the snapshots that a filter matches: "latest" is the newest of them.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id, const snapshot_filter& filter);

@@ -108,6 +108,26 @@ TEST(backup_store, reports_progress_that_ends_with_the_whole) {
   }
 }
 
+TEST(backup_store, takes_no_older_snapshot_for_the_latest) {
+  const temporary_folder folder;
+  folder.make_file("tree/file", "content");
+  ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
+  auto threads = engine::make({.threads = 1});
+  auto opened_store = backup_store::open(folder / "store");
+  const auto first = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
+  const auto second = opened_store->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
+  ASSERT_TRUE(first.ok() && second.ok());
+  const std::string path = (folder / "store/snapshots/") + second->id;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::filesystem::resize_file(path, 100);
+  opened_store = backup_store::open(folder / "store");
+  const auto latest = opened_store->find_snapshot("latest");
+  ASSERT_FALSE(latest.ok());
+  EXPECT_EQ(latest.error().code(), status_code::io_error);
+  EXPECT_NE(latest.error().message().find(second->id), std::string::npos) << latest.error().message();
+  EXPECT_TRUE(opened_store->find_snapshot(first->id).ok());
+}
+
 TEST(backup_store, sums_up_a_log_that_cannot_be_read) {
   const temporary_folder folder;
   folder.make_file("tree/file", std::string(20'000, 'k'));
