@@ -206,6 +206,7 @@ result<std::unique_ptr<push_stream::state>> push_session::implementation::begin_
   stream->path = file.path;
   stream->entry = std::make_shared<store::pending_entry>(*std::move(known));
   const std::lock_guard lock(mutex_);
+  if (status failed = failure(); !failed.ok()) return failed;
   if (open_streams_ == options_.most_streams) {
     return refused(fmt::format("{}: {} streams are open already (most_streams)", file.path, open_streams_));
   }
