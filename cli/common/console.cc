@@ -104,12 +104,9 @@ void console::note(std::string_view sentence) const {
 }
 
 bool console::shows_progress() const {
-  // Callers ask for each file, and the system is asked once.
-  static const bool is_able = [] {
-    const char* terminal = std::getenv("TERM");
-    return terminal != nullptr && std::string_view(terminal) != "dumb" && ::isatty(STDERR_FILENO) == 1;
-  }();
-  return level_ != verbosity::quiet && is_able;
+  const char* terminal = std::getenv("TERM");
+  const bool is_able = terminal != nullptr && std::string_view(terminal) != "dumb";
+  return level_ != verbosity::quiet && is_able && ::isatty(STDERR_FILENO) == 1;
 }
 
 void console::progress(std::string_view line) const {

@@ -39,7 +39,7 @@ void backup_report::add_problem(const std::string& path, const status& why) {
 void backup_report::update(const store_backup_progress& progress) {
   if (progress.path.empty()) totals_ = progress;
   const auto now = clock::now();
-  if (now >= next_line_ && say_.shows_progress()) {
+  if (shows_progress_ && now >= next_line_) {
     next_line_ = now + std::chrono::milliseconds(100);
     progress_facts facts{.bytes = progress.bytes, .seconds = seconds()};
     if (progress.parent_bytes > progress.bytes) facts.total_bytes = progress.parent_bytes;
@@ -80,7 +80,7 @@ status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run)
     }
     if (is_dry_run) {
       write(text);
-    } else if (level_ == verbosity::verbose || say_.shows_progress()) {
+    } else if (level_ == verbosity::verbose || shows_progress_) {
       for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);
         say_.announce(text.substr(begin, end - begin));

@@ -20,7 +20,12 @@ class backup_report {
  public:
   /// The arguments must outlive the report. `out` receives the lines in JSON.
   backup_report(const console& say, verbosity level, report_format format, output& out)
-      : say_(say), level_(level), format_(format), out_(out), problems_(say, level) {}
+      : say_(say),
+        level_(level),
+        format_(format),
+        out_(out),
+        problems_(say, level),
+        shows_progress_(say.shows_progress()) {}
 
   void add_problem(const std::string& path, const status& why);
   void update(const store_backup_progress& progress);
@@ -45,6 +50,7 @@ class backup_report {
   report_format format_;
   output& out_;
   problem_log problems_;
+  bool shows_progress_;
   store_backup_progress totals_;
   status written_;
   clock::time_point begin_ = clock::now();
