@@ -3,9 +3,10 @@
 #include <new>
 #include <utility>
 
+#include <cutpoint/text.h>
+
 #include "store/access/ended_sessions.h"
 #include "store/format/failure.h"
-#include "store/format/hex.h"
 
 namespace cutpoint::store {
 

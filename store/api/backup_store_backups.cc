@@ -141,7 +141,7 @@ result<store_snapshot> backup_store::implementation::write(engine& threads, cons
 void backup_store::implementation::merge_shards() try {
   if (!opened_store->reopen_shards().ok()) return;
   for (;;) {
-    const auto merged = opened_store->shards().merge([](const store::container_name&) { return true; });
+    const auto merged = opened_store->shards().merge();
     if (!merged || !*merged) return;
   }
 } catch (const std::bad_alloc&) {  // a failure like the others

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <span>
 
-#include "store/format/hex.h"
+#include <cutpoint/text.h>
 
 namespace cutpoint::store {
 

@@ -239,7 +239,7 @@ result<bool> shard_index::is_named_in(const std::set<container_name>& containers
                              [&](const candidate& each) { return containers.contains(each.container.name); });
 }
 
-result<bool> shard_index::merge(const std::function<bool(const container_name&)>& keeps) {
+result<bool> shard_index::merge() {
   std::vector<std::uint64_t> entry_counts;
   std::erase_if(shards_, [](const shard& each) { return each.id().empty(); });  // those in memory alone
   for (const shard& each : shards_) entry_counts.push_back(each.entry_count());
@@ -253,7 +253,7 @@ result<bool> shard_index::merge(const std::function<bool(const container_name&)>
     if (!is_intact) return is_intact.error();
     are_intact = are_intact && *is_intact;
   }
-  const status replaced = are_intact ? replace(inputs, keeps) : rebuild_damaged();
+  const status replaced = are_intact ? replace(inputs, [](const container_name&) { return true; }) : rebuild_damaged();
   return replaced.ok() ? result<bool>(true) : replaced;
 }
 

@@ -59,11 +59,10 @@ class shard_index {
   void forget_container(const std::string& id);
   /// Opens one more shard, which must be durable. If another process has merged it since, all new shards are opened.
   [[nodiscard]] status add(const std::string& id);
-  /// Merges shards as `shards_to_merge` says: puts the merged shard, syncs, and removes its inputs. `keeps` as in
-  /// `merge_shards`. A shard among them whose bytes have changed is replaced by others that are made from its containers,
-  /// because its wrong entries would look right in the merged shard. Returns whether shards were merged or replaced.
-  /// Errors: those of the storage; those of `merge_shards`.
-  [[nodiscard]] result<bool> merge(const std::function<bool(const container_name&)>& keeps);
+  /// Merges shards as `shards_to_merge` says: puts the merged shard, syncs, and removes its inputs. A shard among them whose
+  /// bytes have changed is replaced by others that are made from its containers, because its wrong entries would look right in
+  /// the merged shard. Returns whether shards were merged or replaced. Errors: those of the storage; those of `merge_shards`.
+  [[nodiscard]] result<bool> merge();
   /// Reads all shards whole, and replaces those whose bytes have changed by others that are made from their containers.
   /// Errors: those of the storage; as for `put_shards_of`.
   [[nodiscard]] status rebuild_damaged();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,6 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/format/hex.h"
 #include "store/objects/reserve.h"
 #include "store/objects/small_object.h"
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include <cutpoint/text.h>
+
 #include "store/container/record.h"
 #include "store/crypto/record_fingerprinter.h"
 #include "store/format/extensions.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/format/hex.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {

@@ -61,6 +61,12 @@ status write_session::locate_chunks(std::span<const digest> chunks) {
   return shards_.locate(record_kind::chunk, chunks, located_);
 }
 
+/// Answers for a chunk with the record that was located, if any. From now on it is not new any more.
+write_session::chunk_answer write_session::answer(const digest& chunk, const std::optional<found_record>& record) {
+  if (record) return {false, hint_of(record->container->salt)};
+  return {new_chunks_.try_emplace(chunk, 0).second, 0};
+}
+
 status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                              selection& selected) {
   const std::lock_guard lock(mutex_);
@@ -68,15 +74,11 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
   if (status located = locate_chunks(digests_); !located.ok()) return located;
   if (bound_) return cap(chunks, work, selected);
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto& record = located_[i];
-    const bool is_new = !record && new_chunks_.try_emplace(digests_[i], 0).second;
-    select({is_new, record ? hint_of(record->container->salt) : 0}, work[i], selected);
-  }
+  for (std::size_t i = 0; i < chunks.size(); ++i) select(answer(digests_[i], located_[i]), work[i], selected);
   return {};
 }
 
-void write_session::select(selected_chunk chunk, std::unique_ptr<chunk_work>& work, selection& selected) {
+void write_session::select(chunk_answer chunk, std::unique_ptr<chunk_work>& work, selection& selected) {
   selected.push_back(chunk);
   if (chunk.is_new) work = std::make_unique<compression>(compressors_);
 }
@@ -134,11 +136,8 @@ status write_session::open_own_shards(std::uint64_t unfinished_hint) {
   for (new_records* each : {&new_chunks_, &new_nodes_}) {
     std::erase_if(*each, [&](const auto& record) { return record.second != 0 && record.second != unfinished_hint; });
   }
-  for (;;) {  // few are looked up
-    const auto merged = shards_.merge([](const container_name&) { return true; });
-    if (!merged) return merged.error();
-    if (!*merged) return {};
-  }
+  const auto merged = shards_.merge();  // few are looked up
+  return merged ? status() : merged.error();
 }
 
 /// Returns the hint of a record that this session has stored.
@@ -154,7 +153,7 @@ result<std::uint64_t> write_session::hint_of_stored(record_kind kind, const dige
 result<stored_extent> write_session::store(const delivered_chunk& chunk, selection& selected) {
   const std::lock_guard lock(mutex_);
   assert(!selected.empty());
-  const selected_chunk next = selected.front();
+  const chunk_answer next = selected.front();
   selected.pop_front();
   std::uint64_t hint = next.hint;
   if (next.is_new) {
@@ -216,11 +215,7 @@ result<std::vector<write_session::chunk_answer>> write_session::look_up(std::spa
   const std::lock_guard lock(mutex_);
   if (status located = locate_chunks(chunks); !located.ok()) return located;
   std::vector<chunk_answer> results;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto& record = located_[i];
-    const bool is_new = !record && new_chunks_.try_emplace(chunks[i], 0).second;
-    results.push_back({is_new, record ? hint_of(record->container->salt) : 0});
-  }
+  for (std::size_t i = 0; i < chunks.size(); ++i) results.push_back(answer(chunks[i], located_[i]));
   return results;
 }
 

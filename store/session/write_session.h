@@ -28,15 +28,14 @@ namespace cutpoint::store {
 /// were selected must be stored then. If a feed fails, the session cannot be finished, because another feed may refer to a
 /// chunk that the failed one has selected and not stored.
 class write_session final : public node_receiver {
-  /// What was found of a selected chunk.
-  struct selected_chunk {
-    bool is_new;
-    std::uint64_t hint;  ///< 0 if it is not known yet
-  };
-
  public:
+  /// What is known of a chunk that was looked up.
+  struct chunk_answer {
+    bool is_new;         ///< whether the store lacks it; then it counts as stored, and must be given to the session
+    std::uint64_t hint;  ///< 0 if it is new, or not known yet because it was new in this session
+  };
   /// The chunks of one feed that were selected and are not stored yet.
-  using selection = std::deque<selected_chunk>;
+  using selection = std::deque<chunk_answer>;
 
   /// `nodes` makes the digests of nodes by the same recipe as the feed makes those of chunks. All references must
   /// outlive the session.
@@ -61,11 +60,6 @@ class write_session final : public node_receiver {
 
   [[nodiscard]] result<record_reference> put_node(const encoded_node& node) override;
 
-  /// What is known of a chunk that was looked up.
-  struct chunk_answer {
-    bool is_new;         ///< whether the store lacks it; then it counts as stored, and must be given to `put_chunk`
-    std::uint64_t hint;  ///< 0 if it is new, or was new in this session
-  };
   /// Looks up chunks that are stored elsewhere, by their digests. A digest is new once. Errors: those of the index.
   [[nodiscard]] result<std::vector<chunk_answer>> look_up(std::span<const digest> chunks);
   /// Stores a chunk that was new. `payload` is the content as the codec has it. Errors: those of the storage.
@@ -97,6 +91,7 @@ class write_session final : public node_receiver {
     return kind == record_kind::chunk ? new_chunks_ : new_nodes_;
   }
   [[nodiscard]] status locate_chunks(std::span<const digest> chunks);
+  [[nodiscard]] chunk_answer answer(const digest& chunk, const std::optional<found_record>& record);
   [[nodiscard]] result<std::uint64_t> hint_of_stored(record_kind kind, const digest& content);
   [[nodiscard]] bool is_own(const found_record& record) const {
     return own_hints_.contains(hint_of(record.container->salt));
@@ -104,7 +99,7 @@ class write_session final : public node_receiver {
   [[nodiscard]] status open_own_shards(std::uint64_t unfinished_hint);
   [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                            selection& selected);
-  void select(selected_chunk chunk, std::unique_ptr<chunk_work>& work, selection& selected);
+  void select(chunk_answer chunk, std::unique_ptr<chunk_work>& work, selection& selected);
   [[nodiscard]] result<std::uint64_t> find_same_node(const digest& name, const encoded_node& node);
   [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
                                              record_codec codec, byte_span payload);

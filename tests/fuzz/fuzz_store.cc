@@ -125,8 +125,7 @@ class use_of_store {
     return repaired.ok();
   }
   void merge() {
-    if (const auto merged = target_.shards().merge([](auto&) { return true; }); !merged)
-      require_refusal(merged.error());
+    if (const auto merged = target_.shards().merge(); !merged) require_refusal(merged.error());
   }
 
   static void require_refusal(const status& why) { require(!why.message().empty(), "a failure without a message"); }

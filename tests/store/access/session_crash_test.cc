@@ -39,8 +39,7 @@ class session_store {
   /// Backs up and commits, merges shards, and returns the id of the snapshot.
   [[nodiscard]] result<std::string> back_up(const file_map& contents) {
     auto id = tests::back_up(*opened_store_, contents);
-    if (id && opened_store_->reopen_shards().ok())
-      static_cast<void>(opened_store_->shards().merge([](auto&) { return true; }));
+    if (id && opened_store_->reopen_shards().ok()) static_cast<void>(opened_store_->shards().merge());
     return id;
   }
   [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_store_, snapshot); }

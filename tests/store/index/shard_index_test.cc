@@ -111,12 +111,12 @@ TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
     for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index index = open();
-  const auto merged = index.merge([](const container_name&) { return true; });
+  const auto merged = index.merge();
   ASSERT_TRUE(merged.ok() && *merged);
   EXPECT_LE(index.shards().size(), 3u);
   EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shards().size());
   EXPECT_EQ(count_found(index, records), records.size());
-  EXPECT_FALSE(*index.merge([](const container_name&) { return true; })) << "nothing is left to merge";
+  EXPECT_FALSE(*index.merge()) << "nothing is left to merge";
   store::shard_index again = open();
   EXPECT_EQ(count_found(again, records), records.size());
 }
@@ -126,7 +126,7 @@ TEST_F(shard_index, adds_a_shard_that_another_process_has_merged) {
   const auto records = put_container(1);
   for (std::uint64_t seed = 2; seed < 5; ++seed) put_container(seed);
   auto other = open();
-  while (*other.merge([](auto&) { return true; })) {
+  while (*other.merge()) {
   }
   ASSERT_FALSE(objects_->size({store::object_kind::shard, shard_ids_.front()}).ok()) << "it was merged";
   ASSERT_TRUE(index.add(shard_ids_.front()).ok());
@@ -144,7 +144,7 @@ TEST_F(shard_index, replaces_a_shard_whose_bytes_have_changed_before_it_merges) 
   for (std::size_t i = 0; i < 10; ++i) bytes[entries + i * store::shard_entry_bytes] ^= 0x80;  // of the prefixes
   store::shard_index index = open();
   EXPECT_LT(count_found(index, records), records.size());
-  while (*index.merge([](const container_name&) { return true; })) {
+  while (*index.merge()) {
   }
   EXPECT_EQ(count_found(index, records), records.size());
   store::shard_index again = open();
@@ -184,7 +184,7 @@ TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {
   bool is_merged = false;
   files_->meanwhile = [&](const std::string& path) {
     if (path.starts_with("shards/") && !std::exchange(is_merged, true)) {
-      EXPECT_TRUE(*other.merge([](auto&) { return true; }));
+      EXPECT_TRUE(*other.merge());
     }
   };
   store::shard_index index = open();

@@ -109,7 +109,7 @@ class history {
         return;
       }
       case command::merge:
-        static_cast<void>((*opened_store)->shards().merge([](auto&) { return true; }));
+        static_cast<void>((*opened_store)->shards().merge());
         return;
     }
   }

@@ -153,7 +153,7 @@ class small_store {
     if (planted.commits_early) {
       if (status finished = session.finish(); !finished.ok()) return finished;
     }
-    const auto merged = shards->merge([](auto&) { return true; });
+    const auto merged = shards->merge();
     if (!merged) return merged.error();
     if (planted.drops_reference) {
       const auto containers = objects_->list(store::object_kind::container);
