@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
-from experiments.papers import ae, p_dedupe, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims, seqcdc_speed, store_runs, summary  # noqa: F401
+from experiments.papers import ae, ae_claims, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims, seqcdc_speed, store_runs, summary  # noqa: F401
 from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.tables import TABLES

@@ -26,6 +26,7 @@ Cases = Callable[[Evidence], Iterable[tuple]]
 @dataclass(frozen=True)
 class Claim:
     paper: str
+    page: str  # where its table is
     place: str
     text: str
     theirs: str
@@ -36,11 +37,11 @@ PAPERS = ("P-Dedupe", "SeqCDC", "AE", "PRUNE")
 CLAIMS: list[Claim] = []
 
 
-def add_claim(paper: str, place: str, text: str, theirs: str, rule: Rule) -> Callable[[Cases], Cases]:
-    """Decorates the function that returns the cases of a claim."""
+def add_claim(paper: str, place: str, text: str, theirs: str, rule: Rule, page: str = "") -> Callable[[Cases], Cases]:
+    """Decorates the function that returns the cases of a claim. The paper's own page has its table if no other is named."""
 
     def decorate(cases: Cases) -> Cases:
-        CLAIMS.append(Claim(paper, place, text, theirs, lambda evidence: rule(list(cases(evidence)))))
+        CLAIMS.append(Claim(paper, page or f"{paper.lower()}.md", place, text, theirs, lambda evidence: rule(list(cases(evidence)))))
         return cases
 
     return decorate
@@ -96,7 +97,7 @@ def claims(evidence: Evidence) -> list[str]:
     for each_claim in sorted(CLAIMS, key=lambda each: PAPERS.index(each.paper)):
         finding = each_claim.judge(evidence)
         verdicts[finding.verdict] += 1
-        where = f"[{each_claim.paper}]({each_claim.paper.lower()}.md), {each_claim.place}"
+        where = f"[{each_claim.paper}]({each_claim.page}), {each_claim.place}"
         rows.append([where, each_claim.text, each_claim.theirs, finding.ours, f"**{finding.verdict}**"])
     counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PARTLY, NOT, UNKNOWN) if verdicts[verdict])
     return [f"Of {len(CLAIMS)}, {counts}.", "", *lines_of(["where", "claim", "the paper", "ours", "verdict"], rows, words=5)]

@@ -78,18 +78,20 @@ class Stored:
 
     def __init__(self, measurements: dict):
         self.measurements = measurements
+        self._jobs = measurements.get("jobs", {})
+        self.processors = measurements.get("processors", 1)
 
     def savings(self, job: Job) -> float | None:
-        entry = self.measurements["jobs"].get(job.name)
+        entry = self._jobs.get(job.name)
         return 1 - entry["chunk_bytes"] / entry["bytes"] if entry else None
 
     def speed(self, job: Job) -> float | None:
         """Bytes a second."""
-        entry = self.measurements["jobs"].get(job.name)
+        entry = self._jobs.get(job.name)
         return entry["bytes"] / entry["seconds"] if entry else None
 
     def seconds_per_gb(self, job: Job, name: str, stage: int | None = None) -> float | None:
-        entry = self.measurements["jobs"].get(job.name)
+        entry = self._jobs.get(job.name)
         if entry is None:
             return None
         return (entry[name] if stage is None else entry[name][stage]) / entry["bytes"] * 1e9

@@ -1,0 +1,154 @@
+"""Verdicts of the papers' claims, from rows that these tests choose."""
+
+import copy
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from results_files import ROOT, ResultsFile, cuts_of, report_of
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments.papers import paper, store_runs
+from experiments.papers.__main__ import TABLES
+from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, Finding
+from experiments.papers.evidence import Evidence, Ours, Stored
+from experiments.papers.p_dedupe import DIRTY_KIB
+from experiments.papers.store_runs import SIZE, approaches, segmented
+
+CUTS = cuts_of("rabin", 2048, 8192, 65536)
+
+
+class Verdicts(unittest.TestCase):
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.file = ResultsFile(Path(folder) / "results.sqlite")
+        self.addCleanup(self.file.file.close)
+        self.jobs: dict[str, dict] = {}
+        self.processors = 2
+        self.low_entropy: dict = {}
+
+    def evidence(self) -> Evidence:
+        stored = Stored({"jobs": self.jobs, "processors": self.processors})
+        return Evidence(paper.read_all(), Ours(self.file.saved()), self.low_entropy, stored)
+
+    def finding(self, which_paper: str, place: str, begin: str) -> Finding:
+        matches = [c for c in CLAIMS if (c.paper, c.place) == (which_paper, place) and c.text.startswith(begin)]
+        self.assertEqual(len(matches), 1, f"{place}: {begin}")
+        return matches[0].judge(self.evidence())
+
+    def add_job(self, job: store_runs.Job, seconds: float) -> None:
+        self.jobs[job.name] = {"bytes": 10**9, "chunk_bytes": 10**8, "seconds": seconds, "processor_seconds": seconds, "stage_seconds": [0.0] * 4}
+
+    def add_approaches(self, seconds: tuple[float, float, float], dataset: str = "linux", **settings) -> None:
+        for job, each in zip(approaches(dataset, **settings), seconds, strict=True):
+            self.add_job(job, each)
+
+
+class OfPDedupe(Verdicts):
+    def test_equation_8_is_the_sum_of_its_terms(self):
+        self.assertAlmostEqual(DIRTY_KIB, 0.2211**2 * (10 + 2 / 0.7789), places=9)  # the series in closed form
+        row = next(line for line in TABLES["p-dedupe-figure-11"](self.evidence()) if line.startswith("| 1M"))
+        self.assertIn("| 0.0600 |", row)
+
+    def add_segments(self, speeds: dict[str, float]) -> None:
+        for dataset in ("linux", "images", "redis"):
+            for segment, speed in speeds.items():
+                self.file.add_run(dataset, "rabin", SIZE, CUTS, 0.5, speed=speed, threads=2, segment=segment)
+
+    def test_in_proportion_asks_for_every_step(self):
+        claim = ("P-Dedupe", "figure 10", "throughput grows with the segment, from 256 KB to 1 MB and to 4 MB (rule: each step by 5 %); nothing")
+        self.assertEqual(self.finding(*claim).verdict, UNKNOWN)
+        self.add_segments({"256K": 100, "1M": 130, "4M": 131})
+        self.assertEqual(self.finding(*claim).verdict, PARTLY)
+        self.add_segments({"4M": 150})
+        self.assertEqual(self.finding(*claim).verdict, HOLDS)
+
+    def test_figure_14_is_judged_by_runs_that_write(self):
+        of_baseline, of_pipeline = ("P-Dedupe", "figure 14", "P-Dedupe over Baseline"), ("P-Dedupe", "figure 14", "P-Dedupe over Pipeline")
+        self.file.add_run("linux", "rabin", SIZE, CUTS, 0.5, speed=1e9, threads=1)
+        self.file.add_run("linux", "rabin", SIZE, CUTS, 0.5, speed=2e9, threads=2)
+        self.assertEqual(self.finding(*of_baseline).verdict, UNKNOWN)  # the engine alone says nothing
+        self.add_approaches((3.0, 2.0, 1.8))
+        self.assertEqual([self.finding(*of_baseline).verdict, self.finding(*of_pipeline).verdict], [HOLDS, NOT])
+        self.processors = 4  # 1.67 times is not near four
+        self.assertEqual(self.finding(*of_baseline).verdict, NOT)
+        self.add_approaches((3.0, 1.5, 0.9))
+        self.assertEqual([self.finding(*of_baseline).verdict, self.finding(*of_pipeline).verdict], [HOLDS, HOLDS])
+        self.processors = 16  # no more than the paper's
+        self.assertEqual(self.finding(*of_baseline).verdict, HOLDS)
+
+    def test_throughputs_of_figure_13_and_of_tables_5_and_6_have_verdicts(self):
+        self.add_approaches((2.0, 1.5, 1.0), algorithm="gear")
+        self.add_approaches((2.6, 1.5, 2.5), algorithm="adler")
+        self.assertEqual(self.finding("P-Dedupe", "tables 5, 6", "P-Dedupe over Baseline").verdict, PARTLY)
+        self.assertEqual(self.finding("P-Dedupe", "tables 5, 6", "Baseline is faster with Gear").verdict, HOLDS)
+        for size, seconds in zip(store_runs.SIZES, (4.0, 3.0, 2.0, 1.0), strict=True):
+            self.add_approaches((2 * seconds, 1.5 * seconds, seconds), size=size, segment="1M")
+        self.assertEqual(self.finding("P-Dedupe", "figure 13", "P-Dedupe over Baseline").verdict, HOLDS)
+        self.assertEqual(self.finding("P-Dedupe", "figure 13", "Baseline and P-Dedupe are faster").verdict, HOLDS)
+        self.add_approaches((9.0, 9.0, 9.0), size=store_runs.SIZES[3], segment="1M")
+        self.assertEqual(self.finding("P-Dedupe", "figure 13", "Baseline and P-Dedupe are faster").verdict, PARTLY)
+
+    def test_the_join_is_judged_with_the_store_too(self):
+        for join, seconds in (("none", 1.0), ("pdedupe", 1.2)):
+            self.add_job(segmented("linux", "256K", join), seconds)
+        self.assertEqual(self.finding("P-Dedupe", "figure 10", "the same of the whole backup").verdict, NOT)
+
+    def test_savings_at_every_chunk_size(self):
+        def add(size: str, exact: float, joined: float) -> None:
+            report = report_of(CUTS, joined)
+            report["comparison"] = {"exact": {"savings_share": exact}, "missed_duplicate_bytes": 0, "dirty_chunk_count": 0, "missed_duplicate_share": 0}
+            self.file.add_run("linux", "rabin", size, CUTS, joined, report=report, join_name="pdedupe", segment="1M")
+
+        add(store_runs.SIZES[0], 0.5, 0.499)
+        add(store_runs.SIZES[1], 0.4, 0.3)
+        self.assertEqual(self.finding("P-Dedupe", "figure 12", "its join saves").verdict, PARTLY)
+        self.assertEqual(self.finding("P-Dedupe", "figure 12", "savings fall").verdict, HOLDS)
+        add(store_runs.SIZES[2], 0.45, 0.45)
+        self.assertEqual(self.finding("P-Dedupe", "figure 12", "savings fall").verdict, PARTLY)
+
+    def test_figure_2_compares_with_fixed_chunks(self):
+        report = report_of(CUTS, 0.5)
+        report["comparison"] = {"exact": {"savings_share": 0.5}, "missed_duplicate_bytes": 0, "dirty_chunk_count": 0, "missed_duplicate_share": 0}
+        self.file.add_run("linux", "rabin", SIZE, CUTS, 0.5, report=copy.deepcopy(report), join_name="pdedupe", segment="4M")
+        self.file.add_run("linux", "fixed", "8K", cuts_of("fixed", 0, 8192, 0), 0.4)
+        self.assertEqual(self.finding("P-Dedupe", "figure 2", "content-defined").ours, "1.25×")
+        self.assertIn("| linux | 50.00 | 40.00 | 1.25× |", TABLES["p-dedupe-figure-2"](self.evidence()))
+
+
+class OfAe(Verdicts):
+    def test_a_ratio_over_next_to_nothing_does_not_count(self):
+        shares = {"Rabin_0.25": 0.0, "AE": 0.00004, "AE-Opt2 1/8": 0.0006}
+        self.low_entropy = {"linux": {"2 KB": shares}, "images": {"2 KB": {"Rabin_0.25": 0.1, "AE": 0.12, "AE-Opt2 1/8": 0.13}}}
+        finding = self.finding("AE", "table 5", "AE-Opt2")
+        self.assertEqual((finding.ours, finding.verdict), ("1.08×; 1.08× on average", PARTLY))
+        shares["AE"] = 0.0002
+        self.assertEqual(self.finding("AE", "table 5", "AE-Opt2").ours, "1.08× to 3×; 2.04× on average")
+
+    def test_table_2_compares_stages_of_one_thread(self):
+        report = report_of(CUTS, 0.5)
+        for stage in report["stages"]:
+            stage["bytes_per_second"] = {"chunking": 1e9, "fingerprinting": 2e9}.get(stage["stage"], 0)
+        self.file.add_run("linux", "rabin", SIZE, CUTS, 0.5, report=report, threads=1)
+        self.assertEqual(self.finding("AE", "table 2", "fingerprints are faster").verdict, HOLDS)
+        lines = TABLES["ae-table-2"](self.evidence())
+        self.assertIn("| **linux** (ours) | 1 | 2 | 2× |", lines)
+        self.assertIn("| i7-4770 (paper) | 0.463 | 0.888 | 1.92× |", lines)
+
+
+class OfPrune(Verdicts):
+    def test_rules_are_no_stricter_than_the_papers_own_numbers(self):
+        for bits, speeds in (("2K:2K:64K", (150, 160)), ("2K:8K:64K", (100, 105.1)), ("2K:16K:64K", (97, 102))):
+            for algorithm, speed in zip(("rabin", "rabin-inck"), speeds, strict=True):
+                self.file.add_speeds("linux", algorithm, bits, CUTS, {"scalar": 1e6 * speed})
+        self.assertEqual(self.finding("PRUNE", "figure 11", "Incremental").verdict, HOLDS)
+        self.assertEqual(self.finding("PRUNE", "section 1.1", "cutting is slower").verdict, HOLDS)
+        for bits, savings in (("2K:2K:64K", 0.5), ("2K:8K:64K", 0.481)):
+            self.file.add_run("media", "rabin", bits, CUTS, savings)
+        self.assertEqual(self.finding("PRUNE", "figure 12", "from 11 to 13 bits").verdict, HOLDS)
+
+
+if __name__ == "__main__":
+    unittest.main()
