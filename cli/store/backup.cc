@@ -68,7 +68,7 @@ void backup_command::add_options(CLI::App& app) {
   add_value_option(app, "--parent", parent_, "SNAPSHOT",
                    "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
   app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
-  app.add_flag("--dry-run", is_dry_run_, "Say what would be read, and store nothing");
+  app.add_flag("--dry-run", is_dry_run_, "Store nothing, and say what would be added");
   app.add_flag("--skip-if-unchanged", skips_unchanged_, "Make no snapshot if nothing has changed since the parent");
   add_value_option(
       app, "--cap", cap_, "N",

@@ -75,8 +75,8 @@ status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run)
     const std::string text = text_of(snapshot, is_dry_run);
     if (!snapshot.id.empty()) write(snapshot.id + '\n');
     if (snapshot.healed_chunks != 0 && level_ != verbosity::quiet) {
-      say_.announce(fmt::format("{} chunks whose stored copies are damaged were stored again",
-                                human_count(snapshot.healed_chunks)));
+      say_.announce(fmt::format("{} chunks whose stored copies are damaged {} stored again",
+                                human_count(snapshot.healed_chunks), is_dry_run ? "would be" : "were"));
     }
     if (is_dry_run) {
       write(text);
@@ -96,11 +96,10 @@ status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run)
 
 std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_run) const {
   std::string text = cli::text_of("files:", totals_.files) + cli::text_of("folders:", totals_.folders);
-  text += fmt::format("bytes: {} of {} {}", human_bytes(as_double(totals_.read_bytes)),
-                      human_bytes(as_double(snapshot.bytes)), is_dry_run ? "would be read\n" : "read");
+  text += fmt::format("bytes: {} of {} read, {} new, {} {}\n", human_bytes(as_double(totals_.read_bytes)),
+                      human_bytes(as_double(snapshot.bytes)), human_bytes(as_double(snapshot.new_raw_bytes)),
+                      human_bytes(as_double(snapshot.new_stored_bytes)), is_dry_run ? "would be stored" : "stored");
   if (is_dry_run) return text;
-  text += fmt::format(", {} new, {} stored\n", human_bytes(as_double(snapshot.new_raw_bytes)),
-                      human_bytes(as_double(snapshot.new_stored_bytes)));
   text += snapshot.id.empty() ? std::string("nothing has changed: no snapshot was made")
                               : fmt::format("snapshot {} was made", snapshot.id.substr(0, 12));
   return text + fmt::format(" in {}\n", human_seconds(seconds()));

@@ -80,12 +80,7 @@ result<record_writer> held_session::open_records() {
 }
 
 result<std::unique_ptr<session_writer>> held_session::open_writer() {
-  auto nodes = record_fingerprinter::fastest(opened_store_.fingerprint());
-  if (!nodes) return nodes.error();
-  auto writer = session_writer::open(opened_store_.config(), *objects_, opened_store_.key(), *tables_, containers_,
-                                     *std::move(nodes));
-  if (writer) (*writer)->records.count_healed(log_.condemned);
-  return writer;
+  return opened_store_.open_writer(*objects_, *tables_, containers_, log_);
 }
 
 }  // namespace cutpoint::store

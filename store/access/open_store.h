@@ -17,6 +17,7 @@
 #include "store/objects/key.h"
 #include "store/objects/log.h"
 #include "store/objects/snapshot.h"
+#include "store/session/session_writer.h"
 
 namespace cutpoint::store {
 
@@ -49,12 +50,19 @@ class open_store {
   [[nodiscard]] shard_index& shards() noexcept { return *shards_; }
   [[nodiscard]] const chunker& cuts() const noexcept { return *cuts_; }
   [[nodiscard]] const fingerprint_recipe& fingerprint() const noexcept { return fingerprint_; }
+  /// The index of the caller, or null.
+  [[nodiscard]] const std::shared_ptr<store_index>& index() const noexcept { return index_; }
+  void use_index(std::shared_ptr<store_index> index) noexcept { index_ = std::move(index); }
   [[nodiscard]] store_reading reading() { return reading(*shards_); }
   /// Returns what reading by another index takes.
   [[nodiscard]] store_reading reading(shard_index& shards);
   [[nodiscard]] std::unique_ptr<storage> open_storage(const std::string& writer_id, std::size_t pending_objects) const {
     return opener_(writer_id, pending_objects);
   }
+  /// Opens what new records are written with. `log` is that of the session; the others as for `session_writer::open`.
+  [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer(
+      storage& objects, table_cache& tables, session_containers& own, const store_log& log,
+      std::size_t most_waiting_entries = record_writer::usual_waiting_entries) const;
 
   /// Reads the log, as the functions of that name do.
   [[nodiscard]] result<store_log> read_log() { return store::read_log(*objects_, key_, &log_entries_); }
@@ -98,6 +106,7 @@ class open_store {
   std::optional<chunker> cuts_;
   std::unique_ptr<table_cache> tables_;
   std::optional<shard_index> shards_;
+  std::shared_ptr<store_index> index_;
   known_entries log_entries_;
   std::map<std::string, snapshot> read_snapshots_;  ///< by id: a snapshot never changes
 };

@@ -9,6 +9,7 @@
 
 #include "store/access/store_keys.h"
 #include "store/format/failure.h"
+#include "store/index/index_of_caller.h"
 #include "store/objects/reserve.h"
 #include "store/storage/directory_storage.h"
 #include "store/storage/file_system.h"
@@ -118,6 +119,25 @@ bool backup_store::is_encrypted() const noexcept {
 
 std::string backup_store::identity() const {
   return to_hex(digest{implementation_->opened_store->config().identity, 32});
+}
+
+void backup_store::use_index(std::shared_ptr<store_index> index) {
+  implementation_->opened_store->use_index(std::move(index));
+}
+
+status backup_store::fill_index(const cancellation* cancel) {
+  store::open_store& opened_store = *implementation_->opened_store;
+  if (!opened_store.index())
+    return {status_code::invalid_argument,
+            implementation_->name + ": use_index was not called, so there is no index to fill"};
+  if (status reopened = opened_store.reopen_shards(); !reopened.ok()) return implementation_->named(reopened);
+  store::shard_index& shards = opened_store.shards();
+  store::index_of_caller index(opened_store.index(), shards);
+  for (const store::shard_container& each : shards.containers()) {
+    if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
+    if (status added = index.add(each.name); !added.ok()) return implementation_->named(added);
+  }
+  return {};
 }
 
 result<std::uint64_t> backup_store::log_number() {

@@ -39,6 +39,12 @@ struct backup_store::implementation {
   [[nodiscard]] result<store_snapshot> write(engine& threads, const store::backup_options& files,
                                              const store_backup_options& options, store::snapshot facts,
                                              store::held_session& session);
+  [[nodiscard]] result<store_snapshot> write_nothing(engine& threads, const store::backup_options& files,
+                                                     const store_backup_options& options, store::snapshot facts);
+  [[nodiscard]] result<store::backup_summary> store_files(engine& threads, const store::backup_options& files,
+                                                          const store_backup_options& options, store::storage& objects,
+                                                          store::write_session& records,
+                                                          store::shard_index& parent_shards);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(

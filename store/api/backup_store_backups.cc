@@ -9,6 +9,7 @@
 #include "store/copy/snapshot_copier.h"
 #include "store/format/clock.h"
 #include "store/rewrite/snapshot_rewrite.h"
+#include "store/storage/discarding_storage.h"
 
 namespace cutpoint {
 
@@ -85,16 +86,45 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
     files.start = {.parent_files = before.statistics.files, .parent_bytes = before.statistics.bytes};
     facts.parent = (*parent)->id;
   }
-  if (options.is_dry_run) {
-    const auto compared = store::compare_files(opened_store->reading(), files);
-    if (!compared) return compared.error();
-    describe(*compared, facts);
-    return snapshot_of({}, facts);
-  }
+  if (options.is_dry_run) return write_nothing(threads, files, options, std::move(facts));
   facts.session = (*session)->id();
   auto committed = write(threads, files, options, std::move(facts), **session);
   if (committed) merge_shards();
   return committed;
+}
+
+/// Does what `write` does, with a storage that discards what is put.
+result<store_snapshot> backup_store::implementation::write_nothing(engine& threads, const store::backup_options& files,
+                                                                   const store_backup_options& options,
+                                                                   store::snapshot facts) {
+  const auto log = opened_store->read_log();
+  if (!log) return named(log.error());
+  store::discarding_storage objects(opened_store->objects());
+  store::table_cache tables(objects, opened_store->key(), store::table_cache::usual_bytes, log->unusable());
+  store::session_containers containers;
+  // No entry becomes a shard, because it could not be read back.
+  const auto writer = opened_store->open_writer(objects, tables, containers, *log, SIZE_MAX);
+  if (!writer) return named(writer.error());
+  store::write_session& records = (*writer)->records;
+  const auto stored = store_files(threads, files, options, objects, records, opened_store->shards());
+  if (!stored) return stored.error();
+  if (const status approved = options.before_commit ? options.before_commit() : status(); !approved.ok())
+    return approved;
+  describe(*stored, facts);
+  facts.statistics.new_raw_bytes = (*writer)->containers.raw_bytes();
+  facts.statistics.new_stored_bytes = (*writer)->containers.stored_bytes();
+  store_snapshot snapshot = snapshot_of({}, facts);
+  snapshot.healed_chunks = records.healed_chunks();
+  return snapshot;
+}
+
+/// Stores the files. `parent_shards` is used by one thread, and so not the index of the session.
+result<store::backup_summary> backup_store::implementation::store_files(
+    engine& threads, const store::backup_options& files, const store_backup_options& options, store::storage& objects,
+    store::write_session& records, store::shard_index& parent_shards) {
+  if (options.most_old_containers != 0)
+    records.cap_containers(options.most_old_containers, objects, opened_store->key());
+  return store::backup_files(threads, records, opened_store->reading(parent_shards), files);
 }
 
 /// Makes durable what a session has written, and commits a snapshot of it.
@@ -123,12 +153,9 @@ result<store_snapshot> backup_store::implementation::write(engine& threads, cons
   const auto begin = std::chrono::steady_clock::now();
   auto writer = session.open_writer();
   if (!writer) return named(writer.error());
-  auto parent_shards = session.open_shards();  // an index is used by one thread
+  auto parent_shards = session.open_shards();
   if (!parent_shards) return named(parent_shards.error());
-  store::write_session& records = (*writer)->records;
-  if (options.most_old_containers != 0)
-    records.cap_containers(options.most_old_containers, session.objects(), opened_store->key());
-  const auto stored = store::backup_files(threads, records, opened_store->reading(*parent_shards), files);
+  const auto stored = store_files(threads, files, options, session.objects(), (*writer)->records, *parent_shards);
   if (!stored) return stored.error();
   describe(*stored, facts);
   if (options.skips_unchanged && stored->is_unchanged) {

@@ -25,23 +25,21 @@ constexpr int most_attempts = 8;
 
 class backup {
  public:
-  /// Without contents this is a dry run.
-  backup(std::unique_ptr<content_feed> contents, node_receiver& nodes, const backup_options& options,
+  backup(engine& threads, const feed_options& feed, write_session& session, const backup_options& options,
          file_reader reader, parent_tree parent, std::vector<named_path> named)
       : options_(options),
         named_(std::move(named)),
         is_matched_(options.walking.exclude.size()),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
-        description_(parent_, contents == nullptr, options.cancel,
+        description_(parent_, options.cancel,
                      [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
-        contents_(std::move(contents)),
-        tree_(nodes, [this](const std::string& path, const status& why) { report(path, why); }) {
+        contents_(threads, feed, session),
+        tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {
     summary_.totals = options.start;
-    if (contents_ == nullptr) return;
-    contents_->hold_back(throttle_);
-    contents_->watch([this](std::uint64_t bytes) {
+    contents_.hold_back(throttle_);
+    contents_.watch([this](std::uint64_t bytes) {
       summary_.totals.bytes += bytes;
       summary_.totals.read_bytes += bytes;
       report_progress(reading_path_);
@@ -89,7 +87,7 @@ class backup {
   parent_tree parent_;
   file_description description_;
   throttle throttle_;
-  std::unique_ptr<content_feed> contents_;  ///< null in a dry run
+  content_feed contents_;
   tree_builder tree_;
   backup_summary summary_;
   std::string reading_path_;
@@ -204,7 +202,7 @@ status backup::store_standard_input(const std::string& path) {
   if (status stored = read(file, input); !stored.ok()) return stored;
   if (file.entry->is_left_out) return {};
   ++found_paths_;
-  if (file.entry->entry.size == 0 && contents_ != nullptr) warn(path, "standard input is empty");
+  if (file.entry->entry.size == 0) warn(path, "standard input is empty");
   return {};
 }
 
@@ -295,7 +293,6 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
   const bool is_first = description_.is_first_name(walked, entry);
   if (walked.kind == file_kind::regular_file && is_first) summary_.bytes += walked.size;
   if (file->content == nullptr) {
-    if (file->is_read) summary_.totals.read_bytes += walked.size;
     if (walked.kind == file_kind::regular_file) summary_.totals.bytes += walked.size;
     return entry->complete();
   }
@@ -325,9 +322,8 @@ status backup::read_next() {
 status backup::read(const file_to_read& file, file_stream& stream) {
   status failure;
   const std::uint64_t expected_bytes = file.entry->entry.size;
-  if (contents_ == nullptr) return file.entry->complete();
   reading_path_ = file.path;
-  if (status stored = contents_->store_file(file.entry, stream, failure); !stored.ok()) return stored;
+  if (status stored = contents_.store_file(file.entry, stream, failure); !stored.ok()) return stored;
   summary_.bytes += file.entry->entry.size - expected_bytes;  // all of standard input and of devices
   if (failure.code() == status_code::cancelled) return failure;
   if (failure.ok()) return {};
@@ -340,7 +336,7 @@ status backup::read_rest() {
   while (!unread_.empty()) {
     if (status read = read_next(); !read.ok()) return read;
   }
-  if (status finished = contents_ != nullptr ? contents_->finish() : status(); !finished.ok()) return finished;
+  if (status finished = contents_.finish(); !finished.ok()) return finished;
   return tree_.write_complete();
 }
 
@@ -351,42 +347,20 @@ status backup::write_complete() {
 
 }  // namespace
 
-namespace {
-
-/// Checks the options and runs a backup by what `make` returns for a file reader.
-template <class Make>
-result<backup_summary> run_backup(const store_reading& parent, const backup_options& options,
-                                  result<file_reader> reader, Make make) {
+result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
+                                    const backup_options& options) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
     return status(status_code::invalid_argument, "the name of standard input is not that of a file");
   }
   auto named = named_paths(options);
   if (!named) return named.error();
+  feed_options feed = options.feed;
+  auto reader = make_input_reader(feed, options.access, options.cancel);
   if (!reader) return reader.error();
   auto tree = parent_tree::make(parent, options.parent);
   if (!tree) return tree.error();
-  return make(std::move(*reader), std::move(*tree), std::move(*named)).run();
-}
-
-}  // namespace
-
-result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
-                                    const backup_options& options) {
-  feed_options feed = options.feed;
-  auto reader = make_input_reader(feed, options.access, options.cancel);
-  return run_backup(parent, options, std::move(reader), [&](file_reader files, parent_tree tree, auto named) {
-    auto contents = std::make_unique<content_feed>(threads, feed, session);
-    return backup(std::move(contents), session, options, std::move(files), std::move(tree), std::move(named));
-  });
-}
-
-result<backup_summary> compare_files(const store_reading& parent, const backup_options& options) {
-  discarding_receiver nodes;
-  auto reader = file_reader::make({.access = file_access::pread, .cancel = options.cancel});
-  return run_backup(parent, options, std::move(reader), [&](file_reader files, parent_tree tree, auto named) {
-    return backup(nullptr, nodes, options, std::move(files), std::move(tree), std::move(named));
-  });
+  return backup(threads, feed, session, options, *std::move(reader), *std::move(tree), *std::move(named)).run();
 }
 
 }  // namespace cutpoint::store

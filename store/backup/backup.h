@@ -38,7 +38,7 @@ struct backup_options {
 };
 
 struct backup_summary {
-  record_reference root;              ///< not in a dry run
+  record_reference root;
   std::vector<std::string> paths;     ///< absolute, sorted, without those below another one
   std::uint64_t files = 0;            ///< of all kinds except folders
   std::uint64_t folders = 0;          ///< with those above the named paths
@@ -59,8 +59,5 @@ struct backup_summary {
 /// Errors: those of the session, the engine and the storage; io_error, if no path that was given can be found; cancelled.
 [[nodiscard]] result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
                                                   const backup_options& options);
-
-/// Does the same without a session: walks, compares with the parent, and reads and stores no contents. Errors: as above.
-[[nodiscard]] result<backup_summary> compare_files(const store_reading& parent, const backup_options& options);
 
 }  // namespace cutpoint::store

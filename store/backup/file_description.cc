@@ -27,12 +27,11 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
   file.entry->is_unchanged = stored != nullptr && !is_content_of_device && is_unchanged(*stored, walked) &&
                              (!has_content || parent_.has_all_records(*stored));
   if (stored != nullptr && !file.entry->is_unchanged) file.entry->parent_digest = change_digest(*stored);
-  file.is_read = has_content && !file.entry->is_unchanged;
   file.is_reused = has_content && file.entry->is_unchanged;
   if (file.is_reused) {
     file.entry->entry.extents = stored->extents;
     file.entry->entry.node = stored->node;
-  } else if (file.is_read && !is_dry_run_) {
+  } else if (has_content) {
     auto content = file_source::open(walked, cancel_);
     if (!content) return content.error();
     file.content = std::make_unique<file_source>(*std::move(content));

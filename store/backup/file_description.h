@@ -17,17 +17,16 @@ namespace cutpoint::store {
 /// A file that is about to be added to the tree.
 struct described_file {
   std::shared_ptr<pending_entry> entry;
-  bool is_read = false;                       ///< whether it has content that must be read
   bool is_reused = false;                     ///< whether it has content, which the parent has
-  std::unique_ptr<file_source> content = {};  ///< the content, unless this is a dry run
+  std::unique_ptr<file_source> content = {};  ///< the content, if it must be read
 };
 
 /// Compares files with those of the parent. Not thread-safe.
 class file_description {
  public:
   /// `problem` receives what makes attributes incomplete. `cancel` may be null.
-  file_description(parent_tree& parent, bool is_dry_run, const cancellation* cancel, problem_function problem)
-      : parent_(parent), is_dry_run_(is_dry_run), cancel_(cancel), problem_(std::move(problem)) {}
+  file_description(parent_tree& parent, const cancellation* cancel, problem_function problem)
+      : parent_(parent), cancel_(cancel), problem_(std::move(problem)) {}
 
   /// Returns the entry of a file whose content must be read after this call.
   [[nodiscard]] folder_entry entry_of(const tree_entry& walked);
@@ -43,7 +42,6 @@ class file_description {
 
  private:
   parent_tree& parent_;
-  bool is_dry_run_;
   const cancellation* cancel_;
   problem_function problem_;
   change_times change_times_;

@@ -8,10 +8,10 @@
 namespace cutpoint::store {
 
 result<record_writer> record_writer::make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
-                                          session_containers& containers) {
+                                          session_containers& containers, std::size_t most_waiting_entries) {
   auto names = fastest_fingerprinter(fingerprint_kind::blake3);
   if (!names) return names.error();
-  return record_writer(objects, key, container_bytes, containers, std::move(*names));
+  return record_writer(objects, key, container_bytes, containers, std::move(*names), most_waiting_entries);
 }
 
 record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,

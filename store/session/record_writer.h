@@ -32,7 +32,8 @@ class record_writer {
 
   /// Makes one that names containers by the back end that is the fastest here. Errors: those of `fastest_fingerprinter`.
   [[nodiscard]] static result<record_writer> make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
-                                                  session_containers& containers);
+                                                  session_containers& containers,
+                                                  std::size_t most_waiting_entries = usual_waiting_entries);
   /// The references must outlive the writer. `blake3` as for `container_builder::build`.
   record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes, session_containers& containers,
                 std::unique_ptr<batch_fingerprinter> blake3, std::size_t most_waiting_entries = usual_waiting_entries);

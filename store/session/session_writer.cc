@@ -4,10 +4,11 @@ namespace cutpoint::store {
 
 result<std::unique_ptr<session_writer>> session_writer::open(const store_config& config, storage& objects,
                                                              const seal_key& key, table_cache& tables,
-                                                             session_containers& own, record_fingerprinter node_names) {
+                                                             session_containers& own, record_fingerprinter node_names,
+                                                             std::size_t most_waiting_entries) {
   auto shards = shard_index::open(objects, key.kind(), tables);
   if (!shards) return shards.error();
-  auto containers = record_writer::make(objects, key, config.container_bytes, own);
+  auto containers = record_writer::make(objects, key, config.container_bytes, own, most_waiting_entries);
   if (!containers) return containers.error();
   return std::make_unique<session_writer>(config, *std::move(shards), *std::move(containers), std::move(node_names));
 }

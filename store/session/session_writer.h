@@ -13,11 +13,10 @@ namespace cutpoint::store {
 /// It does not move, because its members refer to each other.
 struct session_writer {
   /// The references must outlive the writer. The index has the containers that `tables` does not leave out. `node_names` as
-  /// for `write_session`. Errors: those of the storage and the back ends.
-  [[nodiscard]] static result<std::unique_ptr<session_writer>> open(const store_config& config, storage& objects,
-                                                                    const seal_key& key, table_cache& tables,
-                                                                    session_containers& own,
-                                                                    record_fingerprinter node_names);
+  /// for `write_session`, `most_waiting_entries` as for `record_writer`. Errors: those of the storage and the back ends.
+  [[nodiscard]] static result<std::unique_ptr<session_writer>> open(
+      const store_config& config, storage& objects, const seal_key& key, table_cache& tables, session_containers& own,
+      record_fingerprinter node_names, std::size_t most_waiting_entries = record_writer::usual_waiting_entries);
 
   session_writer(const store_config& config, shard_index index, record_writer writer, record_fingerprinter node_names)
       : shards(std::move(index)),

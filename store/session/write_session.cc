@@ -41,6 +41,11 @@ void write_session::cap_containers(std::uint64_t most_containers, storage& objec
   bound_.emplace(container_bound{container_cap(most_containers), objects, key});
 }
 
+void write_session::use_index(std::shared_ptr<store_index> index) {
+  const std::lock_guard lock(mutex_);
+  index_.emplace(std::move(index), shards_);
+}
+
 void write_session::count_healed(std::set<container_name> condemned) {
   const std::lock_guard lock(mutex_);
   condemned_ = std::move(condemned);
@@ -58,7 +63,7 @@ std::size_t write_session::digest_hash::operator()(const digest& content) const 
 /// Fills `located_`.
 status write_session::locate_chunks(std::span<const digest> chunks) {
   located_.assign(chunks.size(), std::nullopt);
-  return shards_.locate(record_kind::chunk, chunks, located_);
+  return index_ ? index_->locate(chunks, located_) : shards_.locate(record_kind::chunk, chunks, located_);
 }
 
 /// Answers for a chunk with the record that was located, if any. From now on it is not new any more.
@@ -128,16 +133,27 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
 /// Opens the shards that have been put, which have all records but those of the container that is being filled. So the records that
 /// are in memory are bounded.
 status write_session::open_own_shards(std::uint64_t unfinished_hint) {
-  const std::vector<std::string> ids = records_.take_shards();
-  if (ids.empty()) return {};
-  for (const std::string& each : ids) {
-    if (status added = shards_.add(each); !added.ok()) return added;
-  }
+  const auto added = add_own_shards();
+  if (!added) return added.error();
+  if (!*added) return {};
   for (new_records* each : {&new_chunks_, &new_nodes_}) {
     std::erase_if(*each, [&](const auto& record) { return record.second != 0 && record.second != unfinished_hint; });
   }
   const auto merged = shards_.merge();  // few are looked up
   return merged ? status() : merged.error();
+}
+
+/// Opens the shards that have been put, and adds the chunks that they have to the index of the caller. Returns whether there are any.
+result<bool> write_session::add_own_shards() {
+  const std::vector<std::string> ids = records_.take_shards();
+  for (const std::string& each : ids) {
+    if (status added = shards_.add(each); !added.ok()) return added;
+  }
+  if (ids.empty() || !index_) return !ids.empty();
+  for (; indexed_containers_ < records_.put_containers().size(); ++indexed_containers_) {
+    if (status added = index_->add(records_.put_containers()[indexed_containers_]); !added.ok()) return added;
+  }
+  return true;
 }
 
 /// Returns the hint of a record that this session has stored.
@@ -233,9 +249,7 @@ result<std::uint64_t> write_session::hint_of_put(const digest& content) {
 status write_session::finish() {
   const std::lock_guard lock(mutex_);
   if (status finished = records_.finish(); !finished.ok()) return finished;
-  for (const std::string& each : records_.take_shards()) {
-    if (status added = shards_.add(each); !added.ok()) return added;
-  }
+  if (const auto added = add_own_shards(); !added) return added.error();
   for (new_records* each : {&new_chunks_, &new_nodes_}) each->clear();
   return {};
 }

@@ -15,6 +15,7 @@
 #include <cutpoint/storage.h>
 
 #include "store/crypto/record_fingerprinter.h"
+#include "store/index/index_of_caller.h"
 #include "store/index/shard_index.h"
 #include "store/objects/config.h"
 #include "store/session/compressor_pool.h"
@@ -45,6 +46,9 @@ class write_session final : public node_receiver {
   /// From now on the session refers to few containers of earlier sessions, as `container_cap` describes. A node is then
   /// stored again if no stored one has its hints, because they lead a restore to the containers that were chosen.
   void cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key);
+
+  /// From now on chunks are looked up in an index of the caller, which gets the places of the session's own.
+  void use_index(std::shared_ptr<store_index> index);
 
   /// From now on the session counts the new chunks that these containers had, which are condemned.
   void count_healed(std::set<container_name> condemned);
@@ -97,6 +101,7 @@ class write_session final : public node_receiver {
     return own_hints_.contains(hint_of(record.container->salt));
   }
   [[nodiscard]] status open_own_shards(std::uint64_t unfinished_hint);
+  [[nodiscard]] result<bool> add_own_shards();
   [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                            selection& selected);
   void select(chunk_answer chunk, std::unique_ptr<chunk_work>& work, selection& selected);
@@ -114,6 +119,8 @@ class write_session final : public node_receiver {
   record_writer& records_;
   record_fingerprinter nodes_;
   std::optional<container_bound> bound_;
+  std::optional<index_of_caller> index_;
+  std::size_t indexed_containers_ = 0;  ///< how many of `records_.put_containers()` the index has got
   std::set<container_name> condemned_;
   std::uint64_t healed_chunks_ = 0;
   std::vector<digest> digests_;                       ///< workspace of `select`

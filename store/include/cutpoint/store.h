@@ -20,6 +20,7 @@
 #include <cutpoint/path_pattern.h>
 #include <cutpoint/status.h>
 #include <cutpoint/storage.h>
+#include <cutpoint/store_index.h>
 #include <cutpoint/tree_entry.h>
 #include <cutpoint/walk.h>
 
@@ -102,7 +103,7 @@ struct store_backup_progress {
   store_backup_counts files = {};    ///< of all kinds except folders; a file that waits to be stored is not counted
   store_backup_counts folders = {};  ///< at the named paths and below
   std::uint64_t bytes = 0;           ///< of the contents, with holes, that were read or found unchanged
-  std::uint64_t read_bytes = 0;      ///< of these, the bytes that were read, or would be without a dry run
+  std::uint64_t read_bytes = 0;      ///< of these, the bytes that were read
   std::uint64_t problems = 0;
   std::uint64_t parent_files = 0;  ///< that the parent has, which are as many as may be expected; 0 without a parent
   std::uint64_t parent_bytes = 0;  ///< of the contents of the parent
@@ -135,8 +136,8 @@ struct store_backup_options {
   std::function<status()> before_commit = {};
   /// Called for each entry of a walk and each time that something was read, and with the totals at the end.
   std::function<void(const store_backup_progress&)> progress = {};
-  /// Whether nothing is read of the contents of files, and nothing is written to the store. Files that would be read count as
-  /// changed, unless they are new.
+  /// Whether everything is done but writing to the store, so that the result says what a backup would add. The id is empty.
+  /// About 100 bytes of memory are used for each chunk that would be new.
   bool is_dry_run = false;
   /// Whether no snapshot is made if nothing has changed since the parent at the named paths and below. A file that was so
   /// young in the parent that it is read again does not count as changed if its content is the same.
@@ -399,6 +400,14 @@ class backup_store {
   /// Returns the number of the newest entry of the store's log, which only grows: a store that has a smaller number than before
   /// was replaced by an older copy. Errors: io_error.
   [[nodiscard]] result<std::uint64_t> log_number();
+
+  /// From now on backups, push sessions and copies into this store look chunks up in an index of the caller, and give it the
+  /// places of the new ones; null takes that back. With `most_old_containers` the store's own index is asked for chunks that the
+  /// caller's has. Not while a session is open.
+  void use_index(std::shared_ptr<store_index> index);
+  /// Gives that index the places of all chunks that the store has. Errors: invalid_argument, without such an index; io_error;
+  /// those of the index; cancelled.
+  [[nodiscard]] status fill_index(const cancellation* cancel = nullptr);
 
   /// Backs up files, and returns the snapshot, which is durable; its id is empty if none was made, in a dry run or because
   /// nothing has changed. Errors: nothing was found; invalid_argument,

@@ -257,24 +257,44 @@ class Summary(BackupTest):
         for key in ("percent_done", "total_files", "files_done", "total_bytes", "bytes_done", "current_files"):
             self.assertIn(key, states[0])
 
-    def test_a_dry_run_reads_and_writes_nothing(self):
+    def test_a_dry_run_says_what_would_be_added_and_writes_nothing(self):
         def files() -> list:
             return sorted(str(path) for path in (self.folder / "store").rglob("*") if path.is_file())
+
+        def added(*words: str) -> tuple:
+            summary = self.summary(*words)
+            return summary["data_added"], summary["data_added_packed"], summary["files_new"], summary["files_changed"]
 
         before = files()
         run = self.backup("data", "--dry-run")
         self.assert_done(run)
-        self.assertEqual(run.lines, ["files: 5 new, 0 changed, 0 unchanged", "folders: 3 new, 0 changed, 0 unchanged", "bytes: 20.5 KiB of 20.5 KiB would be read"])
+        self.assertEqual(run.lines[:2], ["files: 5 new, 0 changed, 0 unchanged", "folders: 3 new, 0 changed, 0 unchanged"])
+        self.assertRegex(run.lines[2], r"^bytes: 20\.5 KiB of 20\.5 KiB read, [\d.]+ KiB new, [\d.]+ (KiB|bytes) would be stored$")
+        self.assertEqual(len(run.lines), 3)
+        planned = added("--dry-run")
         self.assertEqual(files(), before)
-        self.assert_done(self.backup("data"))
-        self.write("data/a", b"another")
+        self.assertEqual(added(), planned, "a backup adds what the dry run has said")
+        self.write("data/a", os.urandom(300_000))
         before = files()
         summary = self.summary("--dry-run")
         self.assertEqual((summary["dry_run"], summary["id"]), (True, ""))
         self.assertNotIn("snapshot_id", summary)
-        self.assertEqual(summary["files_new"], 0)
-        self.assertGreaterEqual(summary["files_changed"], 1)
+        planned = added("--dry-run")
+        self.assertGreaterEqual(planned[0], 300_000)
         self.assertEqual(files(), before)
+        self.assertEqual(added(), planned)
+
+    def test_a_dry_run_tells_that_a_producer_has_failed(self):
+        run = self.backup("--dry-run", "--stdin-from-command", "--", "sh", "-c", "echo x; exit 3")
+        self.assertEqual(run.code, 1)
+        self.assertIn("3", run.stderr)
+
+    def test_a_dry_run_needs_no_permission_to_write(self):
+        planned = self.summary("--dry-run", "--force")["data_added"]
+        for folder, _, _ in os.walk(self.folder / "store"):
+            os.chmod(folder, 0o555)
+        self.addCleanup(lambda: [os.chmod(folder, 0o755) for folder, _, _ in os.walk(self.folder / "store")])
+        self.assertEqual(self.summary("--dry-run", "--force")["data_added"], planned)
 
     def test_no_snapshot_is_made_if_nothing_has_changed(self):
         words = ("data", "--skip-if-unchanged")
