@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from experiments.sizes import text_of
 
 OWN = "own"  # the aim of a profile, which has its own sizes
+INSTRUCTION_SETS = ("neon", "sse4", "avx2", "avx512")  # those with vectors of their own in any build, the narrowest first; a build has those of one architecture
 ENTRY_FIELDS = ("name", "kind", "algorithm", "candidates", "lookahead_bytes")
 
 

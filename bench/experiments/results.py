@@ -37,6 +37,7 @@ class Results:
     machines: list[dict] = field(default_factory=list)
     binaries: list[dict] = field(default_factory=list)
     failures: list[dict] = field(default_factory=list)
+    absences: list[dict] = field(default_factory=list)  # what machines lack, each with the number of cells that need it
     outcomes: dict[str, int] = field(default_factory=dict)
     catalog: Catalog = field(default_factory=Catalog)
     first: str = ""
@@ -145,8 +146,9 @@ def _read(ask, has_unique_labels: bool) -> Results:
     results.speeds = _newest(speeds, SPEED)
     results.tunes = _newest(tunes, TUNE)
     results.failures = ask(
-        "select dataset, kind, algorithm, size, hash, backend, outcome, problem from cells where outcome <> 'done' order by outcome, started, key"
+        "select dataset, kind, algorithm, size, hash, backend, outcome, problem from cells where outcome = 'failed' order by started, key"
     )
+    results.absences = ask("select problem, count(*) as cells from cells where outcome = 'unavailable' group by problem order by problem")
     results.outcomes = {row["outcome"]: row["number"] for row in ask("select outcome, count(*) as number from cells group by outcome")}
     times = ask("select min(started) as first, max(started) as last from cells")[0]
     results.first, results.last = times["first"] or "", times["last"] or ""

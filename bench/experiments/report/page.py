@@ -75,7 +75,7 @@ def page(results: Results, sections: list[Section]) -> str:
     library = vl_convert.javascript_bundle(vl_version=plots.VEGA_LITE) if charts else ""
     return environment.get_template("page.html").render(
         overview=overview.of(results),
-        headings={"datasets": overview.DATASETS, "failures": overview.FAILURES, "verdict": verdict.HEADINGS},
+        headings={"datasets": overview.DATASETS, "failures": overview.FAILURES, "absences": overview.ABSENCES, "verdict": verdict.HEADINGS},
         verdict=verdict,
         lines=verdict.verdict(results),
         sections=sections,

@@ -7,7 +7,7 @@ import subprocess
 from functools import cached_property
 from pathlib import Path
 
-from experiments.catalog import summary_of
+from experiments.catalog import INSTRUCTION_SETS, summary_of
 from experiments.sweep.cell import Cell, digest
 
 
@@ -20,6 +20,7 @@ class Command:
 
     def __init__(self, path: Path):
         self.path = path.resolve()
+        self._absences: dict[str, str] = {}  # by back end
 
     def run(self, *words: str) -> str:
         """Returns the output. Raises Failed with the last line of standard error, or with the exit code if that is empty."""
@@ -60,8 +61,24 @@ class Command:
 
     @cached_property
     def back_ends(self) -> dict[str, bool]:
-        """The back ends, and whether each runs on this machine."""
-        return {entry["name"]: entry["runs_here"] for entry in self._list["back_ends"]} | {"auto": True}
+        """The back ends, and whether each runs on this machine. Those of other architectures do not."""
+        here = {entry["name"]: entry["runs_here"] for entry in self._list["back_ends"]} | {"auto": True}
+        return here | {name: False for name in INSTRUCTION_SETS if name not in here}
+
+    def absence(self, cell: Cell) -> str:
+        """What this machine lacks for a cell and why, empty if it lacks nothing."""
+        if cell.kind != "dedup":
+            return ""
+        processors = self.machine["machine"]["usable_processors"]
+        if cell.threads > processors:
+            return f"{cell.threads} threads do not run at once here: {processors} {'processors are' if processors > 1 else 'processor is'} usable"
+        if cell.backend not in self._absences:
+            self._absences[cell.backend] = "" if self.back_ends[cell.backend] else self._problem_of(cell.backend)
+        return self._absences[cell.backend]
+
+    def _problem_of(self, back_end: str) -> str:
+        """The command's own words, which say why it cannot use a back end."""
+        return self._refusal("--algorithm", "fixed", "--backend", back_end) or f"back end '{back_end}' does not run here"
 
     def cuts(self, cell: Cell) -> list[str]:
         """The options that decide the cuts."""
@@ -88,6 +105,9 @@ class Command:
         words = self.cuts(cell) if cell.kind != "dedup" else self.engine(cell)
         if cell.kind == "dedup" and not self.back_ends[cell.backend]:
             words[words.index("--backend") + 1] = "auto"  # checks the other options
+        return self._refusal(*words)
+
+    def _refusal(self, *words: str) -> str:
         try:
             self.run("chunk", "-q", *words, os.devnull)
         except Failed as refused:

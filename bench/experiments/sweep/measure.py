@@ -61,8 +61,8 @@ def tune(command: Command, cell: Cell, paths: list[Path]) -> dict:
 
 def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | None]:
     """Outcome, problem and result."""
-    if cell.kind == "dedup" and not command.back_ends[cell.backend]:
-        return "unavailable", f"back end '{cell.backend}' does not run here", None
+    if absence := command.absence(cell):
+        return "unavailable", absence, None
     run = {"dedup": dedup, "kernels": kernels, "tune": tune}[cell.kind]
     try:
         paths = data.ready(cell.dataset) if cell.kind != "kernels" else data.files(cell.dataset, cell.bytes)

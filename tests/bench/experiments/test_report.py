@@ -254,11 +254,32 @@ class Report(unittest.TestCase):
         self.assertIn("it depends on the data, 3 answers for 3 data sets", page.text)
         self.assertTrue(any("versions: take gear 8K" in line for line in self.messages), self.messages)
 
+    def test_back_ends_are_compared_at_one_setting(self):
+        for algorithm, rates in (("gear", {"scalar": 1e9, "avx2": 4e9, "cuda": 12e9}), ("ram", {"scalar": 2e9, "avx2": 3e9})):
+            for name, rate in rates.items():
+                self.results.add_run("linux", algorithm, "8K", cuts_of(algorithm, 4096, 8192, 16384), 0.5, rate, backend=name)
+        self.results.add_run("linux", "maxp", "8K", cuts_of("maxp", 4096, 8192, 16384), 0.5, 1e9, backend="avx2")  # nothing to compare it with
+        page = self.page()
+        rows = [row[:1] + row[1:2] + row[-4:-1] for row in page.tables["back-ends"][1:]]
+        self.assertIn(["linux", "gear", "cuda", "12.00", "12.00"], rows)
+        self.assertIn(["linux", "ram", "avx2", "3.00", "1.50"], rows)
+        self.assertEqual(len(rows), 5)
+        self.assertIn("instruction sets up to 4.0 times (gear, avx2); a GPU up to 12.0 times (gear, cuda)", page.text)
+
+    def test_threads_are_compared_with_one(self):
+        for threads, rate in ((1, 1e9), (2, 1.9e9), (4, 3.5e9)):
+            self.results.add_run("linux", "rabin", "8K", cuts_of("rabin", 4096, 8192, 16384), 0.5, rate, threads=threads)
+        self.results.add_run("linux", "gear", "8K", cuts_of("gear", 4096, 8192, 16384), 0.5, 5e9, threads=4)  # never by one
+        page = self.page()
+        self.assertEqual([row[4:5] + row[6:8] for row in page.tables["scaling"][1:]], [["1", "1.00", "1.00"], ["2", "1.90", "0.95"], ["4", "3.50", "0.88"]])
+        self.assertIn("4 threads are 3.5 times as fast as one", page.text)
+
     def test_failures_are_told_and_cannot_become_markup(self):
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="<script>alert(1)</script> & more")
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="unavailable", backend="cuda", problem="no driver")
         page = self.page()
-        self.assertEqual(set(page.sections), {"problems"})
+        self.assertEqual(set(page.sections), {"problems", "missing"})
+        self.assertEqual(page.tables["missing"][1:], [["no driver", "1"]])
         self.assertIn(["failed", "<script>alert(1)</script> & more", "linux", "dedup", "gear", "8K", "sha1", "auto"], page.tables["problems"])
         self.assertIn("0 cells done, 1 failed, 1 unavailable here", re.sub(r"\s+", " ", page.text))
 

@@ -9,6 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from results_files import CATALOG
 from sweeps import BINARY, ROOT, SMALL, SMALL_COUNT, SweepTest, environment
 
 sys.path.insert(0, str(ROOT / "bench"))
@@ -140,6 +141,31 @@ class Endings(SweepTest):
         text = '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gear"]\nbackends = ["scalar", "sse4"]\n'
         self.assertIn("unavailable: back end 'sse4' does not run here", self.sweep(text, binary=without))
         self.assertEqual(self.select("select backend, outcome from cells order by 1"), [("scalar", "done"), ("sse4", "unavailable")])
+
+    def test_what_a_machine_lacks_is_named_once_with_its_reason_and_the_rest_is_done(self):
+        """A GPU, the instruction sets of another architecture, and more threads than run at once."""
+        without = self.disguise(
+            """if [[ $1 == list ]]; then "%s" "$@" | sed '/"name": "cuda"/,/runs_here/s/true/false/'; exit; fi\n"""
+            """if [[ "$*" == *"--backend cuda"* ]]; then echo "cutpoint: error: back end 'cuda' cannot be used: no driver here" >&2; exit 2; fi""" % BINARY
+        )
+        text = (
+            '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gear", "ram"]\nbackends = ["scalar", "neon", "avx2", "cuda"]\n'
+            '[[cells]]\nalgorithms = ["gear"]\nthreads = [1, 4096]\n'
+        )
+        page = self.folder / "page"
+        said = self.sweep(text, "--report", str(page), binary=without)
+        absent = dict(self.select("select problem, count(*) from cells where outcome = 'unavailable' group by 1"))
+        of_other = "avx2" if "neon" in CATALOG.back_ends else "neon"
+        self.assertEqual(absent["back end 'cuda' cannot be used: no driver here"], 2)
+        self.assertEqual([count for problem, count in absent.items() if f"no back end '{of_other}'" in problem], [2])
+        threads = next(problem for problem in absent if problem.startswith("4096 threads do not run at once here: "))
+        self.assertEqual(absent[threads], 1)
+        self.assertEqual(self.select("select count(*) from cells where outcome = 'done' and backend = 'scalar'"), [(2,)])
+        written = (page / "index.html").read_text(encoding="utf-8")
+        missing = written[written.index('<section id="missing">') :]
+        self.assertEqual(missing[: missing.index("</section>")].count("<tr"), 1 + len(absent))
+        self.assertNotIn('id="problems"', written)
+        self.assertIn("unavailable: back end 'cuda' cannot be used: no driver here", said)
 
     def test_a_data_set_that_cannot_be_made_is_named_and_the_rest_is_done(self):
         (self.folder / "data").mkdir()

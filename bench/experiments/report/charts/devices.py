@@ -1,12 +1,20 @@
-"""Processor against GPU: what a job takes by the processor, by a GPU, and by both. The rows are those of scripts/gpu_results.py."""
+"""Processor against GPU: what a job takes by the processor, by a GPU, and by both.
+
+`processor_against_gpu` has the rows of scripts/gpu_results.py, `back_ends` those of sweeps that name back ends.
+"""
 
 import itertools
 
 import altair as alt
 
 from experiments.report.charts.dots import chart, tips
-from experiments.report.section import Key, Panel, Section, number
+from experiments.report.section import Key, Panel, Section, columns_of, number
+from experiments.report.select import aim_text, datasets_of, engine_text, once, plain, size_order, usual
+from experiments.report.style import back_end_looks
+from experiments.results import Results
 
+REFERENCE = "scalar"
+DEVICES = ("cuda", "hybrid")
 COLOURS = ("@stage-reading", "@device", "@stage-delivery", "@stage-joining")
 BAR = 15  # pixels
 GIGA = 1e9
@@ -65,3 +73,51 @@ def processor_against_gpu(rows: list[dict], device: str) -> Section | None:
     caption = f"Cut and fingerprinted with SHA-1 by the processor, by {device}, and by both, of one run; beside a speed stands its bottleneck."
     keys = [Key(name, colour, "bar") for name, colour in colours.items()]
     return Section("processor-against-gpu", "GPU", finding(rows), caption, panels, COLUMNS, rows, keys, panels_a_row=2)
+
+
+BACK_END_COLUMNS = columns_of(
+    ("hash", lambda row: row["hash"]),
+    ("back end", lambda row: row["by"]),
+    ("GB/s", number("bytes_per_second", 2, GIGA)),
+    ("over scalar", lambda row: f"{row['gain']:.2f}"),
+    ("bottleneck", lambda row: row["bottleneck"] or "–"),
+)
+
+
+def gains(rows: list[dict]) -> list[dict]:
+    """Adds to each row its rate over that of the scalar back end at the same setting. Rows without such a rate are left out."""
+    names = ("dataset", "algorithm", "size", "hash")
+    scalar = {tuple(row[name] for name in names): row["bytes_per_second"] for row in rows if row["backend"] == REFERENCE}
+    settings = [(row, tuple(row[name] for name in names)) for row in rows]
+    return [row | {"by": row["backend"], "gain": row["bytes_per_second"] / scalar[key]} for row, key in settings if key in scalar]
+
+
+def gain_text(rows: list[dict]) -> str:
+    """The largest gain by an instruction set and by a device."""
+    words = []
+    for what, chosen in (("instruction sets", [r for r in rows if r["by"] not in DEVICES]), ("a GPU", [r for r in rows if r["by"] in DEVICES])):
+        if chosen:
+            best = max(chosen, key=lambda row: row["gain"])
+            words.append(f"{what} up to {best['gain']:.1f} times ({best['algorithm']}, {best['by']})")
+    return f"The whole engine over its scalar back end: {'; '.join(words)}"
+
+
+def back_ends(results: Results) -> Section | None:
+    """The whole engine by each back end that a sweep names."""
+    rows = usual([row for row in plain(results.runs) if row["backend"] != "auto" and row["bytes_per_second"]], ("threads", "segment"))
+    rows = gains(once(rows, ("dataset", "algorithm", "aim", "hash", "backend")))
+    names = results.catalog.in_order(row["by"] for row in rows)
+    if len(names) < 2:
+        return None
+    colours = {name: "@device" if name in DEVICES else look[0] for name, look in back_end_looks(names, REFERENCE).items()}
+    rows.sort(key=lambda row: list(colours).index(row["by"]))
+    panels, choices = [], {}
+    for aim, hash_name in sorted({(row["aim"], row["hash"]) for row in rows}, key=lambda pair: (pair[1] != rows[0]["hash"], pair[1], size_order(pair[0]))):
+        choice = f"{aim_text(aim)}, {hash_name}"
+        here = [row for row in rows if (row["aim"], row["hash"]) == (aim, hash_name)]
+        for name in datasets_of(here, results):
+            panels.append(Panel(name, panel([row for row in here if row["dataset"] == name], colours), choice))
+        choices[choice] = None
+    caption = f"Whole engine, from files to counted chunks, every back end by name: {engine_text([row | {'backend': 'as named'} for row in rows])}."
+    keys = [Key(name, colour, "bar") for name, colour in colours.items()]
+    return Section("back-ends", "Back ends", gain_text(rows), caption, panels, BACK_END_COLUMNS, rows, keys, list(choices), "mean aimed at, hash")
