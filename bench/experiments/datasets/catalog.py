@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from experiments.datasets.base import Generator, Job
+from experiments.datasets.bench import Bench
 from experiments.datasets.containers import Containers
 from experiments.datasets.images import Images
 from experiments.datasets.media import Media
 from experiments.datasets.packages import Nightly, Packages
+from experiments.datasets.packets import Packets
 from experiments.datasets.servers import Database, Redis
 from experiments.datasets.sources import Gcc, Linux
 from experiments.datasets.synthetic import LowEntropy, Random
@@ -66,8 +68,12 @@ ENTRIES = {
               least=48 * MIB, deterministic=False, packages=("postgresql", "postgresql-contrib")),
         Entry("nightly", "a build server's tree in which one compiled package follows its releases, a tar each", ("DEV",), Nightly, GIB, 8,
               least=8 * MIB, packages=("python3-pip",), also=("the Python package index",), downloads=10 * MIB),
+        Entry("bench", "snapshots of a tree of files under a simulated user: created, deleted, modified; a tar each", ("AE Bench", "P-Dedupe Bench"), Bench, GIB, 20,
+              least=MIB),
         Entry("media", "music, pictures and archives, compressed already", ("PRUNE multimedia",), Media, GIB // 2, 4,
               least=4 * MIB, packages=("dpkg",), also=(DEBIAN,), downloads=200 * MIB),
+        Entry("packets", "synthetic captures of network packets, drawn and never sent", ("AE network traffic",), Packets, GIB // 4, 4,
+              least=MIB),
         Entry("random", "random bytes", (), Random, GIB // 2, 1),
         Entry("low-entropy", "runs of one byte and repeats of short strings among random bytes", ("AE low-entropy strings",), LowEntropy, GIB // 4, 1),
     )

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -19,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments import datasets  # noqa: E402
-from experiments.datasets import catalog, pypi, servers, store, tars  # noqa: E402
+from experiments.datasets import bench, catalog, pypi, servers, store, tars  # noqa: E402
 from experiments.datasets.base import Generator, Planned  # noqa: E402
 
 MIB = 1 << 20
@@ -234,6 +236,122 @@ class Synthetic(OfStore):
         for share in (runs / len(blocks), repeats / len(blocks)):
             self.assertTrue(0.12 < share < 0.4, (runs, repeats, len(blocks)))
         self.assertGreater(len(blocks) - runs - repeats, len(blocks) // 3)
+
+
+class FileSystem(OfStore):
+    """The set that stands for AE's and P-Dedupe's Bench."""
+
+    def trees(self, data_set):
+        """Of each snapshot the content and the time of each file."""
+        trees = []
+        for path in data_set.paths:
+            with tarfile.open(path) as tar:
+                trees.append({member.name: (tar.extractfile(member).read(), member.mtime) for member in tar})
+        return trees
+
+    def test_files_are_created_deleted_and_modified_between_snapshots_and_others_stay(self):
+        data_set = self.make("bench", 32 * MIB, 4)
+        self.assertLess(abs(data_set.bytes - 32 * MIB), 8 * MIB)
+        trees = self.trees(data_set)
+        for before, after in zip(trees, trees[1:]):
+            stayed = before.keys() & after.keys()
+            modified = {name for name in stayed if before[name][0] != after[name][0]}
+            self.assertTrue(before.keys() - after.keys() and after.keys() - before.keys())
+            self.assertAlmostEqual(len(modified) / len(stayed), bench.MODIFIED, delta=0.01)
+            self.assertEqual({name for name in stayed if before[name][1] != after[name][1]}, modified)
+            self.assertGreater(min(after[name][1] for name in after.keys() - before.keys()), max(when for _, when in before.values()))
+
+    def test_modifications_leave_most_of_a_file_wherever_they_are(self):
+        first, second = self.trees(self.make("bench", 64 * MIB, 2))
+        places = Counter()
+        for name in first.keys() & second.keys():
+            old, new = first[name][0], second[name][0]
+            if old != new:
+                begins, ends = old[:16] == new[:16], old[-16:] == new[-16:]
+                places[begins, ends] += 1
+                blocks = {old[at : at + 32] for at in range(0, len(old) - 32)}
+                self.assertGreater(sum(new[at : at + 32] in blocks for at in range(0, len(new) - 32, 32)), len(new) // 32 // 5, name)
+        self.assertEqual(len(places), 4, places)  # at the beginning, the end, both, neither
+
+    def test_some_created_files_are_copies(self):
+        first, second = self.trees(self.make("bench", 64 * MIB, 2))
+        contents = {content for content, _ in first.values()}
+        created = [second[name][0] for name in second.keys() - first.keys()]
+        self.assertTrue(0 < sum(content in contents for content in created) < len(created) // 2)
+
+    def test_the_same_seed_gives_the_same_bytes_even_after_a_kill(self):
+        wanted = self.make("bench", 8 * MIB, 4).checksum
+        child = os.fork()
+        if child == 0:
+            make = bench.Bench.make
+
+            def dies_at_the_third(generator, planned, target, former):
+                make(generator, planned, target, former)
+                if planned.facts["index"] == 2:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            with unittest.mock.patch.object(bench.Bench, "make", dies_at_the_third):
+                self.make("bench", 8 * MIB, 4, folder=self.folder / "again")
+            os._exit(0)
+        self.assertTrue(os.WIFSIGNALED(os.waitpid(child, 0)[1]))
+        self.assertEqual(self.make("bench", 8 * MIB, 4, folder=self.folder / "again").checksum, wanted)
+        self.assertNotEqual(self.make("bench", 8 * MIB, 4, seed=2).checksum, wanted)
+
+
+class Traffic(OfStore):
+    """The synthetic capture of packets, read by the formats' own rules."""
+
+    def frames(self, path):
+        """The times and the frames of a capture."""
+        content = path.read_bytes()
+        self.assertEqual(struct.unpack("<IHHiIII", content[:24])[::6], (0xA1B2C3D4, 1))  # microseconds, little-endian; Ethernet
+        at = 24
+        while at < len(content):
+            seconds, microseconds, captured, length = struct.unpack("<IIII", content[at : at + 16])
+            self.assertEqual(captured, length)
+            yield seconds * 1_000_000 + microseconds, content[at + 16 : at + 16 + length]
+            at += 16 + length
+        self.assertEqual(at, len(content))
+
+    @staticmethod
+    def words(data):
+        """The sum of RFC 1071, word by word; 0xFFFF over a header with its checksum."""
+        total = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+        while total >> 16:
+            total = (total & 0xFFFF) + (total >> 16)
+        return total
+
+    def test_every_packet_is_whole_and_every_connection_in_order(self):
+        data_set = self.make("packets", 8 * MIB, 2)
+        for path in data_set.paths:
+            last, expected, kinds = 0, {}, Counter()
+            for when, frame in self.frames(path):
+                self.assertGreater(when, last)
+                last = when
+                ip = frame[14:]
+                self.assertEqual((frame[12:14], ip[0], struct.unpack("!H", ip[2:4])[0]), (b"\x08\0", 0x45, len(ip)))
+                self.assertEqual(self.words(ip[:20]), 0xFFFF)
+                protocol, segment = ip[9], ip[20:]
+                self.assertEqual(self.words(ip[12:20] + struct.pack("!HH", protocol, len(segment)) + segment), 0xFFFF)
+                kinds[protocol] += 1
+                if protocol == 6:
+                    number, flags = struct.unpack("!I", segment[4:8])[0], segment[13]
+                    sender = ip[12:20] + segment[:4]
+                    if not flags & 2:
+                        self.assertEqual(number, expected[sender])
+                    expected[sender] = (number + len(segment) - 32 + bool(flags & 3)) & 0xFFFFFFFF
+            self.assertEqual(set(kinds), {6, 17})
+
+    def test_objects_are_fetched_again(self):
+        first, second = self.make("packets", 16 * MIB, 2).paths
+        seen = [Counter(frame[66:] for _, frame in self.frames(path) if len(frame) > 20_000) for path in (first, second)]
+        self.assertTrue(seen[0].keys() & seen[1].keys())
+
+    def test_the_seed_decides_every_byte(self):
+        first, again, other = self.make("packets", MIB, 1), self.make("packets", MIB, 1, folder=self.folder / "again"), self.make("packets", MIB, 1, seed=2)
+        self.assertEqual(first.checksum, again.checksum)
+        self.assertNotEqual(first.checksum, other.checksum)
+        self.assertIn("Synthetic", first.info["notes"])
 
 
 class Helpers(unittest.TestCase):
