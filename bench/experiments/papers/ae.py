@@ -2,15 +2,15 @@
 
 import math
 
-from experiments.papers.cells import AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
-from experiments.papers.evidence import Evidence, ratio, value
+from experiments.papers.cells import AE_ALL_SETS, AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
+from experiments.papers.evidence import WIDEST, Evidence, ratio, value
 from experiments.papers.lengths import PERCENTILES, length_cells, share_beyond
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny
 
 NO_MAXIMUM = {"max_bytes": 0}
 LEST_DIVISOR = 8  # the paper's choice: LEST is an eighth of the expected chunk size
 FOUR = ("Rabin_0.25", "MAXP", "AE", "AE-Opt2")
-DRAWN = ("linux", "images")
+DRAWN = ("linux", "images", "bench")
 TAILS = {
     "AE": ("ae-max", "2K", {"value_bytes": 8} | NO_MAXIMUM),
     "Rabin_0": ("rabin", "48:2K:64M", {}),
@@ -106,7 +106,7 @@ def detected_share(evidence: Evidence, dataset: str, expected: str, name: str) -
 
 @table("ae-figure-4", "data", "expected chunk", "AE_MAX", "AE_MAX_T", "AE_MIN", "AE_MIN_T", words=2)
 def figure_4(evidence: Evidence) -> Rows:
-    for dataset in AE_SETS:
+    for dataset in AE_ALL_SETS:
         for expected in AE_EXPECTED:
             runs = [other(evidence, dataset, name, expected, p) for name in ("ae-max", "ae-min") for p in (NO_MAXIMUM, {})]
             yield [dataset, expected, *(plain(value(row, "elimination_ratio"), 4) for row in runs)]
@@ -114,7 +114,7 @@ def figure_4(evidence: Evidence) -> Rows:
 
 @table("ae-figure-5", "data", "expected chunk", *(f"{name}: DER at mean KiB" for name in FOUR), words=2)
 def figure_5(evidence: Evidence) -> Rows:
-    for dataset, stands_for in AE_SETS.items():
+    for dataset, stands_for in AE_ALL_SETS.items():
         for expected in AE_EXPECTED:
             runs = four(evidence, dataset, expected).values()
             cells = [f"{plain(value(row, 'elimination_ratio'), 3)} at {kib(value(row, 'mean_bytes'))}" for row in runs]
@@ -132,12 +132,12 @@ def cutting(evidence: Evidence, dataset: str, name: str, expected: str, backend:
     return evidence.ours.speed(dataset, algorithm, (AE_RABIN if name == "Rabin_0.25" else AE_OTHERS)[expected], backend)
 
 
-@table("ae-figure-7", "data", "expected chunk", *(f"{b} {n}" for b in ("scalar", "AVX2") for n in (*FOUR[:3], "AE / Rabin_0.25", "AE / MAXP")), words=2)
+@table("ae-figure-7", "data", "expected chunk", *(f"{b} {n}" for b in ("scalar", "vectors") for n in (*FOUR[:3], "AE / Rabin_0.25", "AE / MAXP")), words=2)
 def figure_7(evidence: Evidence) -> Rows:
     for dataset in DRAWN:
         for expected in AE_EXPECTED:
             cells = [dataset, expected]
-            for backend in ("scalar", "avx2"):
+            for backend in ("scalar", WIDEST):
                 rabin, maxp, ae = (cutting(evidence, dataset, name, expected, backend) for name in FOUR[:3])
                 cells += [*map(speed, (rabin, maxp, ae)), times(ratio(ae, rabin)), times(ratio(ae, maxp))]
             yield cells
@@ -167,7 +167,7 @@ def figure_8(evidence: Evidence) -> Rows:
 @table("ae-figure-7-opt2", "data, 8 KB", "back end", "AE GB/s", "AE-Opt2 GB/s", "SHA-1 GB/s", words=2)
 def figure_7_opt2(evidence: Evidence) -> Rows:
     for dataset in DRAWN:
-        for backend in ("scalar", "avx2"):
+        for backend in ("scalar", evidence.ours.widest):
             ae, opt = (evidence.ours.run(dataset, "ae-max", AE_OTHERS["8 KB"], p, backend=backend, threads=1) for p in ({}, opt2("8 KB")))
             stages = ((ae, "chunking"), (opt, "chunking"), (ae, "fingerprinting"))
             yield [dataset, backend, *(speed(value(row, f"report.stages.{stage}.bytes_per_second")) for row, stage in stages)]

@@ -11,8 +11,8 @@ ALGORITHMS = {
     "seqcdc-dec": TARGETS, "fixed": TARGETS,
 }  # fmt: skip
 
-DATASETS = ("linux", "gcc", "packages", "images", "redis", "database", "containers", "nightly", "media", "random", "low-entropy")
-REAL = DATASETS[:8]  # with several versions each, like backups
+REAL = ("linux", "gcc", "packages", "images", "redis", "database", "containers", "nightly", "bench")  # with several versions each, like backups
+DATASETS = (*REAL, "media", "packets", "random", "low-entropy")
 
 # P-Dedupe's data sets, and ours that stand for them. Some have no counterpart.
 P_DEDUPE = [
@@ -21,7 +21,7 @@ P_DEDUPE = [
     (("Linux",), "linux"),
     (("Centos", "Fedora", "Freebsd"), "images"),
     (("Redis",), "redis"),
-    (("Bench",), None),
+    (("Bench",), "bench"),
     ((), "database"),
     ((), "containers"),
     ((), "nightly"),
@@ -43,7 +43,8 @@ AE_NEAR = {
     "16 KB": ("16K", "17K", "18K", "19K", "20K"),
 }
 MAXP_WINDOWS = (600, 750, 900, 1100, 1250, 1500, 1800, 2100, 2500, 3000, 3500, 4200, 5000, 6000, 7000, 8500, 10000, 12000)
-AE_SETS = {"linux": "open-source", "packages": "open-source", "images": "VMDK"}
+AE_SETS = {"linux": "open-source", "packages": "open-source", "images": "VMDK"}  # with low-entropy strings
+AE_ALL_SETS = AE_SETS | {"bench": "Bench"}
 
 PRUNE_BITS = {11: "2K:2K:64K", 12: "2K:4K:64K", 13: "2K:8K:64K", 14: "2K:16K:64K", 15: "2K:32K:64K"}
 

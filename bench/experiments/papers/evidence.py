@@ -4,11 +4,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.catalog import INSTRUCTION_SETS
 from experiments.papers.cells import matrix_size
 from experiments.papers.paper import Paper
 from experiments.papers.store_runs import Job
 from experiments.results import RUN, SPEED, TUNE, read
 
+WIDEST = "widest"  # as a back end: the widest instruction set of the machine
+VECTORS = {128: ("sse4", "neon"), 256: ("avx2",), 512: ("avx512",)}  # instruction sets by the bits of their vectors, of each architecture
 USUAL = ("{}", "sha1", "auto", "exact", "memory", 0)  # settings that messages leave out
 
 
@@ -34,7 +37,11 @@ def _text(parameters: dict | None) -> str:
 
 
 class Ours:
-    """A results file. `missing` describes every row that was looked up but does not exist."""
+    """A results file. `missing` describes every row that was looked up but does not exist.
+
+    Back ends are named as the command names them; WIDEST is that of the machine that measured last. A row by an instruction set that this
+    machine lacks is None, and is not missing.
+    """
 
     def __init__(self, path: Path):
         self.missing: list[str] = []
@@ -45,6 +52,18 @@ class Ours:
         infos = {info["checksum"]: info for info in results.datasets}
         self.datasets = {row["dataset"]: infos[row["checksum"]] for row in results.runs}
         self.machines, self.binaries, self.first, self.last = results.machines, results.binaries, results.first, results.last
+        self.sets = [name for name in INSTRUCTION_SETS if self.machines and name in self.machines[-1]["back_ends"]]
+
+    @property
+    def widest(self) -> str:
+        return self.sets[-1] if self.sets else "scalar"
+
+    def of_bits(self, bits: int) -> str | None:
+        """The instruction set with vectors of this width, None if the machine has none."""
+        return next((name for name in VECTORS[bits] if name in self.sets), None)
+
+    def _lacks(self, backend: str | None) -> bool:
+        return backend is None or (backend in INSTRUCTION_SETS and backend not in self.sets)
 
     def _get(self, table: dict, names: tuple[str, ...], key: tuple, kind: str):
         if key not in table:
@@ -59,10 +78,18 @@ class Ours:
         unknown = set(settings) - set(chosen)
         if unknown:
             raise TypeError(f"no settings {unknown}")
-        return self._get(self._runs, RUN, (dataset, algorithm, size, _text(parameters), *(chosen | settings).values()), "dedup")
+        chosen |= settings
+        if self._lacks(chosen["backend"]):
+            return None
+        if chosen["backend"] == WIDEST:
+            chosen["backend"] = self.widest
+        return self._get(self._runs, RUN, (dataset, algorithm, size, _text(parameters), *chosen.values()), "dedup")
 
-    def speed(self, dataset: str, algorithm: str, size: str, backend: str) -> float | None:
+    def speed(self, dataset: str, algorithm: str, size: str, backend: str | None) -> float | None:
         """Bytes a second of cutting alone, in memory, in one thread. The scalar speed counts for a name without a kernel for the back end."""
+        if self._lacks(backend):
+            return None
+        backend = self.widest if backend == WIDEST else backend
         for name in (backend, "scalar"):
             if row := self._speeds.get((dataset, algorithm, size, "{}", "memory", name)):
                 return row["bytes_per_second"]
@@ -108,6 +135,6 @@ class Evidence:
         """The run of every algorithm on every data set at 4, 8 and 16 KiB."""
         return self.ours.run(dataset, algorithm, matrix_size(algorithm, target))
 
-    def cutting(self, dataset: str, algorithm: str, target: str, backend: str) -> float | None:
+    def cutting(self, dataset: str, algorithm: str, target: str, backend: str | None) -> float | None:
         """Bytes a second of the same, cutting alone."""
         return self.ours.speed(dataset, algorithm, matrix_size(algorithm, target), backend)

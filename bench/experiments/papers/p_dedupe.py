@@ -9,7 +9,7 @@ from experiments.papers.lengths import share_beyond
 from experiments.papers.store_runs import SIZE, SIZES, STUDIED
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny
 
-TIMED = ("linux", "packages", "images", "redis")
+TIMED = ("linux", "packages", "images", "redis", "bench")
 SEGMENTS = {"256K": 0.25, "512K": 0.5, "1M": 1, "2M": 2, "4M": 4, "8M": 8}
 FEW_SEGMENTS = ("256K", "1M", "4M")
 JOINS = ("none", "pdedupe")

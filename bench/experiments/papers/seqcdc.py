@@ -26,7 +26,7 @@ def cell(evidence: Evidence, dataset: str, name: str, target: str) -> dict | Non
     return evidence.matrix(dataset, SEQCDC_NAMES[name], target)
 
 
-def cut(evidence: Evidence, dataset: str, name: str, target: str, backend: str) -> float | None:
+def cut(evidence: Evidence, dataset: str, name: str, target: str, backend: str | None) -> float | None:
     return evidence.cutting(dataset, SEQCDC_NAMES[name], target, backend)
 
 

@@ -1,11 +1,12 @@
 """The tables of docs/papers/seqcdc.md about throughput."""
 
 from experiments.papers.cells import TARGETS
-from experiments.papers.evidence import Evidence, ratio, value
+from experiments.papers.evidence import VECTORS, WIDEST, Evidence, ratio, value
 from experiments.papers.seqcdc import BOTH, DRAWN, KB, PLAIN, cut
 from experiments.papers.tables import DASH, Rows, kib, speed, table, times
 
-VECTOR = "avx2"  # the widest that the machine of docs/papers has
+NAMES = {None: "SEQ"} | {bits: f"VSEQ-{bits}" for bits in VECTORS}  # the paper's, by the bits of vectors
+PRINTED = {None: "native", 512: "vector"}
 BASE = {"skip_trigger": 0}
 BASE_LIKE = {"seq_length": 6, "skip_trigger": 0}  # about the mean that skipping gives
 CHUNKING = "report.stages.chunking.bytes_per_second"
@@ -19,7 +20,7 @@ def figure_9(evidence: Evidence) -> Rows:
 @table("order-of-speed", "data", "back end", "paper: order, fastest first", "ours", words=4)
 def order(evidence: Evidence) -> Rows:
     """Algorithms from the fastest on; the paper's as far as its text has them."""
-    statements = {"scalar": evidence.papers["seqcdc"].statements["figure-9"]["order"], VECTOR: evidence.papers["seqcdc"].statements["figure-11"]["order"]}
+    statements = {backend: evidence.papers["seqcdc"].statements[figure]["order"] for backend, figure in (("scalar", "figure-9"), (evidence.ours.widest, "figure-11"))}
     for dataset in DRAWN:
         for backend, paper in statements.items():
             for target in TARGETS:
@@ -41,44 +42,44 @@ def figure_9_ratios(evidence: Evidence) -> Rows:
             yield [f"SEQ over {name}, {KB[target]}", times(statements[key][target]), *(times(over(evidence, name, target, d)) for d in DRAWN)]
 
 
-@table("seqcdc-figure-10", "images, 16 KB", "scalar GB/s", "AVX2 GB/s", "gain", "paper's gain, AVX-512")
+@table("seqcdc-figure-10", "images, 16 KB", "scalar GB/s", *(f"{bits} bits" for bits in VECTORS), "gain of the widest", "paper's gain, 512 bits")
 def figure_10(evidence: Evidence) -> Rows:
     statements = evidence.papers["seqcdc"].statements["figure-10"]
     paper = {"RAM": statements["vram_over_ram"], "SEQ": statements["vseq_over_seq"]}
     for name in ("CRC", "GEAR", "FCDC", "RC", "TTTD", "AE", "RAM", "SEQ"):
-        native, vector = (cut(evidence, "images", name, "16K", backend) for backend in ("scalar", VECTOR))
-        yield [name, speed(native), speed(vector), times(ratio(vector, native)), times(paper.get(name))]
+        native, *vectors, widest = (cut(evidence, "images", name, "16K", backend) for backend in ("scalar", *map(evidence.ours.of_bits, VECTORS), WIDEST))
+        yield [name, speed(native), *map(speed, vectors), times(ratio(widest, native)), times(paper.get(name))]
 
 
-@table("seqcdc-figure-11", "data", "size", "VRAM GB/s", "VSEQ GB/s", "VSEQ / VRAM", words=2)
+@table("seqcdc-figure-11", "data", "size", *(f"{name}-{bits}" for bits in VECTORS for name in ("VRAM", "VSEQ", "VSEQ / VRAM")), words=2)
 def figure_11(evidence: Evidence) -> Rows:
     for dataset in DRAWN:
         for target in TARGETS:
-            ram, seq = (cut(evidence, dataset, name, target, VECTOR) for name in ("RAM", "SEQ"))
-            yield [dataset, KB[target], speed(ram), speed(seq), times(ratio(seq, ram))]
+            cells = [dataset, KB[target]]
+            for backend in map(evidence.ours.of_bits, VECTORS):
+                ram, seq = (cut(evidence, dataset, name, target, backend) for name in ("RAM", "SEQ"))
+                cells += [speed(ram), speed(seq), times(ratio(seq, ram))]
+            yield cells
 
 
-def skipping(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> dict | None:
+def skipping(evidence: Evidence, dataset: str, parameters: dict, backend: str | None) -> dict | None:
     return evidence.ours.run(dataset, "seqcdc-inc", "16K", parameters, hash="xxh3", backend=backend, threads=1)
 
 
-def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> float | None:
+def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str | None) -> float | None:
     """Bytes a second of the engine's chunking stage, in one thread, at 16 KB."""
     return value(skipping(evidence, dataset, parameters, backend), CHUNKING)
 
 
-@table(
-    "seqcdc-figure-12", "data", "SEQ GB/s", "over BASE, same SeqLength", "over BASE, like mean", "paper", "VSEQ GB/s (AVX2)",
-    "over VBASE, same SeqLength", "over VBASE, like mean", "paper (AVX-512)",
-)  # fmt: skip
+@table("seqcdc-figure-12", "data", "", "GB/s", "over BASE or VBASE, same SeqLength", "over it, like mean", "paper", words=2)
 def figure_12(evidence: Evidence) -> Rows:
     statements = evidence.papers["seqcdc"].statements["figure-12"]
     for set_, dataset, label in BOTH:
-        cells = [label]
-        for backend, key in (("scalar", "native"), (VECTOR, "vector")):
+        for bits, name in NAMES.items():
+            backend = evidence.ours.of_bits(bits) if bits else "scalar"
             mine, *bases = (chunking(evidence, dataset, parameters, backend) for parameters in ({}, BASE, BASE_LIKE))
-            cells += [speed(mine), *(times(ratio(mine, base)) for base in bases), statements[key].get(set_, DASH)]
-        yield cells
+            printed = statements[PRINTED[bits]].get(set_, DASH) if bits in PRINTED else DASH
+            yield [label, name, speed(mine), *(times(ratio(mine, base)) for base in bases), printed]
 
 
 @table("seqcdc-figure-12-means", "mean KiB", "SEQ", "BASE, same SeqLength", "BASE, SeqLength 6")
@@ -86,13 +87,17 @@ def figure_12_means(evidence: Evidence) -> Rows:
     return [[label, *(kib(value(skipping(evidence, d, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))] for _, d, label in BOTH]
 
 
-@table("seqcdc-figure-14", "images", "size", "scalar GB/s", "SSE4 GB/s", "AVX2 GB/s", "SSE4 gain", "paper", "AVX2 gain", "paper", words=2)
+@table(
+    "seqcdc-figure-14", "images", "size", "scalar GB/s", *(f"{bits} bits" for bits in VECTORS),
+    *(text for bits in VECTORS for text in (f"gain of {bits}", f"paper, {bits}")), words=2,
+)  # fmt: skip
 def figure_14(evidence: Evidence) -> Rows:
     statements = evidence.papers["seqcdc"].statements["figure-14"]
     for name in ("SEQ", "RAM"):
         for target in TARGETS:
-            native, *wider = (cut(evidence, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
-            paper = [f"{a}–{b}×" for a, b in (statements["sse4"], statements["avx2"])] if (name, target) == ("SEQ", "16K") else [DASH, DASH]
+            native, *wider = (cut(evidence, "images", name, target, backend) for backend in ("scalar", *map(evidence.ours.of_bits, VECTORS)))
+            printed = [statements[backend] for backend in ("sse4", "avx2", "avx512")]
+            paper = [f"{a}–{b}×" for a, b in printed] if (name, target) == ("SEQ", "16K") else [DASH] * len(printed)
             gains = [cell for rate, printed in zip(wider, paper, strict=True) for cell in (times(ratio(rate, native)), printed)]
             yield [name, KB[target], *map(speed, (native, *wider)), *gains]
 

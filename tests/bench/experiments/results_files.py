@@ -56,12 +56,12 @@ def report_of(cuts: str, savings: float | None, mean: int = 8192, size: int = GI
 class ResultsFile:
     """A file to add cells to, each later than the one before."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, back_ends: tuple[str, ...] = ("scalar", "avx2")):
         self.path = path
         self.file = sqlite3.connect(path)
         self.file.executescript(SCHEMA.read_text(encoding="utf-8"))
         self.count = 0
-        machine = {"machine": {"processor_model": "Test Processor", "cores": 2, "instruction_sets": ["avx2"]}, "gpus": [], "back_ends": ["scalar", "avx2"]}
+        machine = {"machine": {"processor_model": "Test Processor", "cores": 2, "processors": 2, "instruction_sets": ["avx2"]}, "gpus": [], "back_ends": list(back_ends)}
         self.file.execute("insert into machines values ('m', ?)", (json.dumps(machine),))
         for key in ("b", "c"):
             self.file.execute("insert into binaries values (?, ?)", (key, json.dumps({"version": f"1.2.3{key}", "catalog": summary_of(LISTING)})))

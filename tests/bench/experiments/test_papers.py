@@ -1,13 +1,16 @@
 """docs/papers: only marked parts are written, with what the results have and the papers say, and what is missing is named."""
 
+import json
 import random
 import re
 import subprocess
 import sys
 import tempfile
 import unittest
+from functools import partial
 from pathlib import Path
 
+from results_files import ResultsFile, cuts_of, report_of
 from sweeps import ROOT, SweepTest, environment
 
 sys.path.insert(0, str(ROOT / "bench"))
@@ -15,10 +18,13 @@ sys.path.insert(0, str(ROOT / "bench"))
 from experiments.catalog import random_mean
 from experiments.papers import pages, paper, runs
 from experiments.papers.__main__ import TABLES
+from experiments.papers.cells import SEQCDC_NAMES, TARGETS, matrix_size
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
+from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.lengths import share_beyond
 from experiments.papers.seqcdc import kendall
 from experiments.papers.seqcdc import rate
+from experiments.papers.seqcdc_speed import BASE, BASE_LIKE
 
 PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
 
@@ -169,6 +175,66 @@ class Arithmetic(unittest.TestCase):
     def test_each_claim_names_its_place_and_number(self):
         for claim in CLAIMS:
             self.assertTrue(claim.place and claim.text and claim.theirs, claim.text)
+
+
+def results_of(back_ends: tuple[str, ...]) -> tuple[Evidence, dict[str, float]]:
+    """Evidence from a machine with these back ends, and the made-up rate of each, which is the same for all algorithms but SeqCDC."""
+    rates = {name: (1 + i) * 1e9 for i, name in enumerate(back_ends)}
+    with tempfile.TemporaryDirectory() as folder:
+        results = ResultsFile(Path(folder, "results.sqlite"), back_ends)
+        for name in SEQCDC_NAMES.values():
+            for size in map(partial(matrix_size, name), TARGETS):
+                factor = 2 if name == "seqcdc-inc" else 1
+                results.add_speeds("images", name, size, cuts_of(name, 4096, 8192, 65536), {b: factor * rate for b, rate in rates.items()})
+        for name in back_ends:
+            for parameters in ({}, BASE, BASE_LIKE):
+                report = report_of(cuts_of("seqcdc-inc", 4096, 8192, 65536), 0.5)
+                report["stages"] = [{"stage": "chunking", "bytes_per_second": rates[name] / (1 + len(parameters))}]
+                settings = {"parameters": json.dumps(parameters, sort_keys=True), "hash": "xxh3", "backend": name, "threads": 1}
+                results.add_run("images", "seqcdc-inc", "16K", "", 0.5, report=report, **settings)
+        return Evidence(paper.read_all(), Ours(results.saved()), {}, Stored({"jobs": {}, "life": {}})), rates
+
+
+class BackEnds(unittest.TestCase):
+    """Pages take the widest instruction set of the machine, and rows of narrower sets stay."""
+
+    def row(self, evidence: Evidence, table: str, *labels: str) -> list[str]:
+        lines = [cells(line) for line in TABLES[table](evidence)]
+        return next(line[len(labels) :] for line in lines if tuple(line[: len(labels)]) == labels)
+
+    def test_a_machine_with_512_bits_shows_them_beside_the_narrower_ones(self):
+        evidence, rates = results_of(("scalar", "sse4", "avx2", "avx512", "avx512-dl"))
+        self.assertEqual((evidence.ours.widest, rates["avx512"]), ("avx512", 4e9))
+        self.assertEqual(self.row(evidence, "seqcdc-figure-10", "SEQ"), ["2", "4", "6", "8", "4×", "3.05×"])
+        self.assertEqual(self.row(evidence, "seqcdc-figure-11", "images", "16 KB"), ["2", "4", "2×", "3", "6", "2×", "4", "8", "2×"])
+        self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-512"), ["4", "2×", "3×", "1.11–1.41×"])
+        self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-128"), ["2", "2×", "3×", "–"])
+        self.assertEqual(self.row(evidence, "seqcdc-figure-14", "SEQ", "16 KB")[:4], ["2", "4", "6", "8"])
+        self.assertEqual(self.row(evidence, "cutting-16K", "ram")[3], "4")
+        self.assertEqual(self.verdict(evidence, 512), HOLDS)
+
+    def verdict(self, evidence: Evidence, bits: int) -> str:
+        claim = next(each for each in CLAIMS if each.text == f"vectors of {bits} bits over scalar SeqCDC, 16 KB")
+        return claim.judge(evidence).verdict
+
+    def test_a_machine_without_them_has_dashes_and_misses_nothing(self):
+        evidence, _ = results_of(("scalar", "sse4", "avx2"))
+        self.assertEqual(self.row(evidence, "seqcdc-figure-10", "SEQ"), ["2", "4", "6", "–", "3×", "3.05×"])
+        self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-256"), ["3", "2×", "3×", "–"])
+        self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-512"), ["–", "–", "–", "1.11–1.41×"])
+        self.assertEqual(self.row(evidence, "cutting-16K", "ram")[3], "3")
+        self.assertEqual([self.verdict(evidence, bits) for bits in (256, 512)], [HOLDS, UNKNOWN])
+        self.assertNotIn("512", " ".join(evidence.ours.missing))
+        self.assertIn("avx2", " ".join(TABLES["where"](evidence)))
+
+    def test_neon_has_128_bits(self):
+        evidence, _ = results_of(("scalar", "neon"))
+        self.assertEqual(self.row(evidence, "seqcdc-figure-10", "SEQ"), ["2", "4", "–", "–", "2×", "3.05×"])
+        self.assertEqual(self.row(evidence, "order-of-speed", "images, 16 KB", "neon")[0], "VSEQ VRAM")
+
+    def test_a_machine_without_vectors_has_the_references(self):
+        evidence, _ = results_of(("scalar",))
+        self.assertEqual(self.row(evidence, "seqcdc-figure-10", "SEQ"), ["2", "–", "–", "–", "1×", "3.05×"])
 
 
 class Pages(SweepTest):
