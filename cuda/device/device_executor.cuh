@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cuda/device/device_block.cuh"
-#include "cuda/device/pci_link.h"
 #include "cuda/device/runtime.cuh"
 #include "cuda/device/sum_and_sort.cuh"
+#include "host/machine/pci_device.h"
 
 namespace cutpoint::cuda {
 
@@ -46,14 +46,14 @@ class device_executor {
     CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
     CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                                     "counting multiprocessors"));
-    const auto folder = pci_folder(device);
-    if (!folder) return folder.error();
+    const auto bus_id = pci_bus_id(device);
+    if (!bus_id) return bus_id.error();
     auto stream = device_stream::create();
     if (!stream) return stream.error();
     auto done = device_event::create_to_wait();
     if (!done) return done.error();
     return result<device_executor>(
-        device_executor(std::move(*stream), std::move(*done), multiprocessors, read_numa_node(*folder)));
+        device_executor(std::move(*stream), std::move(*done), multiprocessors, node_of_pci_device(*bus_id)));
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }

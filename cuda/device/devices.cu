@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cuda/device/runtime.cuh"
+#include "host/machine/pci_device.h"
 
 namespace cutpoint::cuda {
 namespace {
@@ -34,8 +35,8 @@ result<device_info> describe(int index, const driver_probe& probe) {
   cudaDeviceProp properties{};
   const std::string what = "describing device " + std::to_string(index);
   CUTPOINT_RETURN_IF_FAILED(check(cudaGetDeviceProperties(&properties, index), what));
-  const auto folder = pci_folder(index);
-  if (!folder) return folder.error();
+  auto bus_id = pci_bus_id(index);
+  if (!bus_id) return bus_id.error();
 
   device_info info;
   info.index = index;
@@ -44,9 +45,9 @@ result<device_info> describe(int index, const driver_probe& probe) {
   info.compute_capability = {properties.major, properties.minor};
   info.multiprocessor_count = properties.multiProcessorCount;
   info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
-  info.pci_bus_id = folder->substr(folder->rfind('/') + 1);
-  info.link = read_pci_link(*folder);
-  info.numa_node = read_numa_node(*folder);
+  info.link = read_pci_link("/sys/bus/pci/devices/" + *bus_id);
+  info.numa_node = node_of_pci_device(*bus_id);
+  info.pci_bus_id = *std::move(bus_id);
   info.driver = probe.driver;
   info.runtime = probe.runtime;
   info.problem = reason_device_is_unsupported(info.name, info.compute_capability, oldest_code());

@@ -25,10 +25,4 @@ pci_link read_pci_link(const std::filesystem::path& device_folder) {
   return link;
 }
 
-int read_numa_node(const std::filesystem::path& device_folder) {
-  std::ifstream in(device_folder / "numa_node");
-  int node = -1;
-  return in >> node ? node : -1;
-}
-
 }  // namespace cutpoint::cuda

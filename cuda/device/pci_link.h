@@ -1,4 +1,4 @@
-// Reads the PCI Express link and the NUMA node of a device from Linux's sysfs.
+// Reads the PCI Express link of a device from Linux's sysfs. hwloc reports only the speed at which a link runs at the moment.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,5 @@ struct pci_link {
 /// Reads the link of the device with this sysfs folder, such as /sys/bus/pci/devices/0000:17:00.0. Never fails: members that
 /// cannot be read are 0.
 [[nodiscard]] pci_link read_pci_link(const std::filesystem::path& device_folder);
-
-/// Returns the NUMA node that the device is attached to, or -1 if unknown.
-[[nodiscard]] int read_numa_node(const std::filesystem::path& device_folder);
 
 }  // namespace cutpoint::cuda

@@ -117,14 +117,14 @@ result<device_stream> device_stream::create() {
   return device_stream(stream);
 }
 
-result<std::string> pci_folder(int device) {
+result<std::string> pci_bus_id(int device) {
   std::array<char, 32> bus_id{};
   CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), device),
                                   "asking for the bus of device " + std::to_string(device)));
-  std::string folder = bus_id.data();
-  std::transform(folder.begin(), folder.end(), folder.begin(),
+  std::string lower_case = bus_id.data();
+  std::transform(lower_case.begin(), lower_case.end(), lower_case.begin(),
                  [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return "/sys/bus/pci/devices/" + folder;
+  return lower_case;
 }
 
 result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threads, std::size_t shared_bytes) {

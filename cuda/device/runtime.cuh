@@ -41,8 +41,8 @@ class device_scope {
   bool is_entered_ = true;
 };
 
-/// The sysfs folder of a device, such as /sys/bus/pci/devices/0000:17:00.0.
-[[nodiscard]] result<std::string> pci_folder(int device);
+/// Returns the PCI bus id of a device in lower case, such as "0000:17:00.0".
+[[nodiscard]] result<std::string> pci_bus_id(int device);
 
 /// Returns how many blocks of a kernel, each with these threads and bytes of dynamic shared memory, fit on a multiprocessor
 /// of the current device at once, at least 1. It raises the kernel's limit of dynamic shared memory if necessary.

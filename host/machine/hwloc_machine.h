@@ -1,7 +1,8 @@
-// The machine's topology as hwloc reports it, and the order of its processors.
+// The machine's topology as hwloc reports it, the order of its processors, and the place of its PCI devices.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <cutpoint/status.h>
@@ -14,8 +15,9 @@ using hwloc_set = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
 /// How much of the machine hwloc examines.
 enum class machine_detail {
-  processors,  ///< cores and memory nodes, in a few milliseconds and without moving the calling thread
-  all,         ///< caches and devices too
+  processors,   ///< cores and memory nodes, in a few milliseconds and without moving the calling thread
+  pci_devices,  ///< PCI devices too, in some tens of milliseconds
+  all,          ///< caches and the devices of the operating system too
 };
 
 /// Loads the topology of this machine. Errors: backend_failure, if hwloc cannot read it.
@@ -36,5 +38,9 @@ struct processor_place {
 
 /// Returns the set of those hardware threads whose node is `node`; it may be empty.
 [[nodiscard]] hwloc_set processors_near(const std::vector<processor_place>& places, int node);
+
+/// Returns the only memory node that the PCI device with this bus id is attached to. Returns -1 if it is attached to
+/// several nodes, or if the machine has no such device or the topology was loaded without PCI devices.
+[[nodiscard]] int node_of_pci_device(hwloc_topology_t machine, const std::string& bus_id);
 
 }  // namespace cutpoint

@@ -30,6 +30,9 @@ result<hwloc_machine> load_machine(machine_detail detail) {
   } else {
     hwloc_topology_set_cache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
+    if (detail == machine_detail::pci_devices) {
+      hwloc_topology_set_type_filter(raw, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    }
   }
   if (hwloc_topology_load(raw) != 0) {
     return status{status_code::backend_failure,

@@ -71,11 +71,8 @@ TEST(pci_link, is_read_from_sysfs) {
   std::ofstream(folder / "max_link_speed") << "Unknown\n";
   std::ofstream(folder / "current_link_width") << "255\n";
   EXPECT_EQ(read_pci_link(folder), pci_link{});
-  std::ofstream(folder / "numa_node") << "1\n";
-  EXPECT_EQ(read_numa_node(folder), 1);
   std::filesystem::remove_all(folder);
   EXPECT_EQ(read_pci_link(folder), pci_link{});
-  EXPECT_EQ(read_numa_node(folder), -1);
 }
 
 }  // namespace
