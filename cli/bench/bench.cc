@@ -3,8 +3,8 @@
 // Measures job after job: kernels in memory and in the cache, then the engine.
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +20,7 @@
 #include "cli/common/costs.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/lane_options.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/trace_file.h"
@@ -57,7 +58,7 @@ class bench_command final : public subcommand {
   std::string bytes_ = "256M";
   std::vector<std::string> files_;
   std::string rounds_ = "5";
-  std::optional<std::string> threads_;
+  thread_options threads_;
   trace_option trace_;
   output_option output_;
   bool is_json_ = false;
@@ -110,8 +111,7 @@ void bench_command::add_options(CLI::App& app) {
   add_value_option(app, "--data", files_, "FILE",
                    "Measure on the first bytes of this file instead of random bytes (repeatable)");
   add_value_option(app, "--rounds", rounds_, "N", "Rounds, 1 to 1000; the results are medians of the rounds");
-  add_value_option(app, "--threads", threads_, "N",
-                   "Threads of the engine, 1 to 4096 (default: one for each processor)");
+  threads_.add_to(app);
   trace_.add_to(app);
   app.add_flag("--json", is_json_, "Print the results as JSON");
   output_.add_to(app);
@@ -125,12 +125,12 @@ result<bench_facts> bench_command::facts() const {
   if (!bytes) return bytes.error();
   const auto rounds = checked_number("--rounds", rounds_, 1, most_rounds);
   if (!rounds) return rounds.error();
-  const auto threads = threads_ ? checked_number("--threads", *threads_, 1, most_threads) : result<std::uint64_t>(0);
-  if (!threads) return threads.error();
+  engine_options threads{.placement = is_cpu_ ? thread_placement::none : thread_placement::devices};
+  if (const status set = threads_.set(threads); !set.ok()) return set;
   const bool is_all = is_kernels_ == is_engine_;
-  if (is_kernels_ && !is_all && (threads_ || trace_.is_given())) {
-    return usage_error(
-        fmt::format("{} is for the engine, which --kernels does not measure", threads_ ? "--threads" : "--trace"));
+  const std::string_view of_engine = trace_.is_given() ? "--trace" : threads_.first_option();
+  if (is_kernels_ && !is_all && !of_engine.empty()) {
+    return usage_error(fmt::format("{} is for the engine, which --kernels does not measure", of_engine));
   }
   return bench_facts{.processor_model = {},
                      .files = files_,
@@ -139,7 +139,7 @@ result<bench_facts> bench_command::facts() const {
                      .has_kernels = is_all || is_kernels_,
                      .rows = {},
                      .has_engine = is_all || is_engine_,
-                     .thread_count = *threads,
+                     .threads = threads,
                      .setups = {},
                      .engine_rows = {}};
 }
@@ -184,14 +184,14 @@ status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_s
 status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
                                      trace_file* trace, const console& say) const {
   if (!facts.has_engine) return {};
-  auto threads = engine::make({.threads = facts.thread_count});
+  auto threads = engine::make(facts.threads);
   if (!threads) return threads.error();
-  facts.thread_count = threads->thread_count();
+  facts.threads.threads = threads->thread_count();
   facts.setups = engine_setups(!is_cpu_);
   const engine_bench bench(*threads, facts.setups, trace);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
-    if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.thread_count, say);
+    if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.threads.threads, say);
     auto row = bench.measure(jobs[i], data, facts.rounds, interruption());
     say.progress({});
     if (!row) return row.error();

@@ -69,7 +69,7 @@ std::string bench_json(const bench_facts& facts) {
                     {"read_by", to_string(widest_backend())},
                     {"back_ends", json_list(processor_backends(), back_end)},
                     {"rows", json_list(facts.rows, json_of)},
-                    {"thread_count", facts.has_engine ? ordered_json(facts.thread_count) : ordered_json()},
+                    {"thread_count", facts.has_engine ? ordered_json(facts.threads.threads) : ordered_json()},
                     {"engine_back_ends", json_list(facts.setups, setup)},
                     {"engine_rows", json_list(facts.engine_rows, json_of_engine)}});
 }

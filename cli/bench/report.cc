@@ -78,7 +78,7 @@ std::string engine_text(const bench_facts& facts) {
   std::string out = fmt::format(
       "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time\n"
       "GiB/s, and the share of a plain read by as many threads; for devices also of the link and of the kernels\n",
-      facts.thread_count, facts.thread_count == 1 ? "" : "s");
+      facts.threads.threads, facts.threads.threads == 1 ? "" : "s");
   for (const engine_setup& setup : facts.setups) {
     if (!setup.problem.empty()) out += fmt::format("-  {}: {}\n", setup.name, setup.problem);
   }

@@ -21,7 +21,7 @@ struct bench_facts {
   bool has_kernels = true;
   std::vector<bench_row> rows;
   bool has_engine = true;
-  std::uint64_t thread_count = 0;  ///< of the engine
+  engine_options threads;  ///< of the engine
   std::vector<engine_setup> setups;
   std::vector<engine_row> engine_rows;
 };

@@ -8,6 +8,7 @@
 #include <cutpoint/backends.h>
 #include <fmt/format.h>
 
+#include "cli/common/choice.h"
 #include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
@@ -18,11 +19,40 @@ constexpr std::uint64_t most_devices = 4096;
 constexpr std::uint64_t least_device_memory = 16 * MiB;
 constexpr std::uint64_t least_batch = 4 * KiB;
 
+constexpr choice<thread_placement, 3> placements = {
+    {{"none", thread_placement::none}, {"devices", thread_placement::devices}, {"cores", thread_placement::cores}}};
+
 bool may_use_device(backend where) {
   return where == backend::automatic || where == backend::cuda || where == backend::hybrid;
 }
 
 }  // namespace
+
+void thread_options::add_to(CLI::App& command) {
+  add_value_option(command, "--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
+  add_value_option(
+      command, "--placement", placement_, "NAME",
+      "Where threads run and memory lies: none (as the system decides); devices (near to the GPUs in use); "
+      "cores (also each thread on a core of its own) (default: devices if GPUs are asked for, else none)");
+}
+
+std::string_view thread_options::first_option() const {
+  return threads_ ? "--threads" : placement_ ? "--placement" : "";
+}
+
+status thread_options::set(engine_options& engine) const {
+  if (threads_) {
+    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
+    if (!threads) return threads.error();
+    engine.threads = *threads;
+  }
+  if (placement_) {
+    const auto placement = chosen("placement", *placement_, placements);
+    if (!placement) return placement.error();
+    engine.placement = *placement;
+  }
+  return {};
+}
 
 void lane_options::add_to(CLI::App& command) {
   add_value_option(command, "--backend", backend_, "NAME",
@@ -34,21 +64,17 @@ void lane_options::add_to(CLI::App& command) {
                    "Most bytes of memory to use on each GPU, at least 16M (default: 1G)");
   add_value_option(command, "--batch", batch_, "SIZE",
                    "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
-  add_value_option(command, "--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
+  threads_.add_to(command);
 }
 
 status lane_options::set(feed_options& feed, engine_options& engine) const {
   const auto where = parse_backend(backend_);
   if (!where) return where.error();
   feed.where = *where;
-  if (threads_) {
-    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
-    if (!threads) return threads.error();
-    engine.threads = *threads;
-  }
   const bool has_device = *where == backend::cuda || *where == backend::hybrid;
   // `cores` made runs beside other processes slower by 4 and by 7 % (docs/gpu.md).
   engine.placement = has_device ? thread_placement::devices : thread_placement::none;
+  if (const status threads = threads_.set(engine); !threads.ok()) return threads;
   return check_devices(feed);
 }
 

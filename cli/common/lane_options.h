@@ -1,4 +1,4 @@
-// The options that choose the back end, GPUs and threads. None of them changes the result.
+// The options that choose the back end, GPUs and threads, and where these run. None of them changes the result.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,22 @@
 #include <cutpoint/status.h>
 
 namespace cutpoint::cli {
+
+/// How many threads an engine has, and where they run.
+class thread_options {
+ public:
+  void add_to(CLI::App& command);
+
+  /// Returns the first of the options that was given, or an empty name.
+  [[nodiscard]] std::string_view first_option() const;
+
+  /// Sets what was given. Errors: a wrong name, value or bound.
+  [[nodiscard]] status set(engine_options& engine) const;
+
+ private:
+  std::optional<std::string> threads_;
+  std::optional<std::string> placement_;
+};
 
 class lane_options {
  public:
@@ -27,7 +43,7 @@ class lane_options {
   std::optional<std::string> devices_;
   std::optional<std::string> device_memory_;
   std::optional<std::string> batch_;
-  std::optional<std::string> threads_;
+  thread_options threads_;
 };
 
 }  // namespace cutpoint::cli

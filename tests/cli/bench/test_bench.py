@@ -163,6 +163,7 @@ class Engine(Bench):
             with self.subTest(arguments):
                 self.assert_refused(self.run_command("bench", "--engine", *SHORT, *arguments))
         self.assert_refused(self.run_command("bench", "--kernels", "--threads", "2"), "--threads")
+        self.assert_refused(self.run_command("bench", "--kernels", "--placement", "cores"), "--placement")
 
 
 class Names(Bench):

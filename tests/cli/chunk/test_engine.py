@@ -3,7 +3,9 @@
 import itertools
 import os
 import select
+import subprocess
 import unittest
+from pathlib import Path
 
 from command import PATIENCE, CommandTest, is_waiting, wait_until
 from listings import failed_paths, read_jsonl, read_lengths
@@ -54,6 +56,11 @@ class WhatChangesNoCut(CommandTest):
         run = self.wait(process)
         self.assert_done(run)
         self.assertEqual(run.stdout, expected)
+
+    def test_the_placement(self):
+        expected = self.listing(*SMALL, "--threads", "1", "tree")
+        for placement in ("none", "devices", "cores"):
+            self.assertEqual(self.listing(*SMALL, "--threads", "2", "--placement", placement, "tree"), expected, placement)
 
     def test_the_joins_name(self):
         expected = self.listing(*SMALL, "tree")
@@ -112,6 +119,29 @@ class FilesThatChange(CommandTest):
         self.assertIn("error", records[200_000])
 
 
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: a thread has no other")
+class Placement(CommandTest):
+    def affinities(self, placement):
+        """The processors of each thread of a run that waits for its input."""
+        process = self.start("chunk", "--threads", "2", "--placement", placement, "-", stdin=subprocess.PIPE)
+        tasks = Path(f"/proc/{process.pid}/task")
+        wait_until(
+            lambda: ["\nState:\tS" in (task / "status").read_text() for task in tasks.iterdir()].count(True) > 1,
+            "both threads wait",
+        )
+        threads = [os.sched_getaffinity(int(task.name)) for task in tasks.iterdir()]
+        self.assert_done(self.wait(process))
+        return threads
+
+    def test_on_cores_binds_a_thread_that_works_and_else_none(self):
+        usable = os.sched_getaffinity(0)
+        for placement in ("none", "devices"):
+            self.assertTrue(all(each == usable for each in self.affinities(placement)), placement)
+        bound = [each for each in self.affinities("cores") if each != usable]
+        self.assertEqual([len(each) for each in bound], [1])
+        self.assertLess(bound[0], usable)
+
+
 class WrongValues(CommandTest):
     """Each names the option, the value and the bound; nothing is read, and no output is made."""
 
@@ -130,6 +160,10 @@ class WrongValues(CommandTest):
             self.refused("--threads", wrong, told=(f"--threads {wrong}: must be between 1 and 4096",))
         for wrong in ("two", "-1", "", "1.5", "99999999999999999999"):
             self.refused(f"--threads={wrong}", told=("--threads",))
+
+    def test_of_placements(self):
+        self.refused("--placement", "core", told=("no placement 'core', did you mean 'cores'?",))
+        self.refused("--placement", "zzzzzz", told=("no placement 'zzzzzz'", "none", "devices", "cores"))
 
     def test_of_segments(self):
         for wrong in ("0", "4095"):
