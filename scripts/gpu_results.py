@@ -18,7 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 GPU_PAGE = ROOT / "docs" / "gpu.md"
 BEGIN, END = "<!-- scripts/gpu_results.py: begin -->\n", "<!-- scripts/gpu_results.py: end -->\n"
 NUMBERS = (1, 2, 3, 4)
-TABLES = ("chunking", "fingerprints", "end_to_end", "known_chunks")
+RESIDENT = ("chunking", "fingerprints")  # measured by Google Benchmark, of data in device memory
+TABLES = ("end_to_end", "known_chunks")  # measured by cutpoint_device
+# What an H200 should reach, in bytes a second: by algorithm, as a share of a plain read of device memory, and of chunks of 8 KiB.
+CUT_GOALS = {"gear": 1.9e12, "fastcdc": 1.5e12, "mincdc": 2.5e12} | dict.fromkeys(("rabin", "buzhash", "crc32", "adler"), 1.0e12)
+SHARE_GOALS = dict.fromkeys(("ram", "ae", "maxp", "seqcdc"), 0.6)
+FINGERPRINT_GOALS = {"sha1": 1.4e12, "blake3": 1.3e12, "sha256": 0.65e12}
 PROFILED = (  # columns of Nsight Compute's raw page, the first name that a version has
     ("µs", ("gpu__time_duration.sum",)),
     ("registers", ("launch__registers_per_thread",)),
@@ -43,6 +48,42 @@ def table(heads, rows):
 # --- What came back -------------------------------------------------------------------------------------------------------------------
 
 
+def runs_of(file):
+    """The runs in a file of Google Benchmark. One that was killed has left no end of the file."""
+    text = file.read_text()
+    try:
+        return json.loads(text)["benchmarks"]
+    except json.JSONDecodeError:
+        end = text.rfind("\n    }")
+        return json.loads(text[:end] + "\n    }\n  ]\n}")["benchmarks"] if end >= 0 else []
+
+
+def resident(folder, limits):
+    """The rows of data in device memory, as those of cutpoint_device are: cuts alone, and with a fingerprint."""
+    tables = {name: {} for name in RESIDENT}
+    for file in sorted(folder.glob("gpu-part-*-logs/resident.json")):
+        for run in runs_of(file):
+            kind, name, _, size, *_ = run["run_name"].split("/")
+            problem = run.get("error_message", "") if run.get("error_occurred") or run.get("skipped") else ""
+            if not problem and run.get("aggregate_name") != "median":
+                continue
+            if kind == "fingerprint":
+                kind, name, fingerprint = "fingerprints", "fixed", name
+            else:
+                kind, fingerprint = ("fingerprints", kind.split("+")[1]) if "+" in kind else ("chunking", "none")
+            row = tables[kind].setdefault((name, fingerprint), {"name": name, "fingerprint": fingerprint, "rates": [], "problem": ""})
+            if problem:
+                row["problem"] = problem
+                continue
+            row["rates"].append({"batch_bytes": int(size), "bytes_per_second": run["bytes_per_second"]})
+            algorithm = run["label"].split("(")[0]
+            if fingerprint == "none":
+                row["target_bytes_per_second"] = CUT_GOALS.get(algorithm) or SHARE_GOALS.get(algorithm, 0) * limits["read"] or None
+            elif name == "fixed":
+                row["target_bytes_per_second"] = FINGERPRINT_GOALS[fingerprint]
+    return tables
+
+
 def benchmark(folder):
     """The figures of all parts in one: of a row that several parts have, the one with most rates."""
     merged = {}
@@ -60,7 +101,7 @@ def benchmark(folder):
                 key = row["name"], row.get("fingerprint")
                 if key not in rows or len(row["rates"]) >= len(rows[key]["rates"]):
                     rows[key] = row
-    return merged
+    return merged and merged | resident(folder, merged["limits"])
 
 
 def profiles(folder):
@@ -226,7 +267,7 @@ def page(folder, figures, chart):
     yield "\n## Kernels under Nsight Compute\n\n" + table(["kernel", *(head for head, _ in PROFILED)], profiles(folder))
     yield "\n## Variants of the scans, and ways to wait\n\n" + table(["scan or wait", "variant", "GB/s", "of the usual", "µs"], variants(folder))
     yield "\n## Claims\n\n" + claims(folder, figures)
-    problems = [f"- {name}, {row['name']}: {row['problem']}\n" for name in TABLES for row in figures[name].values() if row["problem"]]
+    problems = [f"- {name}, {row['name']}: {row['problem']}\n" for name in (*RESIDENT, *TABLES) for row in figures[name].values() if row["problem"]]
     if problems:
         yield "\n## What is missing\n\n" + "".join(problems)
 

@@ -6,6 +6,14 @@
 
 namespace cutpoint::bench {
 
+void sample_answer::keep_decided(std::uint64_t sample_bytes, std::uint64_t reach) {
+  std::size_t count = 0;
+  std::uint64_t begin = 0;
+  while (count < lengths.size() && reach <= sample_bytes - begin) begin += lengths[count++];
+  lengths.resize(count);
+  digests.resize(count * digest_bytes);
+}
+
 result<sample_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& recipe, byte_span sample) {
   auto print = fingerprinter::make(recipe);
   if (!print) return print.error();

@@ -18,6 +18,10 @@ struct sample_answer {
   std::vector<std::uint32_t> lengths;
   std::vector<std::uint8_t> digests;
   std::size_t digest_bytes = 0;
+
+  /// Drops the chunks at the end that may be others if the stream goes on after its `sample_bytes`: those that begin less
+  /// than `reach` before the end.
+  void keep_decided(std::uint64_t sample_bytes, std::uint64_t reach);
 };
 
 /// Cuts and fingerprints the sample by the reference. Errors: as `fingerprinter::make`.

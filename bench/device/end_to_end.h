@@ -1,15 +1,29 @@
 // Measures data in host memory by lanes of a device.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "bench/device/resident.h"
+#include <cutpoint/chunker.h>
+
+#include "bench/device/report.h"
 #include "cuda/batch/offload.h"
 
 namespace cutpoint::bench {
+
+/// The time after which no measurement is begun.
+using deadline = std::chrono::steady_clock::time_point;
+[[nodiscard]] inline bool is_over(deadline end) { return std::chrono::steady_clock::now() >= end; }
+
+/// The data of all measurements.
+struct device_data {
+  int device = 0;
+  byte_span here;    ///< in host memory
+  byte_span sample;  ///< the first of them, for comparisons with the reference
+};
 
 /// Locks host memory during its life, so that a device copies from it at full speed.
 class memory_lock {

@@ -13,25 +13,12 @@ ordered_json json_of(const batch_rate& rate) {
   return {{"batch_bytes", rate.batch_bytes}, {"bytes_per_second", rate.bytes_per_second}};
 }
 
-ordered_json json_of(const resident_row& row, const device_rates& limits) {
-  ordered_json out = {{"name", row.name},
-                      {"canonical", row.canonical},
-                      {"fingerprint", name_of(row.fingerprint)},
-                      {"mean_chunk_bytes", row.mean_chunk_bytes},
-                      {"rates", ordered_json::array()},
-                      {"batch_for_90_percent", batch_for_90_percent(row.rates)},
-                      {"problem", row.problem}};
-  for (const batch_rate& rate : row.rates) out["rates"].push_back(json_of(rate));
-  if (const auto target = target_of(row, limits)) out["target_bytes_per_second"] = *target;
-  return out;
-}
-
-ordered_json json_of(const end_to_end_row& row, const device_rates& limits) {
+ordered_json json_of(const end_to_end_row& row, const device_limits& limits) {
   ordered_json out = {{"name", row.name},
                       {"canonical", row.canonical},
                       {"fingerprint", name_of(row.fingerprint)},
                       {"rates", ordered_json::array()},
-                      {"target_bytes_per_second", device_targets::end_to_end(limits)},
+                      {"target_bytes_per_second", end_to_end_target(limits.link_in_pinned)},
                       {"problem", row.problem}};
   for (const lanes_rate& each : row.rates) {
     ordered_json rate = json_of(each.rate);
@@ -65,20 +52,15 @@ ordered_json json_of(const device_limits& limits) {
 }  // namespace
 
 std::string device_json(const device_facts& facts) {
-  const device_rates limits = facts.limits.rates();
   ordered_json out = {{"device", facts.device},
                       {"about", ordered_json::object()},
                       {"limits", json_of(facts.limits)},
-                      {"chunking", ordered_json::array()},
-                      {"fingerprints", ordered_json::array()},
                       {"end_to_end", ordered_json::array()},
                       {"known_chunks", ordered_json::array()},
                       {"variants", ordered_json::array()}};
   for (const named_fact& fact : facts.about) out["about"][fact.name] = fact.value;
-  for (const resident_row& row : facts.chunking) out["chunking"].push_back(json_of(row, limits));
-  for (const resident_row& row : facts.fingerprints) out["fingerprints"].push_back(json_of(row, limits));
-  for (const end_to_end_row& row : facts.end_to_end) out["end_to_end"].push_back(json_of(row, limits));
-  for (const end_to_end_row& row : facts.known_chunks) out["known_chunks"].push_back(json_of(row, limits));
+  for (const end_to_end_row& row : facts.end_to_end) out["end_to_end"].push_back(json_of(row, facts.limits));
+  for (const end_to_end_row& row : facts.known_chunks) out["known_chunks"].push_back(json_of(row, facts.limits));
   for (const variant_row& row : facts.variants) out["variants"].push_back(json_of(row));
   out["host_problem"] = facts.host_problem;
   return out.dump(2) + '\n';

@@ -1,4 +1,4 @@
-// cutpoint_device: measures cuts and fingerprints on one GPU beside the limits of that GPU, in one run.
+// cutpoint_device: measures what Google Benchmark cannot on one GPU: its limits, lanes that share it, and variants of its scans.
 //
 // It compares answers before it measures. It exits with 1 if an answer is wrong or something fails (the rest is still
 // measured), and with 2 for wrong usage or without a usable GPU.
@@ -9,12 +9,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/catalog.h>
-#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/topology.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
+#include "bench/common/usual_cuts.h"
 #include "bench/device/end_to_end.h"
+#include "bench/device/runtime.h"
 #include "build_info.h"
 #include "cuda/device/devices.h"
 
@@ -36,25 +37,15 @@ struct options {
   std::string json;
 };
 
-/// A name of the catalog and its chunker.
-struct configuration {
-  std::string_view name;
-  cutpoint::chunker chunker;
-};
-
-/// Returns the names to measure: those of `--name`, else all, or with `--quick` one of each kind of kernel. Each has the
-/// usual sizes, or its own if it does not take them.
-std::vector<configuration> chosen(const options& settings) {
+/// Returns the names to measure: those of `--name`, else all, or with `--quick` one of each kind of kernel.
+std::vector<named_cuts> chosen(const options& settings) {
   const std::vector<std::string> quick = {"gear",   "fastcdc",    "rabin", "buzhash",
                                           "ae-max", "seqcdc-inc", "fixed", "xet"};
   const std::vector<std::string>& wanted = settings.names.empty() && settings.is_quick ? quick : settings.names;
-  const auto sizes = size_settings(std::string(usual_sizes)).value();
-  std::vector<configuration> all;
-  for (const catalog_entry& entry : catalog()) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.name) == wanted.end()) continue;
-    const result<chunker> sized = chunker_at(entry.name, sizes);
-    all.push_back({entry.name, sized ? *sized : entry.defaults});
-  }
+  std::vector<named_cuts> all = usual_cuts();
+  std::erase_if(all, [&](const named_cuts& each) {
+    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), each.name) == wanted.end();
+  });
   return all;
 }
 
@@ -115,21 +106,19 @@ std::vector<named_fact> about(const cuda::device_info& device, const std::vector
 class measurement {
  public:
   measurement(const options& settings, device_facts& facts, const device_data& data, deadline end)
-      : settings_(settings), facts_(facts), data_(data), end_(end), configurations_(chosen(settings)) {}
+      : settings_(settings), facts_(facts), data_(data), end_(end) {}
 
   /// `host` is the memory that `data.here` views.
   void run(std::span<std::uint8_t> host) {
-    for (const configuration& c : configurations_) resident(facts_.chunking, c, fingerprint_kind::none);
-    fingerprints();
     const auto lock = memory_lock::make(host, data_.device);
     if (!lock) {
       facts_.host_problem = lock.error().message();
       return;
     }
     known_chunks();
-    for (const configuration& c : configurations_) {
-      say(fmt::format("{}, sha1, from host memory", c.name));
-      add(facts_.end_to_end, measure_end_to_end(c.name, c.chunker, data_, plan(), end_));
+    for (const named_cuts& each : chosen(settings_)) {
+      say(fmt::format("{}, sha1, from host memory", each.name));
+      add(facts_.end_to_end, measure_end_to_end(each.name, each.cuts, data_, plan(), end_));
     }
   }
 
@@ -140,21 +129,6 @@ class measurement {
   void add(std::vector<Row>& rows, Row row) {
     rows.push_back(std::move(row));
     static_cast<void>(write_files(settings_, facts_));  // the last call reports a failure
-  }
-
-  void resident(std::vector<resident_row>& rows, const configuration& c, fingerprint_kind kind) {
-    say(fmt::format("{}, {}, in device memory", c.name, name_of(kind)));
-    add(rows, measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
-  }
-
-  /// Measures fingerprints of chunks of 8 KiB, whose cuts take almost no time, and of gear's chunks.
-  void fingerprints() {
-    for (const configuration& c : configurations_) {
-      if (c.name != "fixed" && c.name != "gear") continue;
-      for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
-        resident(facts_.fingerprints, c, kind);
-      }
-    }
   }
 
   void known_chunks() {
@@ -174,7 +148,6 @@ class measurement {
   device_facts& facts_;
   const device_data& data_;
   deadline end_;
-  std::vector<configuration> configurations_;
 };
 
 result<device_facts> measure(const options& settings, const cuda::device_info& device) {
@@ -184,10 +157,9 @@ result<device_facts> measure(const options& settings, const cuda::device_info& d
   const deadline end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(seconds);
   if (status used = use_device(settings.device); !used.ok()) return used;
   device_facts facts{.device = device.name, .about = about(device, reported_clocks(settings.device))};
-  facts.resident_sizes =
-      no_larger_than(settings.most_bytes, resident_batch_sizes(device.memory_bytes, settings.is_quick));
   const std::uint64_t host_bytes = std::min(usual_host_bytes, settings.most_bytes);
-  const auto there = random_device_bytes(std::max(host_bytes, facts.resident_sizes.back()));
+  const std::uint64_t largest = std::min(resident_batch_sizes(device.memory_bytes).back(), settings.most_bytes);
+  const auto there = random_device_bytes(std::max(host_bytes, largest));
   if (!there) return there.error();
   const auto limits = measure_limits(*there);
   if (!limits) return limits.error();
@@ -200,8 +172,7 @@ result<device_facts> measure(const options& settings, const cuda::device_info& d
       facts.variants.push_back({.name = "variants", .variant = "the rest", .problem = measured.message()});
     return facts;
   }
-  const device_data data{settings.device, *there, *here,
-                         byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};
+  const device_data data{settings.device, *here, byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};
   measurement(settings, facts, data, end).run(*here);
   return facts;
 }
@@ -213,7 +184,7 @@ int complain(const status& failure, int exit_code) {
 
 int main(int argc, char** argv) {
   options settings;
-  CLI::App app("Measures cuts and fingerprints on one GPU beside the limits of that GPU", "cutpoint_device");
+  CLI::App app("Measures one GPU: its limits, lanes that share it, and variants of its scans", "cutpoint_device");
   app.add_option("--device", settings.device, "number of the GPU in cutpoint info")->capture_default_str();
   app.add_option("--name", settings.names, "names of the catalog; default: all, at 2K:8K:64K if they take it");
   app.add_flag("--quick", settings.is_quick, "a few names and sizes, within a minute");

@@ -61,34 +61,6 @@ std::string limits_table(const device_limits& limits) {
                         limits.integer_operations / 1e12, limits.launch_seconds * 1e6);
 }
 
-std::string resident_table(const std::vector<resident_row>& rows, const device_facts& facts, bool has_fingerprints) {
-  std::vector<std::string> heads = {"name"};
-  if (has_fingerprints) heads.emplace_back("fingerprint");
-  heads.emplace_back("mean chunk");
-  for (const std::uint64_t size : facts.resident_sizes) heads.push_back(batch_label(size) + ", GB/s");
-  heads.insert(heads.end(), {"best of read", "target, GB/s (reached)", "batch for 90 %"});
-  table t(heads);
-  for (const resident_row& row : rows) {
-    std::vector<std::string> cells = {row.name};
-    if (has_fingerprints) cells.emplace_back(name_of(row.fingerprint));
-    cells.push_back(row.mean_chunk_bytes > 0 ? fmt::format("{:.0f}", row.mean_chunk_bytes) : "-");
-    for (const std::uint64_t size : facts.resident_sizes) {
-      const auto rate = std::find_if(row.rates.begin(), row.rates.end(),
-                                     [&](const batch_rate& each) { return each.batch_bytes == size; });
-      cells.push_back(rate == row.rates.end() ? "-" : gigabytes(rate->bytes_per_second));
-    }
-    if (const auto best = best_of(row.rates)) {
-      cells.push_back(share(best->bytes_per_second, facts.limits.read));
-      cells.push_back(held_against(best->bytes_per_second, target_of(row, facts.limits.rates())));
-      cells.push_back(batch_label(batch_for_90_percent(row.rates)));
-    } else {
-      cells.insert(cells.end(), {"-", "-", "-"});
-    }
-    t.add(cells);
-  }
-  return t.text();
-}
-
 std::vector<batch_rate> rates_of(const end_to_end_row& row, std::uint64_t lanes) {
   std::vector<batch_rate> rates;
   for (const lanes_rate& each : row.rates) {
@@ -116,7 +88,7 @@ std::string end_to_end_table(const std::vector<end_to_end_row>& rows, const devi
       if (best) fastest = std::max(fastest, best->bytes_per_second);
     }
     cells.push_back(fastest > 0 ? share(fastest, facts.limits.link_in_pinned) : "-");
-    cells.push_back(fastest > 0 ? held_against(fastest, device_targets::end_to_end(facts.limits.rates())) : "-");
+    cells.push_back(fastest > 0 ? held_against(fastest, end_to_end_target(facts.limits.link_in_pinned)) : "-");
     t.add(cells);
   }
   return t.text();
@@ -142,8 +114,6 @@ void for_each_problem(const device_facts& facts, Each each) {
                          const std::string& problem) {
     if (!problem.empty()) each(fmt::format("{}, {}, {}: {}", what, name, name_of(kind), problem), problem);
   };
-  for (const auto& row : facts.chunking) check("in device memory", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.fingerprints) check("in device memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.end_to_end) check("from host memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.known_chunks) check("known chunks", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.variants) {
@@ -153,12 +123,6 @@ void for_each_problem(const device_facts& facts, Each each) {
 }
 
 }  // namespace
-
-std::optional<double> target_of(const resident_row& row, const device_rates& limits) {
-  if (row.fingerprint == fingerprint_kind::none) return device_targets::chunking(algorithm_of(row.canonical), limits);
-  if (algorithm_of(row.canonical) != "fixed") return std::nullopt;
-  return device_targets::fingerprints(row.fingerprint);
-}
 
 std::vector<std::string> failures(const device_facts& facts) {
   std::vector<std::string> sentences;
@@ -176,8 +140,6 @@ std::string device_markdown(const device_facts& facts) {
       "compared "
       "with the reference's before anything was timed.\n";
   out += "\n## Limits of this device\n\n" + limits_table(facts.limits);
-  out += "\n## Data in device memory: cuts\n\n" + resident_table(facts.chunking, facts, false);
-  out += "\n## Data in device memory: cuts and fingerprints\n\n" + resident_table(facts.fingerprints, facts, true);
   out += "\n## Data in pinned host memory: copied in, cuts, SHA-1, results copied out\n\n" +
          end_to_end_table(facts.end_to_end, facts);
   out += "\n## Known chunks of 8 KiB in pinned host memory: copied in, fingerprints, these copied out\n\n" +

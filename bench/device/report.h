@@ -29,18 +29,6 @@ struct device_limits {
   double link_out_duplex = 0;
   double launch_seconds = 0;      ///< launch of an empty kernel, and the wait for it
   double integer_operations = 0;  ///< operations on 32 bits, a second
-
-  [[nodiscard]] device_rates rates() const { return {.read = read, .link_in = link_in_pinned}; }
-};
-
-/// One algorithm and fingerprint, over data in device memory.
-struct resident_row {
-  std::string name;
-  std::string canonical;
-  fingerprint_kind fingerprint = fingerprint_kind::none;
-  double mean_chunk_bytes = 0;
-  std::vector<batch_rate> rates = {};
-  std::string problem = {};  ///< says why measurements are missing; else empty
 };
 
 /// The speed of a number of lanes with batches of one size.
@@ -71,17 +59,11 @@ struct device_facts {
   std::string device;
   std::vector<named_fact> about = {};
   device_limits limits = {};
-  std::vector<std::uint64_t> resident_sizes = {};
-  std::vector<resident_row> chunking = {};      ///< without fingerprints
-  std::vector<resident_row> fingerprints = {};  ///< of the chunks of `fixed` and of `gear`
   std::vector<end_to_end_row> end_to_end = {};
   std::vector<end_to_end_row> known_chunks = {};
   std::vector<variant_row> variants = {};
   std::string host_problem = {};  ///< says why data in pinned host memory were not measured; else empty
 };
-
-/// Returns the row's target, or nullopt without one.
-[[nodiscard]] std::optional<double> target_of(const resident_row& row, const device_rates& limits);
 
 /// Returns the rows' problems as sentences, except `out_of_time`.
 [[nodiscard]] std::vector<std::string> failures(const device_facts& facts);

@@ -23,39 +23,34 @@ __global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
   }
 }
 
-/// Measures the time of work in one stream between two events.
-class stopwatch {
- public:
-  [[nodiscard]] static result<stopwatch> make() {
-    auto stream = cuda::device_stream::create();
-    if (!stream) return stream.error();
-    auto begin = cuda::device_event::create();
-    if (!begin) return begin.error();
-    auto end = cuda::device_event::create();
-    if (!end) return end.error();
-    return stopwatch(std::move(*stream), std::move(*begin), std::move(*end));
-  }
+}  // namespace
 
-  /// Returns the mean seconds of `calls` calls.
-  [[nodiscard]] result<double> seconds(const std::function<status(CUstream_st*)>& enqueue, int calls) const {
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(begin_.get(), stream_.get()), "recording an event"));
-    for (int i = 0; i < calls; ++i) CUTPOINT_RETURN_IF_FAILED(enqueue(stream_.get()));
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(end_.get(), stream_.get()), "recording an event"));
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventSynchronize(end_.get()), "waiting for what is measured"));
-    const auto seconds = cuda::seconds_between(begin_, end_);
-    return seconds ? result<double>(*seconds / calls) : seconds;
-  }
-
- private:
-  stopwatch(cuda::device_stream stream, cuda::device_event begin, cuda::device_event end)
-      : stream_(std::move(stream)), begin_(std::move(begin)), end_(std::move(end)) {}
-
-  cuda::device_stream stream_;
-  cuda::device_event begin_;
-  cuda::device_event end_;
+struct device_stopwatch::objects {
+  cuda::device_stream stream;
+  cuda::device_event begin;
+  cuda::device_event end;
 };
 
-}  // namespace
+result<device_stopwatch> device_stopwatch::make() {
+  auto stream = cuda::device_stream::create();
+  if (!stream) return stream.error();
+  auto begin = cuda::device_event::create();
+  if (!begin) return begin.error();
+  auto end = cuda::device_event::create();
+  if (!end) return end.error();
+  return device_stopwatch(
+      std::shared_ptr<const objects>(new objects{std::move(*stream), std::move(*begin), std::move(*end)}));
+}
+
+result<double> device_stopwatch::seconds(const std::function<status(CUstream_st*)>& enqueue, int calls) const {
+  const auto& [stream, begin, end] = *objects_;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(begin.get(), stream.get()), "recording an event"));
+  for (int i = 0; i < calls; ++i) CUTPOINT_RETURN_IF_FAILED(enqueue(stream.get()));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(end.get(), stream.get()), "recording an event"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaEventSynchronize(end.get()), "waiting for what is measured"));
+  const auto seconds = cuda::seconds_between(begin, end);
+  return seconds ? result<double>(*seconds / calls) : seconds;
+}
 
 status use_device(int device) { return check(cudaSetDevice(device), "choosing device " + std::to_string(device)); }
 
@@ -79,7 +74,7 @@ result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, s
 }
 
 result<double> median_device_seconds(const std::function<status(CUstream_st*)>& enqueue, int samples) {
-  const auto clock = stopwatch::make();
+  const auto clock = device_stopwatch::make();
   if (!clock) return clock.error();
   const auto first = clock->seconds(enqueue, 1);  // loads code, partitions the batch
   if (!first) return first.error();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/cuda.h>
@@ -30,6 +31,23 @@ struct device_bytes {
 
 /// Waits for the device and copies bytes of its memory to the host.
 [[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::uint64_t size);
+
+/// Measures by CUDA's events the time that work takes in a stream of its own.
+class device_stopwatch {
+ public:
+  /// Makes a stream and events of the current device. Errors: backend_failure.
+  [[nodiscard]] static result<device_stopwatch> make();
+
+  /// Returns the mean seconds that the device takes for the work of `calls` calls of `enqueue`, which puts it into the
+  /// stream. Errors: those of `enqueue`; backend_failure.
+  [[nodiscard]] result<double> seconds(const std::function<status(CUstream_st*)>& enqueue, int calls) const;
+
+ private:
+  struct objects;
+  explicit device_stopwatch(std::shared_ptr<const objects> own) : objects_(std::move(own)) {}
+
+  std::shared_ptr<const objects> objects_;
+};
 
 /// Returns the seconds that the device takes for the work that `enqueue` puts into its stream: the median of `samples`
 /// samples of several calls each, by CUDA's events, after two calls that do not count.

@@ -1,36 +1,56 @@
 // The program cutpoint_bench: Google Benchmark measures each algorithm and each fingerprint with each back end of the
-// processor, in one thread, on the same bytes.
+// processor, in one thread, and with a GPU, on the same bytes; and the engine, end to end.
+//
+// It exits with 1 if an answer is wrong or something fails, and with 2 for wrong usage.
+#include <algorithm>
 #include <future>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include <benchmark/benchmark.h>
 #include <cutpoint/backends.h>
-#include <cutpoint/catalog.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/speed.h>
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 
+#include "bench/common/usual_cuts.h"
 #include "bench/kernels/measure.h"
+#include "bench/kernels/suite.h"
 #include "build_info.h"
 
 namespace cutpoint::bench {
 
+benchmark::internal::Benchmark* add(const suite& all, const std::string& name,
+                                    std::function<void(benchmark::State&)> run) {
+  return benchmark::RegisterBenchmark(name.c_str(), [end = all.end, body = std::move(run)](benchmark::State& state) {
+    if (std::chrono::steady_clock::now() >= end) return skip(state, "not measured: out of time");
+    body(state);
+  });
+}
+
+void add_skipped(const std::string& name, const std::string& reason) {
+  benchmark::RegisterBenchmark(name.c_str(), [reason](benchmark::State& state) {
+    skip(state, reason);
+  })->Repetitions(1);
+}
+
 namespace {
 
 constexpr std::uint64_t sample_bytes = 32 * MiB;
-constexpr std::uint64_t message_bytes = 8 * KiB;
 
-void register_chunker(const chunker& reference, const backend_info& where, std::string_view name, byte_span bytes,
-                      std::shared_future<std::vector<chunk>> expected) {
-  const auto placed = chunker_on(reference, where.kind);
+std::string not_here(const backend_info& where) { return fmt::format("this processor does not run {}", where.name); }
+
+void add_chunker(const suite& all, const named_cuts& each, const backend_info& where,
+                 std::shared_future<std::vector<chunk>> expected) {
+  const std::string name = fmt::format("chunk/{}/{}", each.name, where.name);
+  if (!where.runs_here) return add_skipped(name, not_here(where));
+  const auto placed = chunker_on(each.cuts, where.kind);
   if (!placed || backend_of(*placed) != where.kind) return;
-  benchmark::RegisterBenchmark(fmt::format("chunk/{}/{}", name, where.name).c_str(), [=](benchmark::State& state) {
+  add(all, name, [bytes = all.bytes, cuts = *placed, expected](benchmark::State& state) {
     measure(
-        state, bytes, [&] { return placed->find_cuts(bytes); }, expected.get(),
-        "the cuts are not those of the reference");
-    state.SetLabel(reference.canonical());
+        state, bytes, [&] { return cuts.find_cuts(bytes); }, expected.get(), "the cuts are not those of the reference");
+    state.SetLabel(cuts.canonical());
   });
 }
 
@@ -45,11 +65,13 @@ std::vector<digest> reference_digests(fingerprint_kind kind, byte_span bytes) {
   return digests;
 }
 
-void register_fingerprint(const fingerprint_info& info, const backend_info& where, byte_span bytes,
-                          std::shared_future<std::vector<digest>> expected) {
+void add_fingerprint(const suite& all, const fingerprint_info& info, const backend_info& where,
+                     std::shared_future<std::vector<digest>> expected) {
+  const std::string name = fmt::format("fingerprint/{}/{}", info.name, where.name);
+  if (!where.runs_here) return add_skipped(name, not_here(where));
   const auto make = [=] { return fingerprints_on(info.kind, where.kind); };
   if (const auto placed = make(); !placed || placed->where != where.kind) return;
-  const auto run = [=](benchmark::State& state) {
+  add(all, name, [bytes = all.bytes, make, expected](benchmark::State& state) {
     const chosen_fingerprinter placed = *make();
     std::vector<digest> digests(bytes.size() / message_bytes);
     const auto hash_all = [&]() -> const std::vector<digest>& {
@@ -58,8 +80,59 @@ void register_fingerprint(const fingerprint_info& info, const backend_info& wher
       return digests;
     };
     measure(state, bytes, hash_all, expected.get(), "a digest is not that of the hash library");
-  };
-  benchmark::RegisterBenchmark(fmt::format("fingerprint/{}/{}", info.name, where.name).c_str(), run);
+  });
+}
+
+void add_kernels(const suite& all) {
+  const byte_span bytes = all.bytes;
+  add(all, "read", [bytes, sum = plain_read(bytes, backend::automatic)](benchmark::State& state) {
+    measure(
+        state, bytes, [&] { return plain_read(bytes, backend::automatic); }, sum,
+        "the sum of the bytes differs from that of the first read");
+  });
+  // The expected answers are made when the first benchmark that was chosen needs them.
+  for (const named_cuts& each : usual_cuts()) {
+    const auto expected =
+        std::async(std::launch::deferred, [bytes, cuts = each.cuts] { return cuts.find_cuts(bytes); }).share();
+    for (const backend_info& where : processor_backends()) add_chunker(all, each, where, expected);
+  }
+  for (const fingerprint_info& info : fingerprints()) {
+    if (info.kind == fingerprint_kind::none) continue;
+    const auto expected =
+        std::async(std::launch::deferred, [=] { return reference_digests(info.kind, bytes); }).share();
+    for (const backend_info& where : processor_backends()) add_fingerprint(all, info, where, expected);
+  }
+}
+
+/// Removes this program's own option `--name=VALUE` from the arguments and returns its last value.
+std::optional<std::string> own_option(std::vector<char*>& arguments, std::string_view name) {
+  const std::string begin = fmt::format("--{}=", name);
+  std::optional<std::string> value;
+  std::erase_if(arguments, [&](const char* each) {
+    const bool is_it = std::string_view(each).starts_with(begin);
+    if (is_it) value = each + begin.size();
+    return is_it;
+  });
+  return value;
+}
+
+/// Sets what the program's own options say. Errors: invalid_argument.
+status take_own_options(std::vector<char*>& arguments, suite& all) {
+  if (const auto text = own_option(arguments, "bytes")) {
+    const auto bytes = parse_size(*text);
+    if (!bytes || *bytes < 64 * KiB) {
+      return {status_code::invalid_argument, fmt::format("--bytes={}: give a size of at least 64K", *text)};
+    }
+    all.most_bytes = *bytes;
+  }
+  if (const auto text = own_option(arguments, "seconds")) {
+    const auto seconds = parse_number(*text);
+    if (!seconds || *seconds == 0 || *seconds > 86400) {
+      return {status_code::invalid_argument, fmt::format("--seconds={}: give a number from 1 to 86400", *text)};
+    }
+    all.end = std::chrono::steady_clock::now() + std::chrono::seconds(*seconds);
+  }
+  return {};
 }
 
 }  // namespace
@@ -70,38 +143,27 @@ int main(int argc, char** argv) {
   std::string aggregates = "--benchmark_report_aggregates_only=true";
   std::vector<char*> arguments(argv, argv + argc);
   arguments.insert(arguments.begin() + 1, {repetitions.data(), aggregates.data()});
+  suite all;
+  if (const status own = take_own_options(arguments, all); !own.ok()) {
+    fmt::print(stderr, "cutpoint_bench: {}\n", own.message());
+    return 2;
+  }
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
 
-  const aligned_bytes data = aligned_bytes::random(sample_bytes);
-  const byte_span bytes = data.view();
+  const aligned_bytes data = aligned_bytes::random(std::min(sample_bytes, all.most_bytes));
+  all.bytes = data.view();
   benchmark::AddCustomContext("commit", build_commit);
   benchmark::AddCustomContext("compiler", fmt::format("{} {}", build_compiler, build_flags));
-  const std::uint64_t sum = plain_read(bytes, backend::automatic);
-  benchmark::RegisterBenchmark("read", [&](benchmark::State& state) {
-    measure(
-        state, bytes, [&] { return plain_read(bytes, backend::automatic); }, sum,
-        "the sum of the bytes differs from that of the first read");
-  });
-  // The expected answers are made when the first benchmark that was chosen needs them.
-  for (const catalog_entry& entry : catalog()) {
-    const auto expected = std::async(std::launch::deferred, [&] { return entry.defaults.find_cuts(bytes); }).share();
-    for (const backend_info& where : processor_backends()) {
-      if (where.runs_here) register_chunker(entry.defaults, where, entry.name, bytes, expected);
-    }
-  }
-  for (const fingerprint_info& info : fingerprints()) {
-    if (info.kind == fingerprint_kind::none) continue;
-    const auto expected =
-        std::async(std::launch::deferred, [&] { return reference_digests(info.kind, bytes); }).share();
-    for (const backend_info& where : processor_backends()) {
-      if (where.runs_here) register_fingerprint(info, where, bytes, expected);
-    }
-  }
+  add_kernels(all);
+  add_resident(all);
+  add_engine(all);
+  add_intrinsics(all);
+  add_baselines(all);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  return 0;
+  return has_failed ? 1 : 0;
 }
 
 }  // namespace cutpoint::bench

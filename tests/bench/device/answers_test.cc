@@ -27,6 +27,16 @@ TEST(device_answers, are_those_of_the_reference) {
   EXPECT_EQ(answer_fault(cuts_only, cuts_only.lengths, {}), "");
 }
 
+TEST(device_answers, for_a_longer_stream_are_those_that_the_sample_decides) {
+  for (const auto& [reach, count] :
+       {std::pair(300u, 3u), std::pair(400u, 3u), std::pair(401u, 2u), std::pair(1001u, 0u)}) {
+    sample_answer answer = expected(fingerprint_kind::sha1);
+    answer.keep_decided(1000, reach);
+    EXPECT_EQ(answer.lengths.size(), count) << reach;
+    EXPECT_EQ(answer.digests.size(), count * 20) << reach;
+  }
+}
+
 TEST(device_answers, of_other_chunks_are_named_by_the_first) {
   const sample_answer answer = expected(fingerprint_kind::sha1);
   const auto fault = [&](const std::vector<std::uint32_t>& lengths) {

@@ -23,11 +23,9 @@ TEST(median, is_the_one_in_the_middle) {
 }
 
 TEST(resident_batch_sizes, are_those_of_which_four_fit) {
-  EXPECT_THAT(resident_batch_sizes(141 * GiB, false), ElementsAre(64 * MiB, 256 * MiB, 1 * GiB, largest_batch));
-  EXPECT_THAT(resident_batch_sizes(8 * GiB, false), ElementsAre(64 * MiB, 256 * MiB, 1 * GiB));
-  EXPECT_THAT(resident_batch_sizes(1 * MiB, false), ElementsAre(64 * MiB));
-  EXPECT_THAT(resident_batch_sizes(141 * GiB, true), ElementsAre(1 * GiB));
-  EXPECT_THAT(resident_batch_sizes(2 * GiB, true), ElementsAre(256 * MiB));
+  EXPECT_THAT(resident_batch_sizes(141 * GiB), ElementsAre(64 * MiB, 256 * MiB, 1 * GiB, largest_batch));
+  EXPECT_THAT(resident_batch_sizes(8 * GiB), ElementsAre(64 * MiB, 256 * MiB, 1 * GiB));
+  EXPECT_THAT(resident_batch_sizes(1 * MiB), ElementsAre(64 * MiB));
 }
 
 TEST(sizes_no_larger_than, are_each_there_once) {
@@ -47,21 +45,7 @@ TEST(calls_per_sample, make_a_sample_long_enough_and_no_longer) {
 TEST(batches, are_judged_by_the_fastest) {
   const std::vector<batch_rate> rates = {{64, 500}, {256, 901}, {1024, 1000}, {4096, 990}};
   EXPECT_EQ(best_of(rates)->batch_bytes, 1024u);
-  EXPECT_EQ(batch_for_90_percent(rates), 256u);
   EXPECT_EQ(best_of({}), std::nullopt);
-  EXPECT_EQ(batch_for_90_percent({}), 0u);
-}
-
-TEST(targets, are_set_by_algorithm_and_by_what_the_device_does_at_most) {
-  const device_rates limits{.read = 4e12, .link_in = 50e9};
-  EXPECT_EQ(device_targets::chunking("gear", limits), 1.9e12);
-  EXPECT_EQ(device_targets::chunking("rabin", limits), 1.0e12);
-  EXPECT_EQ(device_targets::chunking("seqcdc", limits), 2.4e12);
-  EXPECT_EQ(device_targets::chunking("fixed", limits), std::nullopt);
-  EXPECT_EQ(device_targets::fingerprints(fingerprint_kind::sha256), 0.65e12);
-  EXPECT_EQ(device_targets::fingerprints(fingerprint_kind::md5), std::nullopt);
-  EXPECT_EQ(device_targets::end_to_end(limits), 47.5e9);
-  EXPECT_EQ(algorithm_of("gear(min_bytes=2048,avg_bytes=8192)"), "gear");
 }
 
 device_facts some_facts() {
@@ -74,21 +58,11 @@ device_facts some_facts() {
                   .link_out_duplex = 40e9,
                   .launch_seconds = 9.5e-6,
                   .integer_operations = 16e12};
-  facts.resident_sizes = {64 * MiB, largest_batch};
-  facts.chunking = {{.name = "gear",
-                     .canonical = "gear(avg_bytes=8192)",
-                     .mean_chunk_bytes = 9950.4,
-                     .rates = {{64 * MiB, 600e9}, {largest_batch, 1200e9}}},
-                    {.name = "rabin", .canonical = "rabin(avg_bytes=8192)", .problem = "wrong answer: chunk 0"}};
-  facts.fingerprints = {{.name = "fixed",
-                         .canonical = "fixed(avg_bytes=8192)",
-                         .fingerprint = fingerprint_kind::sha1,
-                         .mean_chunk_bytes = 8192,
-                         .rates = {{64 * MiB, 990e9}}}};
   facts.end_to_end = {{.name = "gear",
                        .canonical = "gear(avg_bytes=8192)",
                        .rates = {{1, {8 * MiB, 20e9}}, {1, {32 * MiB, 30e9}}, {3, {32 * MiB, 47.5e9}}}},
-                      {.name = "xet", .canonical = "gear(avg_bytes=65536)", .problem = out_of_time}};
+                      {.name = "xet", .canonical = "gear(avg_bytes=65536)", .problem = out_of_time},
+                      {.name = "rabin", .canonical = "rabin(avg_bytes=8192)", .problem = "wrong answer: chunk 0"}};
   facts.known_chunks = {{.name = "blake3",
                          .canonical = "fixed(avg_bytes=8192)",
                          .fingerprint = fingerprint_kind::blake3,
@@ -104,11 +78,6 @@ TEST(device_markdown, has_each_figure_beside_its_limit_and_its_target) {
   EXPECT_THAT(text,
               HasSubstr("32-bit integer operations (add, xor): 16.0 T/s. A launch of an empty kernel and the wait "
                         "for it: 9.5 µs.\n"));
-  EXPECT_THAT(text, HasSubstr("| name | mean chunk | 64M, GB/s | 4G-64, GB/s | best of read | target, GB/s (reached) | "
-                              "batch for 90 % |\n|---|---:|---:|---:|---:|---:|---:|\n"));
-  EXPECT_THAT(text, HasSubstr("| gear | 9950 | 600.0 | 1200.0 | 30 % | 1900.0 (63 %) | 4G-64 |\n"));
-  EXPECT_THAT(text, HasSubstr("| rabin | - | - | - | - | - | - |\n"));
-  EXPECT_THAT(text, HasSubstr("| fixed | sha1 | 8192 | 990.0 | - | 25 % | 1400.0 (71 %) | 64M |\n"));
   EXPECT_THAT(text, HasSubstr("| gear | 30.0, 32M | 47.5, 32M | 95 % | 47.5 (100 %) |\n"));
   EXPECT_THAT(text, HasSubstr("| blake3 | 25.0, 32M | 45.0, 32M | 90 % | 47.5 (95 %) |\n"));
 }
@@ -116,10 +85,9 @@ TEST(device_markdown, has_each_figure_beside_its_limit_and_its_target) {
 TEST(device_markdown, names_what_is_missing) {
   device_facts facts = some_facts();
   EXPECT_THAT(device_markdown(facts),
-              HasSubstr("\n## What is missing\n\n- in device memory, rabin, none: wrong answer: chunk 0\n"
-                        "- from host memory, xet, sha1: not measured: out of time\n"));
-  facts.chunking.pop_back();
-  facts.end_to_end.pop_back();
+              HasSubstr("\n## What is missing\n\n- from host memory, xet, sha1: not measured: out of time\n"
+                        "- from host memory, rabin, sha1: wrong answer: chunk 0\n"));
+  facts.end_to_end.resize(1);
   EXPECT_THAT(device_markdown(facts), Not(HasSubstr("What is missing")));
   facts.host_problem = "CUDA: locking host memory failed: out of memory";
   EXPECT_THAT(device_markdown(facts),
@@ -142,8 +110,8 @@ TEST(device_markdown, compares_variants_with_the_usual_scan) {
 
 TEST(failures, are_all_problems_but_the_end_of_the_time) {
   device_facts facts = some_facts();
-  EXPECT_THAT(failures(facts), ElementsAre("in device memory, rabin, none: wrong answer: chunk 0"));
-  facts.chunking.pop_back();
+  EXPECT_THAT(failures(facts), ElementsAre("from host memory, rabin, sha1: wrong answer: chunk 0"));
+  facts.end_to_end.pop_back();
   EXPECT_THAT(failures(facts), IsEmpty());
 }
 
@@ -152,10 +120,8 @@ TEST(device_json, has_the_same_figures) {
   EXPECT_EQ(json["device"], "Test GPU");
   EXPECT_EQ(json["about"]["host"], "some processor");
   EXPECT_EQ(json["limits"]["read"], 4e12);
-  EXPECT_EQ(json["chunking"][0]["rates"][1]["batch_bytes"], largest_batch);
-  EXPECT_EQ(json["chunking"][0]["target_bytes_per_second"], 1.9e12);
-  EXPECT_EQ(json["chunking"][1]["problem"], "wrong answer: chunk 0");
-  EXPECT_EQ(json["fingerprints"][0]["fingerprint"], "sha1");
+  EXPECT_EQ(json["end_to_end"][0]["target_bytes_per_second"], 47.5e9);
+  EXPECT_EQ(json["end_to_end"][2]["problem"], "wrong answer: chunk 0");
   EXPECT_EQ(json["end_to_end"][0]["rates"][2]["lanes"], 3);
   EXPECT_EQ(json["limits"]["launch_seconds"], 9.5e-6);
   EXPECT_EQ(json["known_chunks"][0]["fingerprint"], "blake3");

@@ -19,6 +19,9 @@ BUILD = os.environ.get("CUTPOINT_BUILD") or ROOT / "build" / "release"
 GPU = "cutpoint     0.1.0\nGPU          0: A card, 1.0 GiB"
 PASSED = "[==========] 3 tests ran.\n[  PASSED  ] 3 tests."
 BENCHMARK = """echo "$@"; while (($# > 0)); do case $1 in --markdown) echo '# Cutpoint on a card' >"$2" ;; --json) echo '{}' >"$2" ;; esac; shift; done"""
+RUN = {"run_name": "chunk/gear/cuda/64/manual_time", "aggregate_name": "median", "bytes_per_second": 1.5e12, "label": "gear(avg_bytes=8192)"}
+RESIDENT = f"""echo "$@"; echo 'chunk/gear/cuda/64/manual_time_median 1 ms'
+while (($# > 0)); do case $1 in --benchmark_out=*) echo '{json.dumps({"benchmarks": [RUN]})}' >"${{1#*=}}" ;; esac; shift; done"""
 NCU = r"""echo "$@"; while (($# > 0)); do case $1 in
   --export) echo profile >"$2.ncu-rep" ;;
   --import) printf '%s\n' '"ID","Kernel Name","gpu__time_duration.sum"' '"","","ns"' '"0","void cutpoint::cuda::run_kernel<cutpoint::cuda::gear>(T1)","1,500"' ;;
@@ -55,7 +58,7 @@ class GpuCheck(unittest.TestCase):
         shutil.copy(SCRIPT, self.folder / "gpu-check")
         (self.folder / "commit").write_text("abc123\n")
         bodies = {name: f"echo '{PASSED}'" for name in ("cuda_tests", "cuda_golden_tests", "pipeline_tests")}
-        bodies |= {"cutpoint": COMMAND, "cutpoint_device": BENCHMARK} | programs
+        bodies |= {"cutpoint": COMMAND, "cutpoint_bench": RESIDENT, "cutpoint_device": BENCHMARK} | programs
         self.make_program("tools/compute-sanitizer", bodies.pop("compute_sanitizer", SANITIZER))
         self.make_program("tools/ncu", bodies.pop("ncu", NCU))
         self.make_program("tools/nvidia-smi", "echo 'name, driver'")
@@ -110,6 +113,7 @@ class GpuCheck(unittest.TestCase):
             "| racecheck | passed: ERROR SUMMARY: 0 errors | ",
             "| synccheck | passed: ERROR SUMMARY: 0 errors | ",
             "| benchmark | passed | ",
+            "chunk/gear/cuda/64/manual_time_median 1 ms",
             "## Cutpoint on a card",
         ):
             self.assertIn(line, report)
@@ -126,6 +130,8 @@ class GpuCheck(unittest.TestCase):
         steps = re.findall(r"^\| (\S+) \| passed", (self.folder / "first.md").read_text(), re.MULTILINE)
         self.assertEqual(steps, ["benchmark", "memcheck"])
         self.assertIn("--name gear --name fixed", (self.folder / "first-logs" / "benchmark.log").read_text())
+        chosen = "--benchmark_filter=^(chunk(\\+[^/]+)?/(gear|fixed)|fingerprint/[^/]+)/cuda/[0-9]+/ --seconds=150"
+        self.assertIn(chosen, (self.folder / "first-logs" / "resident.log").read_text())
         self.assertTrue((self.folder / "first.json").exists())
 
     def test_keeps_the_report_and_the_logs_of_earlier_steps_if_it_is_killed(self):
@@ -140,6 +146,14 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("| cuda-tests | FAILED: exit code 1 | ", self.report())
         self.assertIn("a chunk differs", self.report())
         self.assertIn("| benchmark | passed | ", self.report())
+
+    def test_names_the_benchmark_that_failed_or_measured_nothing(self):
+        for body, told in (("exit 1", "exit code 1"), ("exit 0", "nothing was measured")):
+            self.assertEqual(self.run_bundle("--steps", "benchmark", cutpoint_bench=body).returncode, 1)
+            self.assertIn("| benchmark | FAILED: data in device memory (", self.report())
+            self.assertIn(told, self.report())
+        self.assertEqual(self.run_bundle("--steps", "benchmark", cutpoint_device="exit 1").returncode, 1)
+        self.assertIn("| benchmark | FAILED: cutpoint_device (exit code 1) | ", self.report())
 
     def test_takes_a_skipped_test_for_a_failure(self):
         run = self.run_bundle(pipeline_tests=f"echo '{PASSED}'; echo '[  SKIPPED ] 2 tests, listed below:'")
@@ -187,7 +201,7 @@ class GpuCheck(unittest.TestCase):
     def test_profiles_what_it_can(self):
         run = self.run_bundle("--steps", "profile", ncu=f"[[ $* == *rabin* ]] && exit 1; {NCU}")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("| profile | FAILED: rabin (rolling_rabin) | ", self.report())
+        self.assertIn("| profile | FAILED: chunk/rabin (rolling_rabin) | ", self.report())
         run = self.run_bundle("--steps", "profile", ncu="echo '==ERROR== Failed to initialize the profiler: LibraryNotLoaded'; exit 1")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("left out: it does not work on this machine: ==ERROR== Failed to initialize", self.report())
@@ -207,18 +221,18 @@ class GpuCheck(unittest.TestCase):
 
     def test_less_data_can_be_asked_for(self):
         self.run_bundle("--steps", "benchmark,variants,engine", "--bytes", "1M", cutpoint=f'echo "$@"; {COMMAND}')
+        self.assertIn("--bytes=1M --benchmark_min_time=0", (self.folder / "gpu-report-logs" / "resident.log").read_text())
         for step in ("benchmark", "variants", "engine"):
             self.assertIn("--bytes 1M", (self.folder / "gpu-report-logs" / f"{step}.log").read_text())
 
     def test_a_page_is_made_of_what_came_back(self):
-        rate = [{"batch_bytes": 1, "bytes_per_second": 1.5e12}]
-        row = {"name": "gear", "fingerprint": "none", "rates": rate, "target_bytes_per_second": 2e12, "problem": ""}
+        row = {"name": "gear", "fingerprint": "sha1", "target_bytes_per_second": 2e12, "problem": ""}
         limits = {"read": 3e12, "link_in_pinned": 5e10, "launch_seconds": 3e-6, "integer_operations": 1e13}
-        ends = [row | {"fingerprint": "sha1", "rates": [{"bytes_per_second": 4.9e10, "lanes": 3}]}]
+        ends = [row | {"rates": [{"bytes_per_second": 4.9e10, "lanes": 3}]}]
         known = [ends[0] | {"problem": "a planted problem"}]
         variants = [{"name": "gear", "variant": name, "bytes_per_second": rate, "seconds": 0, "problem": ""} for name, rate in (("usual", 1e12), ("other", 1.1e12))]
         variants.append({"name": "wait", "variant": "asleep", "bytes_per_second": 0, "seconds": 7e-6, "problem": ""})
-        figures = {"device": "A Card", "about": {"link": "wide"}, "limits": limits, "chunking": [row], "fingerprints": []}
+        figures = {"device": "A Card", "about": {"link": "wide"}, "limits": limits}
         (self.folder / "figures.json").write_text(json.dumps(figures | {"variants": variants, "end_to_end": ends, "known_chunks": known}))
         benchmark = """while (($# > 0)); do case $1 in --json) cp "$(dirname "$0")/../figures.json" "$2" ;; esac; shift; done"""
         for number in (1, 3, 4):
@@ -230,7 +244,7 @@ class GpuCheck(unittest.TestCase):
             "# Cutpoint on A Card",
             "| 1, memcheck | passed: ERROR SUMMARY: 0 errors | ",
             "| 2 | did not come back | - |",
-            "| gear | 1500.0 | 2000.0 (0.75) | 0.50 | 49.0 | 0.98 |",
+            "| gear | 1500.0 | 1900.0 (0.79) | 0.50 | 49.0 | 0.98 |",
             "| gear | 2.0 | 4.0 | 5.0 |",
             "| rabin | hybrid | 5.0 | reading | 0.50 |",
             "| `gear` | 1.5 | - |",

@@ -16,7 +16,7 @@ class GpuResults(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.logs = self.folder / "gpu-part-4-logs"
         self.logs.mkdir()
-        tables = {name: [] for name in ("chunking", "fingerprints", "end_to_end", "known_chunks")}
+        tables = {name: [] for name in ("end_to_end", "known_chunks")}
         limits = {"read": 3e12, "link_in_pinned": 5e10, "launch_seconds": 3e-6, "integer_operations": 1e13}
         (self.folder / "gpu-part-1.json").write_text(json.dumps({"device": "A Card", "about": {}, "limits": limits} | tables))
 
@@ -37,6 +37,35 @@ class GpuResults(unittest.TestCase):
         self.assertIn("![Processor against GPU](page.png)", page)
         self.assertIn("| name | processor | GPU | both | unheard-of |", page)
         self.assertTrue((self.folder / "page.png").read_bytes().startswith(PNG))
+
+    def write_resident(self, text: str):
+        (self.folder / "gpu-part-1-logs").mkdir()
+        (self.folder / "gpu-part-1-logs" / "resident.json").write_text(text)
+
+    def runs(self) -> list:
+        """As Google Benchmark writes them: aggregates of repetitions, and a benchmark that failed."""
+        runs = [{"run_name": f"chunk/ae-max/cuda/{size}/manual_time", "aggregate_name": aggregate, "bytes_per_second": rate, "label": "ae(avg_bytes=8192)"}
+                for size, rate in ((64, 1.2e12), (256, 1.5e12)) for aggregate in ("mean", "median")]  # fmt: skip
+        runs.append({"run_name": "fingerprint/sha256/cuda/64/manual_time", "aggregate_name": "median", "bytes_per_second": 0.5e12, "label": "fixed(avg_bytes=8192)"})
+        runs.append({"run_name": "chunk+sha1/gear/cuda/64/manual_time", "aggregate_name": "median", "bytes_per_second": 0.9e12, "label": "gear(avg_bytes=8192)"})
+        runs.append({"run_name": "chunk/rabin/cuda/64/manual_time", "error_occurred": True, "error_message": "wrong answer: chunk 0"})
+        return runs
+
+    def test_data_in_device_memory_are_beside_their_goals(self):
+        self.write_resident(json.dumps({"benchmarks": self.runs()}))
+        page = self.make_page()
+        for line in (
+            "| ae-max | 1500.0 | 1800.0 (0.83) | 0.50 | - | - |",
+            "| rabin | - | - | 0.00 | - | - |",
+            "| fixed | sha256 | 500.0 | 650.0 |",
+            "| gear | sha1 | 900.0 | - |",
+            "- chunking, rabin: wrong answer: chunk 0",
+        ):
+            self.assertIn(line, page)
+
+    def test_what_was_measured_before_an_end_by_force_counts(self):
+        self.write_resident(json.dumps({"context": {}, "benchmarks": self.runs()[:4]}, indent=2)[:-60])
+        self.assertIn("| ae-max | 1200.0 | ", self.make_page())
 
     def test_a_page_without_figures_has_no_chart(self):
         self.assertNotIn("![", self.make_page())
