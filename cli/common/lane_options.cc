@@ -118,4 +118,6 @@ status lane_options::check_devices(feed_options& feed) const {
   return {};
 }
 
+std::vector<std::string_view> placement_names() { return names_in(placements); }
+
 }  // namespace cutpoint::cli

@@ -46,4 +46,7 @@ class lane_options {
   thread_options threads_;
 };
 
+/// Returns the names that --placement takes.
+[[nodiscard]] std::vector<std::string_view> placement_names();
+
 }  // namespace cutpoint::cli

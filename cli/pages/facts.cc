@@ -15,6 +15,7 @@
 #include "cli/chunk/format.h"
 #include "cli/common/chunking_options.h"
 #include "cli/common/inputs.h"
+#include "cli/common/lane_options.h"
 #include "cli/tune/options.h"
 
 namespace cutpoint::cli {
@@ -69,6 +70,7 @@ names names_of(std::string_view option) {
   if (option == "--encryption") return {"none", "password", "key-file"};
   if (option == "--compression") return {"zstd", "none"};
   if (option == "--join") return owned(join_names());
+  if (option == "--placement") return owned(placement_names());
   if (option == "--input") return owned(input_names());
   if (option == "--format") return owned(chunk_format_names());
   return {};
