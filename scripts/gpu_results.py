@@ -11,6 +11,7 @@ import argparse
 import csv
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -135,6 +136,16 @@ def engines(folder):
         yield from json.loads(file.read_text())["engine_rows"]
 
 
+def cores(folder):
+    """Of each setting of the step cores (algorithm, sizes, segment) the median rate by each number of threads."""
+    rates = {}
+    for file in folder.glob("gpu-part-*-logs/cores.tsv"):
+        for row in csv.DictReader(file.read_text().splitlines(), delimiter="\t"):
+            setting = row["algorithm"], row["sizes"], row["segment"]
+            rates.setdefault(setting, {}).setdefault(int(row["threads"]), []).append(float(row["bytes_per_second"]))
+    return {setting: {threads: statistics.median(each) for threads, each in by_threads.items()} for setting, by_threads in rates.items()}
+
+
 def variants(folder):
     """Scan or wait, variant, rate, rate over that of the usual scan, and microseconds of each variant."""
     usual = None
@@ -234,8 +245,23 @@ def claims(folder, figures):
         ("the bottleneck moves away from chunking (AE, section 5; P-Dedupe, section 3)", "not chunking, on real data", moved),
         ("the whole is faster than by the processor alone (P-Dedupe's references Shredder, StoreGPU)", "above 1, on real data", gained),
         ("processor and GPU together reach the sum of both (ours)", "0.9 of the sum, engine from memory", linked),
+        *cores_claims(cores(folder)),
     ]
     return table(["claim", "rule", "found", "verdict"], [(claim, rule, verdict(cases)[1], f"**{verdict(cases)[0]}**") for claim, rule, cases in rows])
+
+
+def cores_claims(rates):
+    """P-Dedupe's claims about cores: what, by which rule, and the cases."""
+    by_four = {setting: each[4] / each[1] for setting, each in rates.items() if {1, 4} <= set(each)}
+    usual = [(f"{name}: {gain:.2f}", gain >= 3) for (name, sizes, segment), gain in by_four.items() if (sizes, segment) == ("2K:8K:64K", "auto")]
+    sizes = [(f"{sizes}: {gain:.2f}", gain >= 3) for (name, sizes, segment), gain in by_four.items() if (name, segment) == ("rabin", "auto")]
+    segments = {segment: each[max(each)] for (_, _, segment), each in rates.items() if segment != "auto"}
+    larger = [(f"{a} to {b}: {segments[b] / segments[a]:.2f}", segments[b] >= 1.05 * segments[a]) for a, b in (("256K", "1M"), ("1M", "4M")) if {a, b} <= set(segments)]
+    return (
+        ("about 4 times as fast with four cores (P-Dedupe, figure 14, tables 5 and 6)", "3 with four threads", usual),
+        ("3 to 4 times with four cores at every chunk size (P-Dedupe, figure 13)", "3 with four threads", sizes),
+        ("in proportion to the segment (P-Dedupe, figure 10)", "5 % at each step, with most threads", larger),
+    )
 
 
 def steps(folder):
@@ -264,6 +290,10 @@ def page(folder, figures, chart):
         yield f"\n![Processor against GPU]({chart.name})\n"
     rows = [(algorithm, where, giga(report["bytes_per_second"]), report["bottleneck"], f"{report['device_cut_share']:.2f}") for algorithm, where, report in deduplications(folder)]
     yield "\n## `dedup` of real data\n\n" + table(["algorithm", "by", "GB/s", "bottleneck", "share cut by the GPU"], rows)
+    counts = sorted({threads for each in cores(folder).values() for threads in each})
+    rows = [(*setting, *(giga(each.get(n)) for n in counts), *(f"{each[n] / each[1]:.2f}" if {1, n} <= set(each) else "-" for n in counts[1:])) for setting, each in cores(folder).items()]
+    heads = ["algorithm", "sizes", "segment", *(f"{n} threads, GB/s" for n in counts), *(f"{n} / 1" for n in counts[1:])]
+    yield "\n## P-Dedupe by threads of the processor: figures 10, 13, 14, tables 5, 6\n\n" + table(heads, rows)
     yield "\n## Kernels under Nsight Compute\n\n" + table(["kernel", *(head for head, _ in PROFILED)], profiles(folder))
     yield "\n## Variants of the scans, and ways to wait\n\n" + table(["scan or wait", "variant", "GB/s", "of the usual", "µs"], variants(folder))
     yield "\n## Claims\n\n" + claims(folder, figures)

@@ -27,6 +27,7 @@ NCU = r"""echo "$@"; while (($# > 0)); do case $1 in
   --import) printf '%s\n' '"ID","Kernel Name","gpu__time_duration.sum"' '"","","ns"' '"0","void cutpoint::cuda::run_kernel<cutpoint::cuda::gear>(T1)","1,500"' ;;
 esac; shift; done"""
 COMMAND = f"""case $1 in info) echo '{GPU}' ;; esac
+if [[ $* =~ --threads\\ ([0-9]+) ]]; then printf '  "bytes_per_second": %d.5e+08,\\n  "bottleneck": "chunking",\\n' "${{BASH_REMATCH[1]}}"; fi
 backend=cpu; [[ $* == *"--backend cuda"* ]] && backend=cuda; [[ $* == *"--backend hybrid"* ]] && backend=hybrid
 while (($# > 0)); do case $1 in --output) cp "$(dirname "$0")/../command-$backend.json" "$2" ;; esac; shift; done"""
 SANITIZER = """echo "$2"; echo '========= ERROR SUMMARY: 0 errors'"""
@@ -62,13 +63,14 @@ class GpuCheck(unittest.TestCase):
         self.make_program("tools/compute-sanitizer", bodies.pop("compute_sanitizer", SANITIZER))
         self.make_program("tools/ncu", bodies.pop("ncu", NCU))
         self.make_program("tools/nvidia-smi", "echo 'name, driver'")
+        self.make_program("tools/nproc", "echo 4")
         for where, rate, bottleneck in (("cpu", 2e9, "chunking"), ("cuda", 4e9, "reading"), ("hybrid", 5e9, "reading")):
             back_ends = {name: {"outcome": "measured", "bytes_per_second": speed} for name, speed in (("processor", 2e9), ("cuda", 4e9), ("hybrid", 5e9))}
             facts = {"bytes_per_second": rate, "bottleneck": bottleneck, "device_cut_share": 0.5, "engine_rows": [{"name": "gear", "back_ends": back_ends}]}
             (self.folder / f"command-{where}.json").write_text(json.dumps(facts))
         for name, body in bodies.items():
             self.make_program(f"bin/{name}", body)
-        return self.run_check(self.folder / "gpu-check", *words, PATH=f"{self.folder}/tools:{os.environ['PATH']}", SECONDS=str(seconds))
+        return self.run_check(self.folder / "gpu-check", "--data", "bin", *words, PATH=f"{self.folder}/tools:{os.environ['PATH']}", SECONDS=str(seconds))
 
     def report(self) -> str:
         return (self.folder / "gpu-report.md").read_text()
@@ -182,7 +184,7 @@ class GpuCheck(unittest.TestCase):
             1: ["cuda-tests", "memcheck", "benchmark"],
             2: ["cuda-golden-tests", "engine-tests", "benchmark", "synccheck", "racecheck"],
             3: ["profile"],
-            4: ["variants", "dedup", "engine"],
+            4: ["variants", "dedup", "engine", "cores"],
         }
         for number, steps in steps_by_number.items():
             run = self.run_bundle("--part", str(number))
@@ -210,6 +212,24 @@ class GpuCheck(unittest.TestCase):
         run = self.run_bundle("--steps", "dedup", cutpoint=f"[[ $* == *'--backend cuda'* ]] && exit 3; {COMMAND}")
         self.assertEqual(run.returncode, 1)
         self.assertIn("| dedup | FAILED: rabin by cuda fastcdc by cuda | ", self.report())
+
+    def test_threads_up_to_the_processors_are_compared_and_the_rest_is_named(self):
+        run = self.run_bundle("--steps", "cores", cutpoint=COMMAND.replace(GPU, "GPU  none: no driver"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("| cores | passed: 5 rounds of 1 2 4 threads; not of 8 16, which need as many processors, and there are 4 | ", self.report())
+        rows = [line.split("\t") for line in (self.folder / "gpu-report-logs" / "cores.tsv").read_text().splitlines()]
+        self.assertEqual(rows[0], ["round", "algorithm", "sizes", "segment", "threads", "bytes_per_second", "bottleneck"])
+        self.assertEqual(len(rows), 1 + 5 * 9 * 3)
+        self.assertIn(["1", "rabin", "2K:8K:64K", "256K", "4", "4.5e+08", "chunking"], rows)
+        self.assertEqual({row[1] for row in rows[1:]}, {"rabin", "adler", "gear"})
+        self.assertNotIn("cores.data", [path.name for path in (self.folder / "gpu-report-logs").iterdir()])
+
+    def test_threads_that_fail_or_have_no_data_are_named(self):
+        run = self.run_bundle("--steps", "cores", cutpoint=f"[[ $* == *adler*'--threads 2'* ]] && exit 3; {COMMAND}")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("| cores | FAILED: adler 2K:8K:64K auto by 2 threads; ", self.report())
+        self.assertEqual(self.run_bundle("--steps", "cores", "--data", "not-here").returncode, 1)
+        self.assertIn("| cores | FAILED: no tar can be made of not-here | ", self.report())
 
     def make_page(self) -> subprocess.CompletedProcess:
         words = [sys.executable, "-B", RESULTS, self.folder, "--page", self.folder / "page.md"]
@@ -251,6 +271,7 @@ class GpuCheck(unittest.TestCase):
             "| gear | other | 1100.0 | 1.10 | - |",
             "| wait | asleep | - | - | 7.0 |",
             "rabin, cuda: chunking → reading",
+            "| gear | 2K:8K:64K | auto | 0.1 | 0.2 | 0.5 | 1.67 | 3.00 |",
             "| 0.9 of the sum, engine from memory | gear: 0.83 | **does not hold** |",
             "- known_chunks, gear: a planted problem",
         ):

@@ -67,6 +67,19 @@ class GpuResults(unittest.TestCase):
         self.write_resident(json.dumps({"context": {}, "benchmarks": self.runs()[:4]}, indent=2)[:-60])
         self.assertIn("| ae-max | 1200.0 | ", self.make_page())
 
+    def test_threads_are_compared_with_one_and_judged(self):
+        rows = [("rabin", "2K:8K:64K", "auto", {1: 1e9, 4: 3.5e9, 16: 9e9}), ("gear", "2K:8K:64K", "auto", {1: 2e9, 4: 4e9}), ("rabin", "8K:32K:256K", "auto", {1: 1e9, 4: 3e9})]
+        rows += [("rabin", "2K:8K:64K", segment, {4: rate}) for segment, rate in (("256K", 3e9), ("1M", 3.3e9), ("4M", 3.2e9))]
+        lines = ["round\talgorithm\tsizes\tsegment\tthreads\tbytes_per_second\tbottleneck"]
+        for round_, factor in ((1, 0.5), (2, 1), (3, 1.5)):  # the median counts
+            lines += [f"{round_}\t{a}\t{s}\t{g}\t{n}\t{factor * rate}\tchunking" for a, s, g, rates in rows for n, rate in rates.items()]
+        (self.logs / "cores.tsv").write_text("\n".join(lines) + "\n")
+        page = self.make_page()
+        self.assertIn("| rabin | 2K:8K:64K | auto | 1.0 | 3.5 | 9.0 | 3.50 | 9.00 |", page)
+        self.assertIn("| 3 with four threads | rabin: 3.50; gear: 2.00 | **holds in part** |", page)
+        self.assertIn("| 2K:8K:64K: 3.50; 8K:32K:256K: 3.00 | **holds** |", page)
+        self.assertIn("| 256K to 1M: 1.10; 1M to 4M: 0.97 | **holds in part** |", page)
+
     def test_a_page_without_figures_has_no_chart(self):
         self.assertNotIn("![", self.make_page())
         self.assertFalse((self.folder / "page.png").exists())

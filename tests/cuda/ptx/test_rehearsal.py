@@ -75,7 +75,7 @@ class Rehearsal(unittest.TestCase):
         self.assertEqual(self.rehearse(3), ["profile"])
 
     def test_part_4(self):
-        self.assertEqual(self.rehearse(4), ["variants", "dedup", "engine"])
+        self.assertEqual(self.rehearse(4), ["variants", "dedup", "engine", "cores"])
 
     def test_results(self):
         words = [sys.executable, "-B", ROOT / "scripts" / "gpu_results.py", self.folder, "--page", self.folder / "page.md"]
@@ -83,7 +83,7 @@ class Rehearsal(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         page = (self.folder / "page.md").read_text()
         self.assertNotIn("did not come back", page)
-        for heading in ("## Cuts", "## `dedup` of real data", "## Kernels under Nsight Compute", "## Variants", "## Claims"):
+        for heading in ("## Cuts", "## `dedup` of real data", "## Kernels under Nsight Compute", "## Variants", "## P-Dedupe by threads", "## Claims"):
             self.assertIn(heading, page)
 
 
