@@ -16,6 +16,7 @@
 #include "store/index/shard_writer.h"
 #include "store/session/session_writer.h"
 #include "store/storage/directory_storage.h"
+#include "store/storage/discarding_storage.h"
 
 namespace cutpoint::bench {
 
@@ -120,36 +121,9 @@ int remove_shards(store::storage& objects) {
   return synced.ok() ? 0 : fail(synced);
 }
 
-/// A storage that forgets the bytes of containers, so that a session is measured without them.
-class without_containers final : public store::storage {
- public:
-  explicit without_containers(std::unique_ptr<store::storage> rest) : rest_(std::move(rest)) {}
-  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
-    return name.kind == object_kind::container ? status() : rest_->put(name, std::move(bytes));
-  }
-  result<std::unique_ptr<store::object_writer>> create(const store::object_name& name) override {
-    return rest_->create(name);
-  }
-  status remove(const store::object_name& name) override { return rest_->remove(name); }
-  status sync() override { return rest_->sync(); }
-  result<std::uint64_t> size(const store::object_name& name) override { return rest_->size(name); }
-  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
-    return rest_->read(name, offset, destination);
-  }
-  result<std::unique_ptr<store::object_reader>> open(const store::object_name& name) override {
-    return rest_->open(name);
-  }
-  result<std::vector<std::string>> list(object_kind kind, std::string_view prefix) override {
-    return rest_->list(kind, prefix);
-  }
-
- private:
-  std::unique_ptr<store::storage> rest_;
-};
-
 /// Stores new chunks without content in a session, and prints what they cost.
-status measure_session(std::unique_ptr<store::storage> shards, std::uint64_t chunks) {
-  without_containers objects(std::move(shards));
+status measure_session(store::storage& shards, std::uint64_t chunks) {
+  store::discarding_storage objects(shards, object_kind::container);
   const store::seal_key key;
   const store::store_config config{.fingerprint = fingerprint_kind::blake3, .container_bytes = 1 << 20, .cuts = ""};
   store::table_cache tables(objects, key, store::table_cache::usual_bytes);
@@ -230,8 +204,7 @@ int measure(const options& settings) {
   if (status folders = store::make_storage_folders(*shared); !folders.ok()) return fail(folders);
   const auto objects = store::open_directory_storage(shared, {.writer_id = "bench", .pending_objects = 0});
   if (settings.session != 0) {
-    auto shared_objects = store::open_directory_storage(shared, {.writer_id = "session", .pending_objects = 0});
-    const status measured = measure_session(std::move(shared_objects), settings.session);
+    const status measured = measure_session(*objects, settings.session);
     return measured.ok() ? remove_shards(*objects) : fail(measured);
   }
   const double million = 1e6;

@@ -1,22 +1,33 @@
-// A storage that nothing is written to: for dry runs.
+// A storage that forgets what is put: for dry runs and benchmarks.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/storage.h>
 
 namespace cutpoint::store {
 
-/// Has the objects of another storage, and forgets what is put. Thread-safe.
+/// Has the objects of another storage, and changes nothing of them; or nothing of one kind. Thread-safe.
 class discarding_storage final : public storage {
  public:
   /// `objects` must outlive the storage.
-  explicit discarding_storage(storage& objects) noexcept : objects_(objects) {}
+  explicit discarding_storage(storage& objects, std::optional<object_kind> kind = std::nullopt) noexcept
+      : objects_(objects), kind_(kind) {}
 
-  status put(const object_name&, std::vector<std::uint8_t>) override { return {}; }
-  status remove(const object_name&) override { return {}; }
-  status sync() override { return {}; }
+  status put(const object_name& name, std::vector<std::uint8_t> bytes) override {
+    return discards(name) ? status() : objects_.put(name, std::move(bytes));
+  }
+  result<std::unique_ptr<object_writer>> create(const object_name& name) override {
+    return discards(name) ? storage::create(name) : objects_.create(name);
+  }
+  status remove(const object_name& name) override { return discards(name) ? status() : objects_.remove(name); }
+  status sync() override { return kind_ ? objects_.sync() : status(); }
 
   result<std::uint64_t> size(const object_name& name) override { return objects_.size(name); }
   status read(const object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
@@ -28,7 +39,10 @@ class discarding_storage final : public storage {
   }
 
  private:
+  [[nodiscard]] bool discards(const object_name& name) const noexcept { return !kind_ || name.kind == *kind_; }
+
   storage& objects_;
+  std::optional<object_kind> kind_;
 };
 
 }  // namespace cutpoint::store
