@@ -1,0 +1,209 @@
+// cutpoint_tablets: streams of fingerprints through PRUNE's table and through a store's own index, in batches.
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <malloc.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "bench/tablets/shard_table.h"
+#include "bench/tablets/tablet_index.h"
+#include "host/core/splitmix.h"
+
+namespace cutpoint::bench {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct options {
+  std::string folder;
+  std::string index = "lru";
+  std::uint64_t fingerprints = 1'000'000;
+  std::uint64_t rounds = 2;
+  double changed = 0;
+  bool is_scattered = false;
+  std::size_t batch = 1024;
+  std::uint64_t tablet_kib = 1536;
+  double filter_bits = 8;
+  std::size_t most_open = 0;
+  std::uint64_t table_cache_kib = store::table_cache::usual_bytes / 1024;
+  std::uint64_t seed = 1;
+};
+
+/// Neighbours in a stream that change together.
+constexpr std::uint64_t run_length = 512;
+
+digest fingerprint_of(std::uint64_t number) {
+  digest content;
+  content.size = 20;
+  for (std::uint64_t word = 0; word < 3; ++word) {
+    const std::uint64_t bits = splitmix64::mixed(3 * number + word);
+    std::memcpy(content.bytes.data() + 8 * word, &bits, word == 2 ? 4 : 8);
+  }
+  return content;
+}
+
+/// The fingerprints of one backup after another. Runs of the first one are replaced by new ones in later rounds.
+class backup_streams {
+ public:
+  explicit backup_streams(const options& settings) : settings_(settings) {}
+
+  [[nodiscard]] digest at(std::uint64_t round, std::uint64_t i) const {
+    if (settings_.is_scattered && round != 0) {
+      i = splitmix64::mixed(settings_.seed ^ (round * settings_.fingerprints + i)) % settings_.fingerprints;
+    }
+    const std::uint64_t run = i / run_length;
+    std::uint64_t version = 0;  // the newest round up to this one that has replaced the run
+    for (std::uint64_t each = 1; each <= round; ++each) {
+      const double draw = static_cast<double>(splitmix64::mixed(settings_.seed + (each << 40) + run) >> 11) * 0x1p-53;
+      if (draw < settings_.changed) version = each;
+    }
+    return fingerprint_of(version * settings_.fingerprints + i);
+  }
+
+ private:
+  const options& settings_;
+};
+
+struct usage {
+  double seconds = 0;
+  double processor_seconds = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t read_bytes = 0;
+};
+
+usage used_so_far() {
+  rusage used = {};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration<double>(now).count(), seconds(used.ru_utime) + seconds(used.ru_stime),
+          static_cast<std::uint64_t>(used.ru_majflt), static_cast<std::uint64_t>(used.ru_inblock) * 512};
+}
+
+/// One of the indexes, and what only it can tell.
+struct measured_index {
+  std::unique_ptr<tablet_index> tablets;
+  std::unique_ptr<shard_table> shards;
+
+  [[nodiscard]] fingerprint_index& table() const {
+    return tablets ? static_cast<fingerprint_index&>(*tablets) : *shards;
+  }
+};
+
+result<measured_index> open_index(const options& settings) {
+  measured_index index;
+  if (settings.index == "shards") {
+    auto shards = shard_table::make({.folder = settings.folder,
+                                     .table_cache_bytes = settings.table_cache_kib * 1024,
+                                     .waiting_entries = std::size_t{1} << 15});
+    if (!shards) return shards.error();
+    index.shards = std::move(*shards);
+    return index;
+  }
+  tablet_options tablets{
+      .folder = settings.folder,
+      .tablet_bytes = settings.tablet_kib * 1024,
+      .filter_bits = static_cast<std::uint64_t>(settings.filter_bits * static_cast<double>(settings.fingerprints)),
+      .most_open = settings.most_open};
+  tablets.filter_functions = bloom_filter::best_functions(tablets.filter_bits, settings.fingerprints);
+  for (std::size_t i = 0; i < tablet_orders; ++i) {
+    if (settings.index == name_of(static_cast<tablet_order>(i))) tablets.order = static_cast<tablet_order>(i);
+  }
+  index.tablets = std::make_unique<tablet_index>(tablets);
+  return index;
+}
+
+ordered_json json_of(const tablet_counts& now, const tablet_counts& before) {
+  return {{"filtered", now.filtered - before.filtered},
+          {"false_positives", now.false_positives - before.false_positives},
+          {"examined", now.examined - before.examined},
+          {"pages", now.pages - before.pages},
+          {"openings", now.openings - before.openings}};
+}
+
+status measure(const options& settings) {
+  auto index = open_index(settings);
+  if (!index) return index.error();
+  const backup_streams streams(settings);
+  ordered_json rounds = ordered_json::array();
+  std::vector<digest> digests(settings.batch);
+  std::vector<index_answer> answers(settings.batch);
+  for (std::uint64_t round = 0; round < settings.rounds; ++round) {
+    const tablet_counts before = index->tablets ? index->tablets->counts() : tablet_counts();
+    usage sum;
+    std::uint64_t present = 0;
+    for (std::uint64_t done = 0; done < settings.fingerprints;) {
+      const std::size_t count = std::min<std::uint64_t>(settings.batch, settings.fingerprints - done);
+      for (std::size_t i = 0; i < count; ++i) digests[i] = streams.at(round, done + i);
+      const usage begin = used_so_far();
+      const status inserted = index->table().insert(std::span(digests).first(count), std::span(answers).first(count));
+      if (!inserted.ok()) return inserted;
+      const usage end = used_so_far();
+      sum.seconds += end.seconds - begin.seconds;
+      sum.processor_seconds += end.processor_seconds - begin.processor_seconds;
+      sum.major_faults += end.major_faults - begin.major_faults;
+      sum.read_bytes += end.read_bytes - begin.read_bytes;
+      present += static_cast<std::uint64_t>(
+          std::count(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(count), index_answer::present));
+      done += count;
+    }
+    const usage begin = used_so_far();
+    if (index->shards) {
+      if (status ended = index->shards->begin_next_session(); !ended.ok()) return ended;
+    }
+    sum.seconds += used_so_far().seconds - begin.seconds;
+    ordered_json row = {{"seconds", sum.seconds},           {"processor_seconds", sum.processor_seconds},
+                        {"lookups", settings.fingerprints}, {"present", present},
+                        {"size", index->table().size()},    {"major_faults", sum.major_faults},
+                        {"read_bytes", sum.read_bytes},     {"memory_bytes", index->table().memory_bytes()}};
+    if (index->tablets) {
+      row.update(json_of(index->tablets->counts(), before));
+      row.update(ordered_json{{"tablets", index->tablets->tablet_count()},
+                              {"used_bytes", index->tablets->used_bytes()},
+                              {"file_bytes", index->tablets->file_bytes()}});
+    }
+    rounds.push_back(std::move(row));
+  }
+  fmt::print("{}\n", ordered_json{{"index", settings.index}, {"rounds", std::move(rounds)}}.dump());
+  return {};
+}
+
+}  // namespace
+
+}  // namespace cutpoint::bench
+
+int main(int argc, char** argv) {
+  // LMDB gets lists of megabytes for each file and uses little of them. Mapped, the rest takes no memory.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 17);
+  cutpoint::bench::options settings;
+  CLI::App app("Measures lookups in PRUNE's fingerprint table and in a store's own index, and prints them as JSON.");
+  app.add_option("FOLDER", settings.folder, "An empty folder")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--index", settings.index, "How the table is managed; shards: the store's own index")
+      ->check(CLI::IsMember({"single", "linear", "lru", "lru-list", "lru-creation", "shards"}));
+  app.add_option("--fingerprints", settings.fingerprints, "Of each backup")->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--rounds", settings.rounds, "Backups")->check(CLI::Range(1, 100));
+  app.add_option("--changed", settings.changed, "Share of each later backup that is new")->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--scattered", settings.is_scattered, "Later backups ask in an order without locality");
+  app.add_option("--batch", settings.batch, "Fingerprints of a call")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--tablet-kib", settings.tablet_kib, "KiB of a tablet's used pages")->check(CLI::Range(16, 1 << 20));
+  app.add_option("--filter-bits", settings.filter_bits, "Bits of the filter for each fingerprint; 0: no filter")
+      ->check(CLI::Range(0.0, 64.0));
+  app.add_option("--open", settings.most_open, "Tablets that may be open; 0: all")->check(CLI::Range(0, 1'000'000));
+  app.add_option("--table-cache-kib", settings.table_cache_kib, "Memory for tables of containers, with shards");
+  app.add_option("--seed", settings.seed, "Draws what changes");
+  CLI11_PARSE(app, argc, argv);
+  const cutpoint::status measured = cutpoint::bench::measure(settings);
+  if (measured.ok()) return 0;
+  fmt::print(stderr, "cutpoint_tablets: {}\n", measured.message());
+  return 1;
+}

@@ -1,0 +1,154 @@
+#include "bench/tablets/tablet_index.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace cutpoint::bench {
+
+namespace {
+
+/// A table that is never full. The room is addresses alone.
+constexpr std::uint64_t most_single_bytes = std::uint64_t{1} << 40;
+
+/// How large the file of a tablet can become: transactions copy the pages that they change before the old ones are free.
+std::uint64_t most_file_bytes(const tablet_options& options) {
+  return options.order == tablet_order::single ? most_single_bytes
+                                               : 8 * options.tablet_bytes + (std::uint64_t{16} << 20);
+}
+
+constexpr std::array<std::string_view, tablet_orders> order_names = {"single", "linear", "lru", "lru-list",
+                                                                     "lru-creation"};
+
+}  // namespace
+
+std::string_view name_of(tablet_order order) noexcept { return order_names[static_cast<std::size_t>(order)]; }
+
+tablet_index::tablet_index(tablet_options options)
+    : options_(std::move(options)), filter_(options_.filter_bits, options_.filter_functions) {}
+
+void tablet_index::add_tablet() {
+  const std::size_t number = by_creation_.size();
+  const bool is_at_end = options_.order == tablet_order::linear;
+  by_creation_.push_back(list_.insert(
+      is_at_end ? list_.end() : list_.begin(),
+      entry{tablet(fmt::format("{}/tablet-{:06}", options_.folder, number), most_file_bytes(options_)), number}));
+}
+
+/// Closes the tablet that was used longest ago, if a file must be opened and too many are.
+status tablet_index::use(entry& each) {
+  each.last_used = ++uses_;
+  if (each.table.is_open()) return {};
+  ++counts_.openings;
+  if (options_.most_open == 0 || open_count_ < options_.most_open) {
+    ++open_count_;
+    return {};
+  }
+  entry* oldest = nullptr;
+  for (entry& other : list_) {
+    if (other.table.is_open() && (oldest == nullptr || other.last_used < oldest->last_used)) oldest = &other;
+  }
+  return oldest->table.close();
+}
+
+void tablet_index::move_to_head(position hit) {
+  if (hit == list_.begin() || options_.order == tablet_order::linear || options_.order == tablet_order::single) return;
+  position successor = list_.end();
+  if (options_.order == tablet_order::lru_list) successor = std::next(hit);
+  if (options_.order == tablet_order::lru_creation && hit->number + 1 < by_creation_.size())
+    successor = by_creation_[hit->number + 1];
+  list_.splice(list_.begin(), list_, hit);
+  if (successor != list_.end()) list_.splice(std::next(hit), list_, successor);
+}
+
+result<bool> tablet_index::find(const digest& content) {
+  ++counts_.lookups;
+  if (!filter_.may_have(content)) {
+    ++counts_.filtered;
+    return false;
+  }
+  for (position each = list_.begin(); each != list_.end(); ++each) {
+    if (status ready = use(*each); !ready.ok()) return ready;
+    const auto has = each->table.has(content);
+    if (!has) return has;
+    ++counts_.examined;
+    counts_.pages += each->table.depth();
+    if (!*has) continue;
+    ++counts_.hits;
+    move_to_head(each);
+    return true;
+  }
+  ++counts_.false_positives;
+  return false;
+}
+
+status tablet_index::insert_new(const digest& content) {
+  const bool is_full = by_creation_.empty() || (options_.order != tablet_order::single &&
+                                                by_creation_.back()->table.used_bytes() >= options_.tablet_bytes);
+  if (is_full) {
+    if (!by_creation_.empty()) {
+      tablet& full = by_creation_.back()->table;
+      if (full.is_open()) --open_count_;
+      if (status finished = full.finish(); !finished.ok()) return finished;
+    }
+    add_tablet();
+  }
+  entry& last = *by_creation_.back();
+  if (status ready = use(last); !ready.ok()) return ready;
+  if (status inserted = last.table.insert(content); !inserted.ok()) return inserted;
+  filter_.add(content);
+  ++size_;
+  return {};
+}
+
+status tablet_index::look_up(std::span<const digest> digests, std::span<index_answer> answers) {
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const auto is_present = find(digests[i]);
+    if (!is_present) return is_present.error();
+    answers[i] = *is_present ? index_answer::present : index_answer::absent;
+  }
+  return {};
+}
+
+status tablet_index::insert(std::span<const digest> digests, std::span<index_answer> answers) {
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (status asked = look_up(digests.subspan(i, 1), answers.subspan(i, 1)); !asked.ok()) return asked;
+    if (answers[i] == index_answer::present) continue;
+    if (status inserted = insert_new(digests[i]); !inserted.ok()) return inserted;
+  }
+  return by_creation_.empty() ? status() : by_creation_.back()->table.commit();
+}
+
+status tablet_index::close() {
+  for (entry& each : list_) {
+    if (status closed = each.table.close(); !closed.ok()) return closed;
+  }
+  open_count_ = 0;
+  return {};
+}
+
+std::uint64_t tablet_index::memory_bytes() const noexcept {
+  return filter_.bits() / 8 + list_.size() * (sizeof(entry) + 2 * sizeof(void*)) +
+         by_creation_.size() * sizeof(position);
+}
+
+std::uint64_t tablet_index::used_bytes() const noexcept {
+  return std::accumulate(list_.begin(), list_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const entry& each) { return sum + each.table.used_bytes(); });
+}
+
+std::uint64_t tablet_index::file_bytes() const noexcept {
+  return std::accumulate(list_.begin(), list_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const entry& each) { return sum + each.table.file_bytes(); });
+}
+
+std::vector<std::size_t> tablet_index::order() const {
+  std::vector<std::size_t> numbers;
+  for (const entry& each : list_) numbers.push_back(each.number);
+  return numbers;
+}
+
+}  // namespace cutpoint::bench
