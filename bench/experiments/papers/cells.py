@@ -27,6 +27,9 @@ P_DEDUPE = [
     ((), "nightly"),
 ]
 
+# Sets with as many versions as P-Dedupe's, or as many as there are (scripts/sweeps/versions.toml), by its names.
+P_DEDUPE_MANY = {"SciLab": "packages-many", "GCC": "gcc-many", "Linux": "linux-many", "Redis": "redis-many", "Bench": "bench"}
+
 SEQCDC = {"DEB": "images", "DEV": "nightly", "DKR": "containers", "LNX": "linux", "RDS": "redis", "TPCC": "database"}
 SEQCDC_NAMES = {
     "AE": "ae-max", "CRC": "crc32", "FCDC": "fastcdc", "GEAR": "gear", "RC": "rabin", "RAM": "ram", "TTTD": "tttd", "SEQ": "seqcdc-inc",

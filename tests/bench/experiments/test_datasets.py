@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments import datasets  # noqa: E402
-from experiments.datasets import bench, catalog, pypi, servers, store, tars  # noqa: E402
-from experiments.datasets.base import Generator, Planned  # noqa: E402
+from experiments.datasets import apt, bench, catalog, pypi, servers, sources, store, tars  # noqa: E402
+from experiments.datasets.base import Generator, Job, Planned  # noqa: E402
 
 MIB = 1 << 20
 PATIENCE = 120
@@ -352,6 +352,30 @@ class Traffic(OfStore):
         self.assertEqual(first.checksum, again.checksum)
         self.assertNotEqual(first.checksum, other.checksum)
         self.assertIn("Synthetic", first.info["notes"])
+
+
+class Fetching(OfStore):
+    def test_an_index_that_cannot_be_reached_is_one_sentence(self):
+        with unittest.mock.patch.object(store.tools, "need_packages"), unittest.mock.patch.dict(os.environ, {"PIP_INDEX_URL": "http://127.0.0.1:9/simple"}):
+            with self.assertRaisesRegex(datasets.Failed, r"^fetching numpy from the Python package index failed: [^\n]+$"):
+                self.make("packages", MIB, 2)
+        self.assertFalse((self.folder / "packages-1M-v2-s1" / "dataset.json").exists())
+
+    def test_fewer_releases_than_were_asked_for_are_one_sentence(self):
+        class Few(sources.Linux):
+            def releases(self):
+                return [(f"6.{i}", "linux", f"6.{i}-1") for i in range(5)]
+
+            def _fetched(self, upstream, package, version):
+                if upstream == "6.3":
+                    raise apt.Gone("404")
+
+        for count, sentence in ((6, "has 5 releases for data set 'linux' now, and 6"), (5, "has 4 releases for data set 'linux' now, and 5")):
+            said = []
+            job = Job("linux", MIB, count, 1, self.folder, self.folder, said.append)
+            with self.assertRaisesRegex(datasets.Failed, sentence):
+                list(Few(job).plan())
+        self.assertIn("leaving out linux 6.3-1, which the mirror no longer has", said)
 
 
 class Helpers(unittest.TestCase):

@@ -237,6 +237,19 @@ class BackEnds(unittest.TestCase):
         self.assertEqual(self.row(evidence, "seqcdc-figure-10", "SEQ"), ["2", "–", "–", "–", "1×", "3.05×"])
 
 
+class Levels(unittest.TestCase):
+    def test_table_2_has_the_number_of_versions_and_the_savings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = ResultsFile(Path(folder, "results.sqlite"))
+            results.add_run("linux-many", "rabin", "2K:8K:64K", "", 0.4)
+            results.add_run("linux-many", "fixed", "8K", "", 0.1)
+            evidence = Evidence(paper.read_all(), Ours(results.saved()), {}, Stored({"jobs": {}, "life": {}}))
+        rows = {line[0]: line[1:] for line in map(cells, TABLES["p-dedupe-table-2"](evidence))}
+        self.assertEqual(rows["Linux / linux-many"], ["39", "2", "16.40", "1.07", "40.92", "40.00", "10.00"])
+        self.assertEqual(rows["GCC / gcc-many"], ["43", "–", "15.90", "–", "40.75", "–", "–"])
+        self.assertIn("dedup gcc-many rabin 2K:8K:64K", evidence.ours.missing)
+
+
 class Pages(SweepTest):
     """The command, on results of a small sweep."""
 
