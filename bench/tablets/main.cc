@@ -2,15 +2,18 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "bench/tablets/shard_table.h"
 #include "bench/tablets/tablet_index.h"
@@ -26,7 +29,9 @@ struct options {
   std::string folder;
   std::string index = "lru";
   std::uint64_t fingerprints = 1'000'000;
+  std::uint64_t first_round = 0;
   std::uint64_t rounds = 2;
+  double seconds = 1e9;
   double changed = 0;
   bool is_scattered = false;
   std::size_t batch = 1024;
@@ -120,7 +125,8 @@ result<measured_index> open_index(const options& settings) {
     if (settings.index == name_of(static_cast<tablet_order>(i))) tablets.order = static_cast<tablet_order>(i);
   }
   index.tablets = std::make_unique<tablet_index>(tablets);
-  return index;
+  const status loaded = index.tablets->load();
+  return loaded.ok() ? result(std::move(index)) : loaded;
 }
 
 ordered_json json_of(const tablet_counts& now, const tablet_counts& before) {
@@ -131,6 +137,18 @@ ordered_json json_of(const tablet_counts& now, const tablet_counts& before) {
           {"openings", now.openings - before.openings}};
 }
 
+/// Drops files from the page cache, so that the next process with the folder reads them itself.
+void drop_from_memory(const std::string& folder) {
+  for (const auto& each : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!each.is_regular_file()) continue;
+    const int file = ::open(each.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;  // it is only not dropped
+    ::fdatasync(file);
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(file);
+  }
+}
+
 status measure(const options& settings) {
   auto index = open_index(settings);
   if (!index) return index.error();
@@ -138,11 +156,12 @@ status measure(const options& settings) {
   ordered_json rounds = ordered_json::array();
   std::vector<digest> digests(settings.batch);
   std::vector<index_answer> answers(settings.batch);
-  for (std::uint64_t round = 0; round < settings.rounds; ++round) {
+  for (std::uint64_t round = settings.first_round; round < settings.first_round + settings.rounds; ++round) {
     const tablet_counts before = index->tablets ? index->tablets->counts() : tablet_counts();
     usage sum;
     std::uint64_t present = 0;
-    for (std::uint64_t done = 0; done < settings.fingerprints;) {
+    std::uint64_t done = 0;
+    while (done < settings.fingerprints && sum.seconds < settings.seconds) {
       const std::size_t count = std::min<std::uint64_t>(settings.batch, settings.fingerprints - done);
       for (std::size_t i = 0; i < count; ++i) digests[i] = streams.at(round, done + i);
       const usage begin = used_so_far();
@@ -162,10 +181,14 @@ status measure(const options& settings) {
       if (status ended = index->shards->begin_next_session(); !ended.ok()) return ended;
     }
     sum.seconds += used_so_far().seconds - begin.seconds;
-    ordered_json row = {{"seconds", sum.seconds},           {"processor_seconds", sum.processor_seconds},
-                        {"lookups", settings.fingerprints}, {"present", present},
-                        {"size", index->table().size()},    {"major_faults", sum.major_faults},
-                        {"read_bytes", sum.read_bytes},     {"memory_bytes", index->table().memory_bytes()}};
+    ordered_json row = {{"seconds", sum.seconds},
+                        {"processor_seconds", sum.processor_seconds},
+                        {"lookups", done},
+                        {"present", present},
+                        {"size", index->table().size()},
+                        {"major_faults", sum.major_faults},
+                        {"read_bytes", sum.read_bytes},
+                        {"memory_bytes", index->table().memory_bytes()}};
     if (index->tablets) {
       row.update(json_of(index->tablets->counts(), before));
       row.update(ordered_json{{"tablets", index->tablets->tablet_count()},
@@ -174,6 +197,10 @@ status measure(const options& settings) {
     }
     rounds.push_back(std::move(row));
   }
+  if (index->tablets) {
+    if (status closed = index->tablets->close(); !closed.ok()) return closed;
+  }
+  drop_from_memory(settings.folder);
   fmt::print("{}\n", ordered_json{{"index", settings.index}, {"rounds", std::move(rounds)}}.dump());
   return {};
 }
@@ -187,11 +214,17 @@ int main(int argc, char** argv) {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 17);
   cutpoint::bench::options settings;
   CLI::App app("Measures lookups in PRUNE's fingerprint table and in a store's own index, and prints them as JSON.");
-  app.add_option("FOLDER", settings.folder, "An empty folder")->required()->check(CLI::ExistingDirectory);
+  app.add_option("FOLDER", settings.folder,
+                 "An empty folder, or one with the table after the rounds before --first-round")
+      ->required()
+      ->check(CLI::ExistingDirectory);
   app.add_option("--index", settings.index, "How the table is managed; shards: the store's own index")
       ->check(CLI::IsMember({"single", "linear", "lru", "lru-list", "lru-creation", "shards"}));
   app.add_option("--fingerprints", settings.fingerprints, "Of each backup")->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--first-round", settings.first_round, "Number of the first backup")->check(CLI::Range(0, 100));
   app.add_option("--rounds", settings.rounds, "Backups")->check(CLI::Range(1, 100));
+  app.add_option("--seconds", settings.seconds, "Most seconds of a backup, of which the rest is left out")
+      ->check(CLI::Range(0.1, 1e9));
   app.add_option("--changed", settings.changed, "Share of each later backup that is new")->check(CLI::Range(0.0, 1.0));
   app.add_flag("--scattered", settings.is_scattered, "Later backups ask in an order without locality");
   app.add_option("--batch", settings.batch, "Fingerprints of a call")->check(CLI::Range(1, 1'000'000));

@@ -28,8 +28,9 @@ result<std::unique_ptr<shard_table>> shard_table::make(const options& settings) 
   std::shared_ptr<store::file_system> shared = std::move(*files);
   if (status folders = store::make_storage_folders(*shared); !folders.ok()) return folders;
   std::unique_ptr<shard_table> table(new shard_table(settings, std::move(shared)));
-  const status opened_session = table->open_session();
-  return opened_session.ok() ? result(std::move(table)) : opened_session;
+  if (status ready = table->open_session(); !ready.ok()) return ready;
+  table->size_ = table->writer_->shards.entry_count();
+  return table;
 }
 
 status shard_table::open_session() {

@@ -20,7 +20,7 @@ namespace cutpoint::bench {
 class shard_table final : public fingerprint_index {
  public:
   struct options {
-    std::string folder;  ///< empty
+    std::string folder;  ///< empty, or with the shards and containers of another table
     std::size_t table_cache_bytes = store::table_cache::usual_bytes;
     std::size_t waiting_entries = store::record_writer::usual_waiting_entries;
   };

@@ -1,6 +1,8 @@
 #include "bench/tablets/tablet.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -90,6 +92,23 @@ result<bool> tablet::has(const digest& content) {
   const int error = mdb_get(writing_ ? writing_.get() : reading_.get(), table_, &key, &value);
   if (error != 0 && error != MDB_NOTFOUND) return failure(error);
   return error == 0;
+}
+
+status tablet::visit(const std::function<void(const digest&)>& visitor) {
+  if (status ready = open(); !ready.ok()) return ready;
+  MDB_cursor* position = nullptr;
+  if (const int error = mdb_cursor_open(reading_.get(), table_, &position); error != 0) return failure(error);
+  MDB_val key = {};
+  MDB_val value = {};
+  int error = 0;
+  while ((error = mdb_cursor_get(position, &key, &value, MDB_NEXT)) == 0) {
+    digest content;
+    content.size = static_cast<std::uint8_t>(std::min(key.mv_size, content.bytes.size()));
+    std::memcpy(content.bytes.data(), key.mv_data, content.size);
+    visitor(content);
+  }
+  mdb_cursor_close(position);
+  return error == MDB_NOTFOUND ? status() : failure(error);
 }
 
 status tablet::insert(const digest& content) {

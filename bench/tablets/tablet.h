@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,7 @@ namespace cutpoint::bench {
 /// before the tablet is closed, as in the paper, whose table a crash may lose. Opens its file when it is used. Not thread-safe.
 class tablet {
  public:
-  /// `file` must not exist. `most_bytes` bounds the file; unused room costs addresses alone.
+  /// Of a file that exists the digests are those of the tablet. `most_bytes` bounds the file; unused room costs addresses alone.
   tablet(std::string file, std::uint64_t most_bytes);
   ~tablet();
   tablet(tablet&&) noexcept = default;
@@ -25,6 +26,8 @@ class tablet {
 
   /// Errors of all: io_error, which names the file.
   [[nodiscard]] result<bool> has(const digest& content);
+  /// Calls a function with each digest, in their order.
+  [[nodiscard]] status visit(const std::function<void(const digest&)>& visitor);
   /// Inserts a digest that the tablet lacks.
   [[nodiscard]] status insert(const digest& content);
   /// Ends the changes that are under way, if any.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <numeric>
 #include <utility>
 
@@ -30,12 +31,26 @@ std::string_view name_of(tablet_order order) noexcept { return order_names[stati
 tablet_index::tablet_index(tablet_options options)
     : options_(std::move(options)), filter_(options_.filter_bits, options_.filter_functions) {}
 
+std::string tablet_index::path_of(std::size_t number) const {
+  return fmt::format("{}/tablet-{:06}", options_.folder, number);
+}
+
 void tablet_index::add_tablet() {
   const std::size_t number = by_creation_.size();
   const bool is_at_end = options_.order == tablet_order::linear;
-  by_creation_.push_back(list_.insert(
-      is_at_end ? list_.end() : list_.begin(),
-      entry{tablet(fmt::format("{}/tablet-{:06}", options_.folder, number), most_file_bytes(options_)), number}));
+  by_creation_.push_back(list_.insert(is_at_end ? list_.end() : list_.begin(),
+                                      entry{tablet(path_of(number), most_file_bytes(options_)), number}));
+}
+
+status tablet_index::load() {
+  while (std::filesystem::exists(path_of(by_creation_.size()))) {
+    add_tablet();
+    tablet& last = by_creation_.back()->table;
+    if (status visited = last.visit([this](const digest& each) { filter_.add(each); }); !visited.ok()) return visited;
+    size_ += last.size();
+    if (status closed = last.close(); !closed.ok()) return closed;
+  }
+  return {};
 }
 
 /// Closes the tablet that was used longest ago, if a file must be opened and too many are.

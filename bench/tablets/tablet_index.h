@@ -28,7 +28,7 @@ inline constexpr std::size_t tablet_orders = 5;
 [[nodiscard]] std::string_view name_of(tablet_order order) noexcept;
 
 struct tablet_options {
-  std::string folder;  ///< empty, for the tablets' files alone
+  std::string folder;  ///< for the tablets' files alone
   tablet_order order = tablet_order::lru;
   std::uint64_t tablet_bytes = 1536 * 1024;  ///< of used pages, after which a tablet is full; the paper's best size
   std::uint64_t filter_bits = 0;             ///< 0: no filter
@@ -50,6 +50,8 @@ struct tablet_counts {
 class tablet_index final : public fingerprint_index {
  public:
   explicit tablet_index(tablet_options options);
+  /// Adds the tablets that the folder has from another index, of which `order` and `tablet_bytes` were the same. Only at first.
+  [[nodiscard]] status load();
 
   status look_up(std::span<const digest> digests, std::span<index_answer> answers) override;
   status insert(std::span<const digest> digests, std::span<index_answer> answers) override;
@@ -80,6 +82,7 @@ class tablet_index final : public fingerprint_index {
   void move_to_head(position hit);
   [[nodiscard]] status insert_new(const digest& content);
   void add_tablet();
+  [[nodiscard]] std::string path_of(std::size_t number) const;
 
   tablet_options options_;
   bloom_filter filter_;

@@ -101,6 +101,20 @@ TEST_P(tablets, are_full_at_their_size) {
   EXPECT_GT(index.used_bytes(), (index.tablet_count() - 1) * (settings.tablet_bytes - 4096));
 }
 
+TEST_P(tablets, are_loaded_from_their_files) {
+  const auto settings = options();
+  {
+    tablet_index index(settings);
+    ASSERT_EQ(new_ones(index, numbered(0, 9'000)), 9'000u);
+    ASSERT_TRUE(index.close().ok());
+  }
+  tablet_index again(settings);
+  ASSERT_TRUE(again.load().ok());
+  EXPECT_EQ(again.size(), 9'000u);
+  EXPECT_EQ(new_ones(again, numbered(4'000, 9'000)), 4'000u);
+  EXPECT_EQ(again.size(), 13'000u);
+}
+
 TEST_P(tablets, name_the_file_that_fails) {
   auto settings = options();
   settings.folder += "/missing";
