@@ -123,7 +123,7 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
     const parameter_rule two = rules::at_least("avg_bytes", 2);
     if (p.test == buzhash_test::pbs) return joined({two}, rolling_rules());  // it accepts three residues
     if (!is_casync(p.test)) return rolling_rules();
-    return joined({two, rules::at_most("avg_bytes", largest_casync_average)}, window_rules());
+    return joined({two, rules::at_most("avg_bytes", largest_casync_average)}, joined(order_rules(), window_rules()));
   }
   static auto presets() {
     constexpr size_ratios quarter_to_four = {.min_divisor = 4, .max_factor = 4};

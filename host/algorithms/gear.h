@@ -47,7 +47,7 @@ class gear_reference : public windowed_reference<gear_hash, masked_test> {
     visit(p.table,
           parameter_info{.name = "table", .kind = value_kind::choice, .meaning = "what a byte adds to the hash"});
   }
-  static parameter_rules rules_of(const parameters&) { return joined(order_rules(), mask_rules()); }
+  static parameter_rules rules_of(const parameters&) { return joined(divisor_rules(), mask_rules()); }
   static auto presets() {
     return std::array{preset<parameters>{.name = "gear", .source = "Ddelta; P-Dedupe table 4"},
                       preset<parameters>{.name = "xet",

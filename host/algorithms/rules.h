@@ -88,15 +88,23 @@ struct parameter_number {
   return joined({rules::at_most("min_bytes", "avg_bytes")}, maximum_rules());
 }
 
-/// Returns the rules for the order of sizes, and for a minimum that is not less than the window.
-[[nodiscard]] inline parameter_rules window_rules() {
-  return joined(order_rules(), {rules::at_least("min_bytes", "window")});
+/// Returns the rules min <= max and avg <= max, of sizes whose average is the divisor of a hash. A divisor is the mean
+/// distance from the minimum on, so the minimum may exceed it (PRUNE's table 2 has 1 KiB with a minimum of 2 KiB).
+[[nodiscard]] inline parameter_rules divisor_rules() {
+  parameter_rule rule = rules::at_most("min_bytes", "max_bytes");
+  rule.allows_no_other = true;
+  return joined({rule}, maximum_rules());
 }
+
+/// Returns the rule for a minimum that is not less than the window.
+[[nodiscard]] inline parameter_rules window_rules() { return {rules::at_least("min_bytes", "window")}; }
 
 /// Returns the rule for an average for which there is a mask.
 [[nodiscard]] inline parameter_rules mask_rules() { return {rules::power_of_two("avg_bytes")}; }
 
 /// Returns the rules of a rolling hash with a mask.
-[[nodiscard]] inline parameter_rules rolling_rules() { return joined(window_rules(), mask_rules()); }
+[[nodiscard]] inline parameter_rules rolling_rules() {
+  return joined(divisor_rules(), joined(window_rules(), mask_rules()));
+}
 
 }  // namespace cutpoint

@@ -49,7 +49,7 @@ MAXP_WINDOWS = (600, 750, 900, 1100, 1250, 1500, 1800, 2100, 2500, 3000, 3500, 4
 AE_SETS = {"linux": "open-source", "packages": "open-source", "images": "VMDK"}  # with low-entropy strings
 AE_ALL_SETS = AE_SETS | {"bench": "Bench"}
 
-PRUNE_BITS = {11: "2K:2K:64K", 12: "2K:4K:64K", 13: "2K:8K:64K", 14: "2K:16K:64K", 15: "2K:32K:64K"}
+PRUNE_BITS = {10: "2K:1K:64K", 11: "2K:2K:64K", 12: "2K:4K:64K", 13: "2K:8K:64K", 14: "2K:16K:64K", 15: "2K:32K:64K"}
 
 
 def matrix_size(algorithm: str, target: str) -> str:

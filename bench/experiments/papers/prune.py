@@ -28,7 +28,7 @@ def table_2(evidence: Evidence) -> Rows:
     for bits in range(10, 16):
         paper = [plain(printed.at(str(bits), column), 1) for column in printed.columns[:5]]
         yield [f"{bits} paper", *paper, percent(printed.at(str(bits), "mean") / printed.at(str(bits), "E[S]") - 1, 1)]
-        for dataset in ("random", "linux") if bits in PRUNE_BITS else ():
+        for dataset in ("random", "linux"):
             row = run(evidence, dataset, bits)
             expected = kib(value(row, "report.result.chunks.expected_mean_bytes"))
             yield [f"{bits} ours, {dataset}", *quartiles(row), expected, percent(off(row), 1)]
@@ -60,7 +60,7 @@ def figure_11(evidence: Evidence) -> Rows:
         paper = [statements[name].get(str(bits)) for name in ("rabin", "inc_k")]
         cells = [str(bits), *(plain(v, 0) for v in paper), times(ratio(*reversed(paper)))]
         for dataset in ("linux", "media"):
-            rates = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]
+            rates = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")]
             cells += [*(plain(v and v / 1e6, 0) for v in rates), times(ratio(*reversed(rates)))]
         yield cells
 

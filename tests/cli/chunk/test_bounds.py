@@ -1,5 +1,6 @@
 """Every bound of a parameter is kept by the command: exit code 2, and a message with parameter, value and bound."""
 
+import random
 import unittest
 
 from catalog import as_number, bounded, entries, entries_to_run, option_of, settings_of
@@ -45,12 +46,26 @@ class Bounds(CommandTest):
             self.assert_out_of_bounds("borg2-fastcdc", [f"key={key}"], f"key = '{key}' must be 64 hexadecimal digits")
 
     def test_min_is_at_most_avg(self):
-        for name in ("gear", "rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd", "maxp", "seqcdc-inc"):
+        for name in ("maxp", "seqcdc-inc"):
             self.assert_out_of_bounds(name, ["16K:8K:64K"], "min_bytes = 16384 must be at most avg_bytes = 8192")
         for name in ("fastcdc", "fastcdc2020", "ronomon", "casync"):
             self.assert_out_of_bounds(name, ["512K:256K:1M"], "min_bytes = 524288", "avg_bytes = 262144")
         self.assert_out_of_bounds("borg1", ["min_exp=24", "max_exp=23"], "max_exp = 23", "2^min_exp", "16781312 bytes")
         self.assert_out_of_bounds("borg2-fastcdc", ["min_exp=22"], "min_exp = 22 must be at most mask_bits = 21")
+
+    def test_a_divisor_may_be_below_min(self):
+        (self.folder / "data").write_bytes(random.Random(1).randbytes(300_000))
+        for name in ("gear", "rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd"):
+            self.assert_out_of_bounds(name, ["128K:8K:64K"], "min_bytes = 131072 must be at most max_bytes = 65536")
+            lists = set()
+            for backend in ("auto", "scalar"):
+                run = self.run_command("chunk", "-q", "--algorithm", name, "--size", "2K:1K:64K", "--backend", backend, "--format", "lengths", "data")
+                self.assert_done(run)
+                lists.add(run.stdout)
+            self.assertEqual(len(lists), 1, name)
+            lengths = [int(line) for line in lists.pop().split()]
+            self.assertTrue(all(length >= 2048 for length in lengths[:-1]), name)
+            self.assertAlmostEqual(sum(lengths) / len(lengths), 3072, delta=350, msg=name)
 
     def test_avg_is_at_most_max(self):
         for name in ("gear", "rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd", "maxp", "seqcdc-dec"):

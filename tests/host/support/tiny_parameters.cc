@@ -15,13 +15,14 @@ std::uint64_t draw_max(std::uint64_t lowest, choices& random) {
   return random.once_in(4) ? 0 : random.between(lowest, lowest + 136);
 }
 
-/// Draws an average that is a power of two and not less than the window, a minimum between them, and a maximum.
+/// Draws an average that is a power of two and not less than the window, a minimum from the window on, which is above
+/// the average once in four, and a maximum.
 template <class Parameters>
 void draw_sizes(Parameters& p, std::uint64_t window, choices& random) {
   const auto lowest_bits = static_cast<std::uint64_t>(std::bit_width(window - 1));
   p.avg_bytes = std::uint64_t{1} << random.between(lowest_bits, std::max<std::uint64_t>(6, lowest_bits + 1));
-  p.min_bytes = random.between(window, p.avg_bytes);
-  p.max_bytes = draw_max(p.avg_bytes, random);
+  p.min_bytes = random.between(window, random.once_in(4) ? 2 * p.avg_bytes : p.avg_bytes);
+  p.max_bytes = draw_max(std::max(p.avg_bytes, *p.min_bytes), random);
 }
 
 template <class Parameters>
@@ -69,7 +70,7 @@ void draw(buzhash_parameters& p, choices& random) {
   } else if (p.test == buzhash_test::pbs) {
     p.avg_bytes = std::max<std::uint64_t>(2, p.avg_bytes);  // otherwise 2D - 3 is not a residue
   }
-  p.max_bytes = draw_max(p.avg_bytes, random);
+  p.max_bytes = draw_max(std::max(p.avg_bytes, *p.min_bytes), random);
 }
 
 /// Draws even sizes from the lowest that the crate accepts, or no maximum.

@@ -40,8 +40,8 @@ std::uint64_t draw_max(std::uint64_t lowest, choices& random) {
 template <class Parameters>
 void grow_sizes(Parameters& p, std::uint64_t window, choices& random) {
   p.avg_bytes = std::uint64_t{1} << random.between(static_cast<std::uint64_t>(std::bit_width(window - 1)), 12);
-  p.min_bytes = near_a_power(window, p.avg_bytes, random);
-  p.max_bytes = draw_max(p.avg_bytes, random);
+  p.min_bytes = near_a_power(window, random.once_in(4) ? 2 * p.avg_bytes : p.avg_bytes, random);
+  p.max_bytes = draw_max(std::max(p.avg_bytes, *p.min_bytes), random);
 }
 
 template <class Parameters>
@@ -65,9 +65,9 @@ void grow(buzhash_parameters& p, choices& random) {
   grow_rolling(p, random);
   p.avg_bytes = std::max<std::uint64_t>(2, p.avg_bytes);
   if (p.test == buzhash_test::casync || p.test == buzhash_test::desync_legacy) {
-    p.avg_bytes += random.between(0, random.once_in(2) ? 4 : 3000);  // all kinds of divisors
+    p.avg_bytes = std::max(p.avg_bytes, *p.min_bytes) + random.between(0, random.once_in(2) ? 4 : 3000);  // any divisor
   }
-  p.max_bytes = draw_max(p.avg_bytes, random);
+  p.max_bytes = draw_max(std::max(p.avg_bytes, *p.min_bytes), random);
 }
 
 void grow(fastcdc_parameters& p, choices& random) {
