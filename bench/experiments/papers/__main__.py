@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
-from experiments.papers import ae, ae_claims, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims, seqcdc_speed, store_runs, summary  # noqa: F401
+from experiments.papers import (  # noqa: F401
+    ae, ae_claims, definition_runs, definitions, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims,
+    seqcdc_speed, store_runs, summary,
+)  # fmt: skip
 from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.tables import TABLES
@@ -31,7 +34,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="do not write; name the pages that would change")
     parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, which takes minutes, and keep it in {runs.FILE}")
     parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store (5)")
+    parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, and of each definition, of which 0 measures no times (5)")
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store (/dev/shm)")
     parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of its data sets (CUTPOINT_DATA, else data/)")
     parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of the programs that measure (build/release)")
@@ -59,6 +63,9 @@ def measure(options: argparse.Namespace) -> None:
     if options.store:
         measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, log)
         (options.pages / store_runs.FILE).write_text(store_runs.text_of(measurements), encoding="utf-8")
+    if options.definitions:
+        compared = definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log)
+        (options.pages / definition_runs.FILE).write_text(definition_runs.text_of(compared), encoding="utf-8")
 
 
 def stored_json(file: Path) -> dict:
@@ -68,6 +75,9 @@ def stored_json(file: Path) -> dict:
 def main(words: list[str]) -> int:
     options = parse(words)
     files = sorted(options.pages.glob("*.md" if options.results else STORE_PAGE))
+    if options.rounds < (1 if options.store else 0):
+        log(f"--rounds is {options.rounds}, at least {1 if options.store else 0}")
+        return WRONG_USAGE
     if not options.results and not options.store and not (options.pages / store_runs.FILE).is_file():
         log("no results are given")
         return WRONG_USAGE
@@ -77,7 +87,9 @@ def main(words: list[str]) -> int:
     try:
         measure(options)
         ours = Ours(options.results) if options.results else None
-        evidence = Evidence(paper.read_all(), ours, stored_json(options.pages / runs.FILE), Stored(stored_json(options.pages / store_runs.FILE)))
+        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE)
+        low_entropy, stored, compared = (stored_json(options.pages / name) for name in files_of_runs)
+        evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), compared)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         log(str(wrong))

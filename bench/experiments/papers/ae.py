@@ -93,15 +93,7 @@ def table_5(evidence: Evidence) -> Rows:
         for whose in ("open-source", "VMDK"):
             yield [name, f"{whose} (paper)", *(plain(printed.at(name, f"{whose} {expected}")) for expected in AE_EXPECTED)]
             for dataset in (d for d, stands_for in AE_SETS.items() if stands_for == whose and name not in ("Rabin", "MAXP")):
-                yield ["", f"**{dataset}** (ours)", *(percent(detected_share(evidence, dataset, expected, name)) for expected in AE_EXPECTED)]
-
-
-def detected_share(evidence: Evidence, dataset: str, expected: str, name: str) -> float | None:
-    """The share of low-entropy strings that a row of table 5 detects. One that was not measured is noted as missing."""
-    share = evidence.low_entropy.get(dataset, {}).get(expected, {}).get(name)
-    if share is None and (words := f"low-entropy strings of {dataset}") not in evidence.ours.missing:
-        evidence.ours.missing.append(words)
-    return share
+                yield ["", f"**{dataset}** (ours)", *(percent(evidence.detected_share(dataset, expected, name)) for expected in AE_EXPECTED)]
 
 
 @table("ae-figure-4", "data", "expected chunk", "AE_MAX", "AE_MAX_T", "AE_MIN", "AE_MIN_T", words=2)

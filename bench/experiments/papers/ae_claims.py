@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import product
 
-from experiments.papers.ae import DRAWN, NO_MAXIMUM, cutting, detected_share, engine, four, other, stages_alone, tail
+from experiments.papers.ae import DRAWN, NO_MAXIMUM, cutting, engine, four, other, stages_alone, tail
 from experiments.papers.cells import AE_EXPECTED, AE_SETS, DATASETS, TARGETS
 from experiments.papers.claim import HOLDS, PARTLY, Finding, Rule, add_claim, at_least, at_most, by_cases, each, in_percent, points
 from experiments.papers.evidence import less, ratio, value
@@ -47,7 +47,7 @@ def _detects(name: str, other: str):
 
     def cases(evidence):
         for dataset, expected in CASES:
-            over, under = (detected_share(evidence, dataset, expected, row) for row in (name, other))
+            over, under = (evidence.detected_share(dataset, expected, row) for row in (name, other))
             yield f"{dataset} {expected}", ratio(over, under) if under is not None and under >= LEAST_SHARE else None
 
     return cases

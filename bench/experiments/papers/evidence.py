@@ -1,7 +1,7 @@
 """The evidence for tables and claims: the papers' numbers, and our measurements by their settings. A row that is missing is noted, and is None."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments.catalog import INSTRUCTION_SETS
@@ -130,6 +130,26 @@ class Evidence:
     ours: Ours | None  # None if only the tables that need no sweep are written
     low_entropy: dict  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
     store: Stored
+    definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
+
+    def _noted(self, entry, words: str):
+        """The entry; one that was not measured is noted as missing."""
+        if not entry and self.ours and words not in self.ours.missing:
+            self.ours.missing.append(words)
+        return entry
+
+    def detected_share(self, dataset: str, expected: str, name: str) -> float | None:
+        """The share of low-entropy strings that a row of AE's table 5 detects."""
+        entry = self._noted(self.low_entropy.get(dataset, {}).get(expected), f"low-entropy strings of {dataset}")
+        return (entry or {}).get(name)
+
+    def definition(self, dataset: str, name: str) -> dict | None:
+        """A printed definition beside ours."""
+        return (self._noted(self.definitions.get(dataset, {}).get("definitions"), f"definitions on {dataset}") or {}).get(name)
+
+    def shifts(self, dataset: str, algorithm: str) -> dict[str, dict]:
+        """Shifts of an algorithm's chunks, by place and change."""
+        return self._noted(self.definitions.get(dataset, {}).get("shifts", {}).get(algorithm), f"shifts of {algorithm} on {dataset}") or {}
 
     def matrix(self, dataset: str, algorithm: str, target: str) -> dict | None:
         """The run of every algorithm on every data set at 4, 8 and 16 KiB."""

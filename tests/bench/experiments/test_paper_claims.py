@@ -28,10 +28,11 @@ class Verdicts(unittest.TestCase):
         self.jobs: dict[str, dict] = {}
         self.processors = 2
         self.low_entropy: dict = {}
+        self.definitions: dict = {}
 
     def evidence(self) -> Evidence:
         stored = Stored({"jobs": self.jobs, "processors": self.processors})
-        return Evidence(paper.read_all(), Ours(self.file.saved()), self.low_entropy, stored)
+        return Evidence(paper.read_all(), Ours(self.file.saved()), self.low_entropy, stored, self.definitions)
 
     def finding(self, which_paper: str, place: str, begin: str) -> Finding:
         matches = [c for c in CLAIMS if (c.paper, c.place) == (which_paper, place) and c.text.startswith(begin)]
@@ -148,6 +149,68 @@ class OfPrune(Verdicts):
         for bits, savings in (("2K:2K:64K", 0.5), ("2K:8K:64K", 0.481)):
             self.file.add_run("media", "rabin", bits, CUTS, savings)
         self.assertEqual(self.finding("PRUNE", "figure 12", "from 11 to 13 bits").verdict, HOLDS)
+
+
+class OfDefinitions(Verdicts):
+    """Printed definitions beside ours, and shifts of bytes."""
+
+    def add_definition(self, name: str, shared: int, seconds: float = 0.0, unique: tuple[int, int] = (500, 400)) -> None:
+        sums = [{"chunks": 10, "unique_bytes": bytes_, "seconds": seconds} for bytes_ in unique]
+        entry = {"bytes": 1000, "printed": sums[0], "ours": sums[1], "shared_cuts": shared}
+        self.definitions.setdefault("random", {"definitions": {}, "shifts": {}})["definitions"][name] = entry
+
+    def add_shifts(self, algorithm: str, place: str, **sums: int) -> None:
+        usual = {"shifts": 10, "changed": 10, "after": 0, "most_changed": 2, "with_none_after": 10, "with_one_after": 10, "without_meeting": 0}
+        tallies = self.definitions.setdefault("random", {"definitions": {}, "shifts": {}})["shifts"].setdefault(algorithm, {})
+        for change in ("insertion", "deletion"):
+            tallies[f"{place} {change}"] = usual | sums
+
+    def test_algorithm_2_is_judged_by_its_cuts_and_its_speed(self):
+        cuts, speed = ("AE", "section 3.3", "algorithm 2"), ("AE", "figure 7", "AE-Opt1 over AE")
+        self.assertEqual(self.finding(*cuts).verdict, UNKNOWN)
+        self.add_definition("ae-algorithm-1", 10)
+        self.add_definition("ae-algorithm-2", 3)
+        self.assertEqual([self.finding(*cuts).verdict, self.finding(*speed).verdict], [NOT, UNKNOWN])
+        self.add_definition("ae-algorithm-1", 10, seconds=3)
+        self.add_definition("ae-algorithm-2", 10, seconds=2)
+        self.assertEqual([self.finding(*cuts).verdict, self.finding(*speed).verdict], [HOLDS, HOLDS])
+
+    def test_a_table_has_a_dash_for_what_was_not_timed(self):
+        self.add_definition("adler-printed", 4)
+        line = next(line for line in TABLES["p-dedupe-adler"](self.evidence()) if "random" in line)
+        self.assertEqual(line, "| adler-printed | random | 0.1 | 0.1 | 50.00 | 60.00 | 40.0 | – | – |")
+        self.add_definition("adler-printed", 4, seconds=1e-6)
+        self.assertIn("| 1 | 1 |", next(line for line in TABLES["p-dedupe-adler"](self.evidence()) if "random" in line))
+
+    def test_maxima_are_compared_with_minima(self):
+        self.add_definition("maxp-minimum", 0)
+        self.assertEqual(self.finding("AE", "section 4.2", "MAXP by maxima").verdict, HOLDS)
+        self.add_definition("maxp-minimum", 0, unique=(400, 500))
+        self.assertEqual(self.finding("AE", "section 4.2", "MAXP by maxima").verdict, NOT)
+
+    def test_a_shift_of_ae_changes_one_chunk_after_it_at_most(self):
+        self.add_shifts("ae-max of 8 bytes", "between")
+        self.add_shifts("ae-max of 8 bytes", "window", with_none_after=0, after=10)
+        before, behind = ("AE", "section 3.2", "a shift before the maximum changes no later chunk (values of 8"), ("AE", "section 3.2", "one behind it changes at most the next chunk (values of 8")
+        self.assertEqual([self.finding(*before).verdict, self.finding(*behind).verdict], [HOLDS, HOLDS])
+        self.add_shifts("ae-max of 8 bytes", "window", with_one_after=7)
+        self.assertEqual(self.finding(*behind).verdict, NOT)
+
+    def test_shifts_of_seqcdc_are_judged_by_place(self):
+        self.add_shifts("seqcdc-inc", "between", with_one_after=9)
+        self.add_shifts("seqcdc-inc", "minimum", changed=29)
+        self.assertEqual(self.finding("SeqCDC", "section III-E", "a shift between sequences").verdict, NOT)
+        self.assertEqual(self.finding("SeqCDC", "section III-E", "shifts in regions").verdict, HOLDS)
+        self.add_shifts("seqcdc-inc", "skipped", changed=31)
+        self.assertEqual(self.finding("SeqCDC", "section III-E", "shifts in regions").verdict, PARTLY)
+        self.assertIn("| random | seqcdc-inc | 2.90 / 2.90 | 3.10 / 3.10 |  | 1.00 / 1.00 |  |  |", TABLES["seqcdc-figure-5"](self.evidence()))
+
+    def test_what_was_not_measured_is_named(self):
+        evidence = self.evidence()
+        list(TABLES["seqcdc-figure-5"](evidence))
+        list(TABLES["ae-definitions"](evidence))
+        self.assertIn("definitions on random", evidence.ours.missing)
+        self.assertIn("shifts of gear on linux", evidence.ours.missing)
 
 
 if __name__ == "__main__":

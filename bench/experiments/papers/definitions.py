@@ -1,0 +1,146 @@
+"""Tables and claims of definition_runs.py: printed definitions on the pages of their papers, and SeqCDC's shifts of bytes."""
+
+from functools import partial
+
+from experiments.papers.claim import Write, add_claim, at_least, at_most, points
+from experiments.papers.definition_runs import CHANGES, PLACES, SETS, SHIFTED
+from experiments.papers.evidence import Evidence, less, ratio
+from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times
+
+
+def pair(evidence: Evidence, dataset: str, name: str) -> tuple[dict | None, dict | None, dict | None]:
+    """What was measured of a definition: all of it, the printed one, and ours."""
+    entry = evidence.definition(dataset, name)
+    return (entry, entry["printed"], entry["ours"]) if entry else (None, None, None)
+
+
+def saved(entry: dict | None, sums: dict | None) -> float | None:
+    return None if sums is None else 1 - sums["unique_bytes"] / entry["bytes"]
+
+
+def rate(entry: dict | None, sums: dict | None) -> float | None:
+    """Bytes a second; None if no time was measured."""
+    return None if sums is None or not sums["seconds"] else entry["bytes"] / sums["seconds"]
+
+
+def shared(entry: dict | None) -> float | None:
+    """The share of our cuts that the printed definition has too."""
+    return None if entry is None else entry["shared_cuts"] / entry["ours"]["chunks"]
+
+
+def _rows(names: tuple[str, ...], evidence: Evidence) -> Rows:
+    for name in names:
+        for dataset in SETS:
+            entry, *both = pair(evidence, dataset, name)
+            means = [kib(entry["bytes"] / sums["chunks"]) if sums else DASH for sums in both]
+            savings, rates = ([f(show(entry, sums)) for sums in both] for f, show in ((percent, saved), (speed, rate)))
+            yield [name, dataset, *means, *savings, percent(shared(entry), 1), *rates]
+
+
+_COLUMNS = ("definition", "data", "mean KiB, printed", "ours", "savings %, printed", "ours", "shared cuts %", "GB/s, printed", "ours")
+for _name, _definitions in {
+    "ae-definitions": ("ae-algorithm-1", "ae-algorithm-2", "ae-algorithm-3", "maxp-strict", "maxp-minimum"),
+    "p-dedupe-adler": ("adler-printed",),
+    "seqcdc-definitions": ("ram-greater", "seqcdc-absorbing"),
+}.items():
+    table(_name, *_COLUMNS, words=2)(partial(_rows, _definitions))
+
+
+@table("ae-maxp-candidates", "data", "bytes for each candidate, strict on both sides", "ours", "strict of ours %")
+def candidates(evidence: Evidence) -> Rows:
+    for dataset in SETS:
+        entry, *both = pair(evidence, dataset, "maxp-strict-candidates")
+        yield [dataset, *(plain(entry["bytes"] / sums["chunks"], 0) if sums else DASH for sums in both), percent(shared(entry), 1)]
+
+
+def tally(evidence: Evidence, dataset: str, algorithm: str, place: str, change: str, key: str) -> float | None:
+    """The mean for each shift of a sum."""
+    entry = evidence.shifts(dataset, algorithm).get(f"{place} {change}")
+    return ratio(entry[key], entry["shifts"]) if entry else None
+
+
+def both_changes(write: Write, of_change: list[float | None]) -> str:
+    return "" if of_change == [None, None] else " / ".join(DASH if v is None else write(v) for v in of_change)
+
+
+@table("seqcdc-figure-5", "data", "", "S1 minimum", "S2 skipped", "S3 sequence", "S4 between", "S5 maximum", "AE's window", words=2)
+def figure_5(evidence: Evidence) -> Rows:
+    """Changed chunks for each insertion / deletion."""
+    for dataset in SETS:
+        for name in SHIFTED:
+            means = [[tally(evidence, dataset, name, place, change, "changed") for change in CHANGES] for place in PLACES]
+            yield [dataset, name, *(both_changes(lambda v: f"{v:.2f}", cell) for cell in means)]
+
+
+@table("ae-section-3-2", "data", "values", "before the maximum: none after, %", "one after at most, %", "behind it: one after at most, %", "most chunks")
+def section_3_2(evidence: Evidence) -> Rows:
+    for dataset in SETS:
+        for name in ("ae-max", "ae-max of 8 bytes"):
+            before = [both_changes(lambda v: plain(100 * v, 1), of_change) for of_change in (_without_later(evidence, dataset, name), _alone(evidence, dataset, name, "between"))]
+            entries = evidence.shifts(dataset, name)
+            most = max((entry["most_changed"] for key, entry in entries.items() if key.startswith(("between", "window"))), default=None)
+            behind = both_changes(lambda v: plain(100 * v, 1), _alone(evidence, dataset, name, "window"))
+            yield [dataset, "8 bytes" if name.endswith("8 bytes") else "1 byte", *before, behind, plain(most, 0)]
+
+
+def _alone(evidence: Evidence, dataset: str, name: str, place: str) -> list[float | None]:
+    return [tally(evidence, dataset, name, place, change, "with_one_after") for change in CHANGES]
+
+
+def _without_later(evidence: Evidence, dataset: str, name: str) -> list[float | None]:
+    return [tally(evidence, dataset, name, "between", change, "with_none_after") for change in CHANGES]
+
+
+def share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _shifted(algorithm: str, places: tuple[str, ...], key: str):
+    def cases(evidence):
+        for dataset in SETS:
+            for place in places:
+                for change in CHANGES:
+                    yield f"{dataset} {place} {change}", tally(evidence, dataset, algorithm, place, change, key)
+
+    return cases
+
+
+seqcdc = partial(add_claim, "SeqCDC", "section III-E")
+seqcdc("a shift between sequences changes its chunk and at most the next (S4; share of shifts; rule: 95 %)", "“unaffected”", at_least(0.95, share))(
+    _shifted("seqcdc-inc", ("between",), "with_one_after")
+)
+seqcdc("a shift within a sequence leaves later chunks as they are (S3; share with at most one of them changed; rule: 95 %)", "“unaffected”", at_least(0.95, share))(
+    _shifted("seqcdc-inc", ("sequence",), "with_one_after")
+)
+seqcdc("shifts in regions that are skipped change few chunks (S1, S2; mean; rule: 3)", "“a limited number”", at_most(3, lambda v: f"{v:.2f}"))(
+    _shifted("seqcdc-inc", ("minimum", "skipped"), "changed")
+)
+
+ae = partial(add_claim, "AE")
+for _values, _name in (("8 bytes, as in its example", "ae-max of 8 bytes"), ("one byte", "ae-max")):
+    ae("section 3.2", f"a shift before the maximum changes no later chunk (values of {_values}; share; rule: 95 %)", "“no efficiency loss”", at_least(0.95, share))(
+        _shifted(_name, ("between",), "with_none_after")
+    )
+    ae("section 3.2", f"one behind it changes at most the next chunk (values of {_values}; share; rule: 95 %)", "“only one”", at_least(0.95, share))(
+        _shifted(_name, ("window",), "with_one_after")
+    )
+
+
+def _over_ours(names: tuple[str, str], measure):
+    """A number of one definition over that of another."""
+    return lambda evidence: [(d, ratio(*(measure(*pair(evidence, d, name)[:2]) for name in names))) for d in SETS]
+
+
+ae("section 3.3", "algorithm 2 (AE-Opt1) makes the cuts of algorithm 1 (share of them; rule: 99 %)", "“the same deduplication efficiency”", at_least(0.99, share))(
+    lambda evidence: [(d, shared(evidence.definition(d, "ae-algorithm-2"))) for d in SETS]
+)
+ae("figure 7", "AE-Opt1 over AE, algorithms 2 and 1 as printed (rule: 0.8 of the paper's)", "1.73×", at_least(0.8 * 1.73, times))(
+    _over_ours(("ae-algorithm-2", "ae-algorithm-1"), rate)
+)
+
+
+@ae("section 4.2", "MAXP by maxima saves at least what it saves by minima", "“consistent with those of AE”", at_least(0, points(2)))
+def _maxima(evidence):
+    for dataset in SETS:
+        entry, minimum, maximum = pair(evidence, dataset, "maxp-minimum")
+        yield dataset, less(saved(entry, maximum), saved(entry, minimum))

@@ -1,0 +1,88 @@
+// Counts chunks and their unique bytes, and measures both definitions in turns.
+#include "bench/papers/comparison.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <unordered_set>
+
+#include <cutpoint/fingerprint.h>
+
+namespace cutpoint::bench {
+
+namespace {
+
+using find_function = std::function<std::vector<chunk>(byte_span)>;
+
+struct digest_hash {
+  std::size_t operator()(const digest& value) const {
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(value.bytes.data()), value.size});
+  }
+};
+
+/// Counts chunks, and the bytes of those whose digest is new.
+class chunk_counter {
+ public:
+  explicit chunk_counter(chunk_sums& sums) : sums_(sums) {}
+
+  void add(byte_span stream, const std::vector<chunk>& chunks) {
+    for (const chunk& each : chunks) {
+      ++sums_.chunks;
+      if (digests_.insert(*name_(stream.subspan(each.offset, each.length))).second) sums_.unique_bytes += each.length;
+    }
+  }
+
+ private:
+  chunk_sums& sums_;
+  fingerprinter name_ = *fingerprinter::make(fingerprint_kind::xxh3);
+  std::unordered_set<digest, digest_hash> digests_;
+};
+
+double seconds_to_cut(const find_function& find_cuts, const std::vector<byte_span>& streams) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const byte_span stream : streams) static_cast<void>(find_cuts(stream));
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::uint64_t shared_cuts(const std::vector<chunk>& a, const std::vector<chunk>& b) {
+  std::uint64_t shared = 0;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    const std::uint64_t left = i->offset + i->length;
+    const std::uint64_t right = j->offset + j->length;
+    if (left == right) ++shared;
+    if (left <= right) ++i;
+    if (right <= left) ++j;
+  }
+  return shared;
+}
+
+}  // namespace
+
+definition_comparison compare(const printed_definition& definition, const std::vector<byte_span>& streams,
+                              std::uint64_t rounds) {
+  definition_comparison result;
+  chunk_counter printed(result.printed);
+  chunk_counter ours(result.ours);
+  for (const byte_span stream : streams) {
+    const std::vector<chunk> theirs = definition.find_cuts(stream);
+    const std::vector<chunk> own = definition.ours.find_cuts(stream);
+    result.bytes += stream.size();
+    printed.add(stream, theirs);
+    ours.add(stream, own);
+    result.shared_cuts += shared_cuts(theirs, own);
+  }
+  if (rounds == 0) return result;
+  result.printed.seconds = result.ours.seconds = std::numeric_limits<double>::max();
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const auto cut_by = [&](const auto& cuts) {
+      return seconds_to_cut([&](byte_span stream) { return cuts.find_cuts(stream); }, streams);
+    };
+    result.printed.seconds = std::min(result.printed.seconds, cut_by(definition));
+    result.ours.seconds = std::min(result.ours.seconds, cut_by(definition.ours));
+  }
+  return result;
+}
+
+}  // namespace cutpoint::bench
