@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
 from experiments.papers import (  # noqa: F401
-    ae, ae_claims, definition_runs, definitions, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims,
+    ae, ae_claims, coverage, definition_runs, definitions, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims,
     seqcdc_speed, store_runs, summary,
 )  # fmt: skip
 from experiments.papers.cells import AE_SETS

@@ -44,6 +44,30 @@ def stage_times(evidence: Evidence) -> Rows:
         yield [algorithm, *spent, *(plain(evidence.store.seconds_per_gb(job, "processor_seconds"), 3) for job in (baseline, pipeline, parallel))]
 
 
+# Threads for cutting and for fingerprints, by algorithm, that the paper gives them (sections 4.1 and 4.4).
+FIXED_THREADS = {"rabin": (4, 4), "adler": (4, 4), "gear": (3, 5)}
+
+
+def with_fixed_threads(evidence: Evidence, dataset: str, algorithm: str, cutters: int, hashers: int) -> float | None:
+    """Bytes a second by equation 6, from the seconds that the stages of Baseline took, which are T_w / D for writing."""
+    baseline = approaches(dataset, algorithm)[0]
+    seconds = [evidence.store.seconds_per_gb(baseline, "stage_seconds", stage) for stage in range(len(STAGES))]
+    if None in seconds:
+        return None
+    return 1e9 / max(each / threads for each, threads in zip(seconds, (cutters, hashers, 1, 1), strict=True))
+
+
+@table("p-dedupe-store-threads", "algorithm", "data", "4 + 4 threads, MB/s", "3 + 5 threads, MB/s", "the paper's threads", "over Baseline", "P-Dedupe measured / Baseline", words=2)
+def fixed_threads(evidence: Evidence) -> Rows:
+    for algorithm, threads in FIXED_THREADS.items():
+        for dataset in SETS:
+            baseline, _, parallel = (evidence.store.speed(job) for job in approaches(dataset, algorithm))
+            speeds = [with_fixed_threads(evidence, dataset, algorithm, *each) for each in ((4, 4), (3, 5))]
+            chosen = with_fixed_threads(evidence, dataset, algorithm, *threads)
+            gains = [times(ratio(speed, baseline)) for speed in (chosen, parallel)]
+            yield [algorithm, dataset, *map(rate, speeds), " + ".join(map(str, threads)), *gains]
+
+
 @table("p-dedupe-store-figure-9", "data", "segment", "no join, % of Baseline's", "P-Dedupe's join, % of Baseline's", "missed, points", words=2)
 def figure_9(evidence: Evidence) -> Rows:
     """Savings normalized to Baseline's, and what is missed of all bytes: figures 9 and 11."""

@@ -92,6 +92,18 @@ class OfPDedupe(Verdicts):
         self.add_approaches((9.0, 9.0, 9.0), size=store_runs.SIZES[3], segment="1M")
         self.assertEqual(self.finding("P-Dedupe", "figure 13", "Baseline and P-Dedupe are faster").verdict, PARTLY)
 
+    def test_fixed_threads_are_those_of_equation_6(self):
+        def add(stage_seconds: list[float]) -> None:
+            self.add_approaches((4.0, 2.0, 1.0), algorithm="gear")
+            self.jobs[approaches("linux", "gear")[0].name]["stage_seconds"] = stage_seconds
+
+        claim = ("P-Dedupe", "section 4.4", "with Gear 3 + 5 threads")
+        add([1.2, 2.0, 0.1, 0.1])  # 0.5 s with 4 + 4, 0.4 s with 3 + 5
+        self.assertEqual((self.finding(*claim).ours, self.finding(*claim).verdict), ("1.25×", HOLDS))
+        self.assertIn("| gear | linux | 2,000 | 2,500 | 3 + 5 | 10× | 4× |", TABLES["p-dedupe-store-threads"](self.evidence()))
+        add([2.4, 2.0, 0.1, 0.1])
+        self.assertEqual(self.finding(*claim).verdict, NOT)
+
     def test_the_join_is_judged_with_the_store_too(self):
         for join, seconds in (("none", 1.0), ("pdedupe", 1.2)):
             self.add_job(segmented("linux", "256K", join), seconds)

@@ -16,7 +16,7 @@ from sweeps import ROOT, SweepTest, environment
 sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments.catalog import random_mean
-from experiments.papers import pages, paper, runs
+from experiments.papers import coverage, pages, paper, runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.cells import SEQCDC_NAMES, TARGETS, matrix_size
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
@@ -117,6 +117,34 @@ class Numbers(unittest.TestCase):
             if abs((1 - 1 / der) * 100 - table.at(name, "savings")) > 0.2:
                 slips.append(name)
         self.assertEqual(slips, [])
+
+
+class Coverage(unittest.TestCase):
+    ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII")
+
+    def test_every_table_and_figure_has_a_row(self):
+        """How many each paper has, counted in the papers."""
+        numbered = {"P-Dedupe": (6, 14), "AE": (5, 8), "PRUNE": (5, 17), "AppDedupe": (6, 11)}
+        expected = {
+            name: [*(f"table {i}" for i in range(1, tables + 1)), *(f"figure {i}" for i in range(1, figures + 1))]
+            for name, (tables, figures) in numbered.items()
+        }
+        expected["SeqCDC"] = [
+            "table I", "table II", *(f"figure {i}" for i in range(1, 15)),
+            *(f"appendix, table {number}" for number in self.ROMAN), "appendix, figure 1", "appendix, figure 2",
+        ]  # fmt: skip
+        self.assertEqual({name: sorted(places) for name, places in coverage.read().items()}, {name: sorted(places) for name, places in expected.items()})
+
+    def test_links_lead_to_headings(self):
+        folder = ROOT / "docs/papers"
+        for name, places in coverage.read().items():
+            for place, (word, text) in places.items():
+                for target, anchor in re.findall(r"\]\(([^)#]+)#?([^)]*)\)", text):
+                    page = (folder / target).resolve()
+                    self.assertTrue(page.is_file(), f"{name}, {place}: {target}")
+                    headings = [re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+                    self.assertTrue(not anchor or anchor in headings, f"{name}, {place}: {target} has no {anchor}")
+                self.assertTrue(word != coverage.REPRODUCED or "](" in text or text.startswith("as "), f"{name}, {place}: reproduced where?")
 
 
 class Arithmetic(unittest.TestCase):

@@ -1,0 +1,30 @@
+"""The table of docs/papers/README.md with every table and figure of the papers: reproduced, in part or not."""
+
+import tomllib
+from collections import Counter
+
+from experiments.papers.evidence import Evidence
+from experiments.papers.paper import NUMBERS
+from experiments.papers.tables import lines, lines_of
+
+REPRODUCED, PARTLY, NOT = "reproduced", "in part", "not"
+
+
+def read() -> dict[str, dict[str, tuple[str, str]]]:
+    """By the paper and the place: one of the three words, and where the result is, or why there is none."""
+    table = tomllib.loads((NUMBERS / "coverage.toml").read_text(encoding="utf-8"))
+    for name, places in table.items():
+        for place, entry in places.items():
+            if len(entry) != 2 or entry[0] not in (REPRODUCED, PARTLY, NOT) or not entry[1]:
+                raise ValueError(f"{name}, {place}: {entry} is not one of '{REPRODUCED}', '{PARTLY}' and '{NOT}' with a text")
+    return {name: {place: (entry[0], entry[1]) for place, entry in places.items()} for name, places in table.items()}
+
+
+@lines("coverage")
+def coverage(_: Evidence) -> list[str]:
+    papers = read()
+    counts = Counter(word for places in papers.values() for word, _ in places.values())
+    rows = [[name, place, f"**{word}**", text] for name, places in papers.items() for place, (word, text) in places.items()]
+    drawings = sum(1 for places in papers.values() for _, text in places.values() if text.startswith("a drawing"))
+    sentence = f"Of {len(rows)}: {REPRODUCED} {counts[REPRODUCED]}, {PARTLY} {counts[PARTLY]}, {NOT} {counts[NOT]}, of which {drawings} are drawings."
+    return [sentence, "", *lines_of(["paper", "table or figure", "", "where, or why not"], rows, words=4)]
