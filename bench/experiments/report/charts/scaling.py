@@ -4,7 +4,7 @@ import altair as alt
 
 from experiments.report.charts.dots import algorithm_keys, by_algorithm, chart, log_scale, mechanisms_of, tips
 from experiments.report.section import Key, Panel, Section, columns_of, number
-from experiments.report.select import datasets_of, plain, usual, usual_first
+from experiments.report.select import datasets_of, plain, size_order, usual, usual_first
 from experiments.report.style import DASHES
 from experiments.results import GIB, Results
 
@@ -41,7 +41,7 @@ def panel(rows: list[dict], mechanisms: dict[str, str], dashes: dict[str, list[i
     axis = alt.Axis(values=counts, format="d", grid=False)
     x = alt.X("threads:Q", title="threads", scale=log_scale(counts[0] / 1.1, counts[-1] * 1.1, base=2), axis=axis)
     most = max(counts[-1], *(row["gain"] for row in shown))
-    y_scale = log_scale(min(0.9, *(row["gain"] for row in shown)), most * 1.15, base=2)
+    y_scale = log_scale(min(row["gain"] for row in shown) / 1.15, most * 1.15, base=2)
     y = alt.Y("gain:Q", title="times as fast as one", scale=y_scale, axis=alt.Axis(format="~r", tickCount=5))
     linear = chart([{"threads": count, "gain": count} for count in counts], x, y).mark_line(strokeWidth=1, color="@rule")
     base = chart(shown, x, y, by_algorithm(mechanisms), alt.Detail("size:N"))
@@ -57,7 +57,7 @@ def scaling(results: Results) -> Section | None:
     if not rows:
         return None
     choices, mechanisms = usual_first(rows), mechanisms_of(rows)
-    segments = sorted({row["segment"] for row in rows})
+    segments = sorted({row["segment"] for row in rows}, key=size_order)
     dashes = {segment: DASHES[i % len(DASHES)] for i, segment in enumerate(segments)}
     most = max(row["threads"] for row in rows)
     reached = [row["gain"] for row in rows if row["threads"] == most]
