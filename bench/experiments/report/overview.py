@@ -34,7 +34,7 @@ def binary_text(info: dict) -> str:
 
 DATASETS = ("data set", "stands for", "bytes", "versions", "checksum", "content")
 FAILURES = ("outcome", "problem", "dataset", "kind", "algorithm", "size", "hash", "backend")
-ABSENCES = ("missing here", "cells without a result")
+ABSENCES = ("cells", "missing here")
 
 
 def dataset_row(info: dict) -> list[str]:
@@ -67,6 +67,6 @@ def of(results: Results) -> dict:
         "datasets": [dataset_row(info) for info in results.datasets],
         "notes": [info.get("notes", "") for info in results.datasets],
         "failures": [[row[name] or "–" for name in FAILURES] for row in results.failures],
-        "absences": [[row["problem"], str(row["cells"])] for row in results.absences],
+        "absences": [[str(row["cells"]), row["problem"]] for row in results.absences],
         "warnings": warnings,
     }

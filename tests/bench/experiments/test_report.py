@@ -279,7 +279,7 @@ class Report(unittest.TestCase):
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="unavailable", backend="cuda", problem="no driver")
         page = self.page()
         self.assertEqual(set(page.sections), {"problems", "missing"})
-        self.assertEqual(page.tables["missing"][1:], [["no driver", "1"]])
+        self.assertEqual(page.tables["missing"][1:], [["1", "no driver"]])
         self.assertIn(["failed", "<script>alert(1)</script> & more", "linux", "dedup", "gear", "8K", "sha1", "auto"], page.tables["problems"])
         self.assertIn("0 cells done, 1 failed, 1 unavailable here", re.sub(r"\s+", " ", page.text))
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from itertools import product
 from pathlib import Path
 
 import browser
@@ -32,6 +33,12 @@ class Look(unittest.TestCase):
         results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": GIB, "avx2": 4 * GIB})
         results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())
         results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="a problem of many words " * 20)
+        results.add("dedup", "linux", "gear", "8K", None, outcome="unavailable", backend="cuda", problem="a reason of many words " * 20)
+        for hash_name, kib, back_end in product(("sha1", "sha256", "md5", "xxh3"), (4, 8, 16), ("scalar", "avx2", "cuda")):  # many choices
+            cuts = cuts_of("ram", 2048, kib << 10, 65536)
+            results.add_run("linux", "ram", f"{kib}K", cuts, 0.5, GIB * len(back_end) / 8, hash=hash_name, backend=back_end)
+        for threads in (1, 2, 4, 8, 16):
+            results.add_run("linux", "rabin", "8K", cuts_of("rabin", 2048, 8192, 65536), 0.5, GIB * threads**0.9, threads=threads, segment="4M")
         write(results.saved(), cls.folder / "report", lambda _: None, [store_stats(cls.folder / "store.json")])
         results.file.close()
         cls.html = (cls.folder / "report" / "index.html").read_text(encoding="utf-8")
@@ -54,7 +61,7 @@ class Look(unittest.TestCase):
             ("an exception", self.html.replace("</main>", "</main><script>nothing.here()</script>"), "nothing is not defined"),
             ("a request", open_policy.replace("img-src data: blob:", "").replace("</main>", '<img alt="" src="http://localhost:9/x.png"></main>'), "request off the page"),
             ("a wide page", self.html.replace("</main>", '<div style="width:1500px">wide</div></main>'), "1400 light: the page is 15"),
-            ("a chart without marks", self.html.replace('"type":"bar"', '"type":"text"'), "not drawn: stages-0"),
+            ("a chart without marks", self.html.replace('"type":"bar"', '"type":"text"'), "not drawn: back-ends-0"),
         ):
             with self.subTest(name):
                 run = self.look(html)
