@@ -5,6 +5,8 @@ import math
 from experiments.papers.cells import AE_ALL_SETS, AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
 from experiments.papers.evidence import WIDEST, Evidence, ratio, value
 from experiments.papers.lengths import PERCENTILES, length_cells, share_beyond
+from experiments.papers.store_runs import AE_SETS as AE_STORE_SETS
+from experiments.papers.store_runs import ae_systems
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny
 
 NO_MAXIMUM = {"max_bytes": 0}
@@ -154,6 +156,18 @@ def figure_8(evidence: Evidence) -> Rows:
         for name, row in runs.items():
             over = times(ratio(speeds[name], speeds["Rabin_0.25"]))
             yield [dataset, name, speed(speeds[name]), over, value(row, "bottleneck") or DASH]
+
+
+@table("ae-figure-8-store", "data", "8 KB, SHA-1, all four stages", "pipeline MB/s", "over Rabin_0.25", "parallel MB/s", "over Rabin_0.25", "slowest stage of the pipeline", words=2)
+def figure_8_store(evidence: Evidence) -> Rows:
+    """With writing, by store_runs.py."""
+    for dataset in AE_STORE_SETS:
+        systems = ae_systems(dataset)
+        base = [evidence.store.speed(job) for job in systems["Rabin_0.25"]]
+        for name, jobs in systems.items():
+            rates = [evidence.noted(evidence.store.speed(job), f"store {job.name}") for job in jobs]
+            cells = [cell for r, b in zip(rates, base, strict=True) for cell in (plain(r and r / 1e6, 0), times(ratio(r, b)))]
+            yield [dataset, "AE, AE-Opt1" if name == "AE" else name, *cells, evidence.store.slowest(jobs[0]) or DASH]
 
 
 @table("ae-figure-7-opt2", "data, 8 KB", "back end", "AE GB/s", "AE-Opt2 GB/s", "SHA-1 GB/s", words=2)

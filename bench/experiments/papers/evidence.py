@@ -7,7 +7,7 @@ from pathlib import Path
 from experiments.catalog import INSTRUCTION_SETS
 from experiments.papers.cells import matrix_size
 from experiments.papers.paper import Paper
-from experiments.papers.store_runs import Job
+from experiments.papers.store_runs import STAGES, Job
 from experiments.results import RUN, SPEED, TUNE, read
 
 WIDEST = "widest"  # as a back end: the widest instruction set of the machine
@@ -117,6 +117,11 @@ class Stored:
         entry = self._jobs.get(job.name)
         return entry["bytes"] / entry["seconds"] if entry else None
 
+    def slowest(self, job: Job) -> str | None:
+        """The stage that worked longest."""
+        entry = self._jobs.get(job.name)
+        return max(zip(entry["stage_seconds"], STAGES, strict=True))[1] if entry else None
+
     def seconds_per_gb(self, job: Job, name: str, stage: int | None = None) -> float | None:
         entry = self._jobs.get(job.name)
         if entry is None:
@@ -132,7 +137,7 @@ class Evidence:
     store: Stored
     definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
 
-    def _noted(self, entry, words: str):
+    def noted(self, entry, words: str):
         """The entry; one that was not measured is noted as missing."""
         if not entry and self.ours and words not in self.ours.missing:
             self.ours.missing.append(words)
@@ -140,16 +145,16 @@ class Evidence:
 
     def detected_share(self, dataset: str, expected: str, name: str) -> float | None:
         """The share of low-entropy strings that a row of AE's table 5 detects."""
-        entry = self._noted(self.low_entropy.get(dataset, {}).get(expected), f"low-entropy strings of {dataset}")
+        entry = self.noted(self.low_entropy.get(dataset, {}).get(expected), f"low-entropy strings of {dataset}")
         return (entry or {}).get(name)
 
     def definition(self, dataset: str, name: str) -> dict | None:
         """A printed definition beside ours."""
-        return (self._noted(self.definitions.get(dataset, {}).get("definitions"), f"definitions on {dataset}") or {}).get(name)
+        return (self.noted(self.definitions.get(dataset, {}).get("definitions"), f"definitions on {dataset}") or {}).get(name)
 
     def shifts(self, dataset: str, algorithm: str) -> dict[str, dict]:
         """Shifts of an algorithm's chunks, by place and change."""
-        return self._noted(self.definitions.get(dataset, {}).get("shifts", {}).get(algorithm), f"shifts of {algorithm} on {dataset}") or {}
+        return self.noted(self.definitions.get(dataset, {}).get("shifts", {}).get(algorithm), f"shifts of {algorithm} on {dataset}") or {}
 
     def matrix(self, dataset: str, algorithm: str, target: str) -> dict | None:
         """The run of every algorithm on every data set at 4, 8 and 16 KiB."""

@@ -1,10 +1,8 @@
 """The tables of docs/papers/p-dedupe-store.md, from what store_runs.py measured."""
 
 from experiments.papers.evidence import Evidence, less, ratio
-from experiments.papers.store_runs import ALGORITHMS, KEPT, SEGMENTS, SETS, SIZE, SIZES, STUDIED, TIMED_SEGMENTS, Job, approaches, segmented
+from experiments.papers.store_runs import ALGORITHMS, KEPT, SEGMENTS, SETS, SIZE, SIZES, STAGES, STUDIED, TIMED_SEGMENTS, Job, approaches, segmented
 from experiments.papers.tables import DASH, Rows, lines, percent, plain, table, times
-
-STAGES = ("chunking", "fingerprinting", "indexing", "writing")
 
 
 def rate(bytes_per_second: float | None) -> str:

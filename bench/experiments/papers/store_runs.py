@@ -26,12 +26,22 @@ SEGMENTS = ("256K", "512K", "1M", "2M", "4M", "8M")
 TIMED_SEGMENTS = ("256K", "1M", "4M")
 SIZES = ("1K:4K:32K", SIZE, "4K:16K:128K", "8K:32K:256K")
 CONTAINER = "4M"
+STAGES = ("chunking", "fingerprinting", "indexing", "writing")
+# AE's figure 8 at 8 KB expected: the algorithm's name in canonical strings, and its sizes or other parameters.
+AE_SETS = ("linux", "packages")
+AE_SYSTEMS = {
+    "Rabin_0.25": ("rabin", SIZE),
+    "MAXP": ("maxp", "avg_bytes=16384,half_window=2500"),
+    "AE": ("ae", "avg_bytes=10240"),
+    "AE-Opt2": ("ae", "avg_bytes=10240,lest=1024"),
+}
 KEPT = 4  # versions that a deletion leaves
 
 
 @dataclass(frozen=True)
 class Job:
-    """A way to back a data set up. Segments and joins are P-Dedupe's; the others have none."""
+    """A way to back a data set up. The size is MIN:AVG:MAX, or parameters as canonical strings have them. Segments and joins are P-Dedupe's; the
+    others have none."""
 
     dataset: str
     algorithm: str
@@ -39,6 +49,14 @@ class Job:
     approach: str
     segment: str = ""
     join: str = ""
+
+    @property
+    def cuts(self) -> str:
+        """The canonical string."""
+        if "=" in self.size:
+            return f"{self.algorithm}({self.size})"
+        least, average, most = self.size.split(":")
+        return f"{self.algorithm}(min_bytes={least},avg_bytes={average},max_bytes={most})"
 
     @property
     def name(self) -> str:
@@ -53,6 +71,11 @@ def segmented(dataset: str, segment: str, join: str, size: str = SIZE) -> Job:
     return Job(dataset, "rabin", size, "pdedupe", segment, join)
 
 
+def ae_systems(dataset: str) -> dict[str, tuple[Job, Job]]:
+    """AE's figure 8: a system with each algorithm in a pipeline, and in parallel with the cuts of the sequential chunker."""
+    return {name: (Job(dataset, *cuts, "pipeline"), Job(dataset, *cuts, "pdedupe", "4M", "exact")) for name, cuts in AE_SYSTEMS.items()}
+
+
 def timed_groups() -> Iterator[list[Job]]:
     """Jobs whose times are compared with each other, and so are measured in turns."""
     for dataset in SETS:
@@ -62,6 +85,8 @@ def timed_groups() -> Iterator[list[Job]]:
         yield [segmented(dataset, segment, join) for segment in TIMED_SEGMENTS for join in ("none", "pdedupe")]
     for size in SIZES:
         yield approaches("linux", size=size, segment="1M")
+    for dataset in AE_SETS:
+        yield [job for jobs in ae_systems(dataset).values() for job in jobs]
 
 
 def counted_jobs() -> Iterator[Job]:
@@ -84,9 +109,7 @@ class Programs:
     def new_store(self, job: Job) -> Path:
         store = self.scratch / "store"
         shutil.rmtree(store, ignore_errors=True)
-        least, average, most = job.size.split(":")
-        cuts = f"{job.algorithm}(min_bytes={least},avg_bytes={average},max_bytes={most})"
-        settings = ["--hash", "sha1", "--for-experiments", "--compression", "none", "--container-size", CONTAINER, "--cuts", cuts]
+        settings = ["--hash", "sha1", "--for-experiments", "--compression", "none", "--container-size", CONTAINER, "--cuts", job.cuts]
         self.run(self.command, "init", "--store", store, "--encryption", "none", *settings)
         return store
 

@@ -51,6 +51,8 @@ class StoreRuns(unittest.TestCase):
         self.assertTrue(2_000_000 < serial < 2_100_000, serial)
         self.assertEqual(self.backed_up(Job("d", "rabin", SIZE, "pipeline")), serial)
         self.assertEqual(self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "exact")), serial)
+        opt2 = Job("d", "ae", "avg_bytes=1024,lest=128", "pipeline")
+        self.assertEqual(self.backed_up(opt2), self.backed_up(Job(opt2.dataset, opt2.algorithm, opt2.size, "pdedupe", "64K", "exact")))
         unjoined = self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "none"))
         self.assertTrue(serial <= self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "pdedupe")) < unjoined)
 
