@@ -222,7 +222,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"single", "linear", "lru", "lru-list", "lru-creation", "shards"}));
   app.add_option("--fingerprints", settings.fingerprints, "Of each backup")->check(CLI::Range(1'000, 1'000'000'000));
   app.add_option("--first-round", settings.first_round, "Number of the first backup")->check(CLI::Range(0, 100));
-  app.add_option("--rounds", settings.rounds, "Backups")->check(CLI::Range(1, 100));
+  app.add_option("--rounds", settings.rounds, "Backups; 0: only drops the files from memory")
+      ->check(CLI::Range(0, 100));
   app.add_option("--seconds", settings.seconds, "Most seconds of a backup, of which the rest is left out")
       ->check(CLI::Range(0.1, 1e9));
   app.add_option("--changed", settings.changed, "Share of each later backup that is new")->check(CLI::Range(0.0, 1.0));

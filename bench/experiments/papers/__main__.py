@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
+from experiments import memory_limit
 from experiments.papers import (  # noqa: F401
     ae, ae_claims, coverage, definition_runs, definitions, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims,
     seqcdc_speed, store_runs, summary,
@@ -17,7 +18,7 @@ from experiments.papers.tables import TABLES
 from experiments.results import Unreadable
 
 log = logger("papers")
-STORE_PAGE = "p-dedupe-store.md"
+OWN_RUNS = ("p-dedupe-store.md", "prune-tablets.md")  # pages that need no sweep
 MOST = 40  # most missing rows that are named
 
 
@@ -29,14 +30,16 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "results", type=Path, metavar="RESULTS.sqlite", nargs="?",
-        help=f"results of scripts/sweep scripts/sweeps/full.toml; without them only {STORE_PAGE} is written",
+        help=f"results of scripts/sweep scripts/sweeps/full.toml; without them only {' and '.join(OWN_RUNS)} are written",
     )  # fmt: skip
     parser.add_argument("--check", action="store_true", help="do not write; name the pages that would change")
     parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, which takes minutes, and keep it in {runs.FILE}")
     parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, and of each definition, of which 0 measures no times (5)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store and --tablets, and of each definition, of which 0 measures no times (5)")
+    parser.add_argument("--tablets", action="store_true", help=f"measure PRUNE's tablets first, and keep it in {tablet_runs.FILE}")
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store (/dev/shm)")
+    parser.add_argument("--disk", type=Path, metavar="DIR", default=ROOT / "build", help="folder on a disk for the tables of --tablets (build/)")
     parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of its data sets (CUTPOINT_DATA, else data/)")
     parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of the programs that measure (build/release)")
     parser.add_argument("--pages", type=Path, metavar="DIR", default=ROOT / "docs/papers", help="folder of the pages (docs/papers)")
@@ -66,6 +69,9 @@ def measure(options: argparse.Namespace) -> None:
     if options.definitions:
         compared = definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log)
         (options.pages / definition_runs.FILE).write_text(definition_runs.text_of(compared), encoding="utf-8")
+    if options.tablets:
+        measurements = tablet_runs.measure(options.build, options.disk, options.rounds, log)
+        (options.pages / tablet_runs.FILE).write_text(tablet_runs.text_of(measurements), encoding="utf-8")
 
 
 def stored_json(file: Path) -> dict:
@@ -74,11 +80,12 @@ def stored_json(file: Path) -> dict:
 
 def main(words: list[str]) -> int:
     options = parse(words)
-    files = sorted(options.pages.glob("*.md" if options.results else STORE_PAGE))
-    if options.rounds < (1 if options.store else 0):
-        log(f"--rounds is {options.rounds}, at least {1 if options.store else 0}")
+    files = sorted(file for file in options.pages.glob("*.md") if options.results or file.name in OWN_RUNS)
+    if options.rounds < (least := 1 if options.store or options.tablets else 0):
+        log(f"--rounds is {options.rounds}, at least {least}")
         return WRONG_USAGE
-    if not options.results and not options.store and not (options.pages / store_runs.FILE).is_file():
+    kept_runs = [options.pages / each.FILE for each in (store_runs, tablet_runs)]
+    if not options.results and not options.store and not options.tablets and not any(file.is_file() for file in kept_runs):
         log("no results are given")
         return WRONG_USAGE
     if (options.results and not options.results.is_file()) or not files:
@@ -87,14 +94,14 @@ def main(words: list[str]) -> int:
     try:
         measure(options)
         ours = Ours(options.results) if options.results else None
-        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE)
-        low_entropy, stored, compared = (stored_json(options.pages / name) for name in files_of_runs)
-        evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), compared)
+        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE, tablet_runs.FILE)
+        low_entropy, stored, compared, tables = (stored_json(options.pages / name) for name in files_of_runs)
+        evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), compared, tables)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         log(str(wrong))
         return WRONG_USAGE
-    except (OSError, subprocess.CalledProcessError) as failed:
+    except (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited) as failed:
         log(str(failed))
         return FAILED
     changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]

@@ -136,6 +136,7 @@ class Evidence:
     low_entropy: dict  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
     store: Stored
     definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
+    tablets: dict = field(default_factory=dict)  # what tablet_runs.py measured, if anything
 
     def noted(self, entry, words: str):
         """The entry; one that was not measured is noted as missing."""

@@ -1,0 +1,119 @@
+"""PRUNE's table and the store's shards answer the same streams, memory is bounded where it can be, and rows become tables and verdicts."""
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments import memory_limit
+from experiments.papers import pages, tablet_runs, tablets
+from experiments.papers.__main__ import TABLES
+from experiments.papers.claim import CLAIMS
+from experiments.papers.evidence import Evidence, Stored
+from experiments.papers.tablet_runs import SHARDS, ORDERS, Job, Killed, Tables
+
+BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
+COUNT = 10_000
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.tables = Tables(BUILD / "bench/cutpoint_tablets", self.folder)
+
+    def test_every_index_gives_the_same_answers(self):
+        for index in (*ORDERS, SHARDS):
+            for backup, present in (("new", 0), ("same", COUNT), ("scattered", COUNT)):
+                (entry,) = self.tables.measure(Job(index, backup, tablet_kib=32, fingerprints=COUNT), None)
+                self.assertEqual((entry["lookups"], entry["present"]), (COUNT, present), f"{index} {backup}")
+                self.assertEqual(entry["size"], COUNT if present else 2 * COUNT)
+                if index in ORDERS:
+                    self.assertEqual(entry["tablets"] > 1, index != "single")
+                    self.assertGreaterEqual(entry["examined"], present)
+
+    def test_a_table_grows_by_what_is_new(self):
+        for index in ("lru", SHARDS):
+            rounds = self.tables.measure(Job(index, "growth", tablet_kib=32, fingerprints=COUNT), None)
+            self.assertEqual(len(rounds), tablet_runs.ROUNDS_OF_GROWTH)
+            sizes = [entry["size"] for entry in rounds]
+            self.assertEqual(sizes, sorted(sizes))
+            for before, entry in zip(sizes, rounds[1:], strict=False):
+                self.assertEqual(entry["size"] - before, entry["lookups"] - entry["present"])
+            later = sum(entry["lookups"] for entry in rounds[1:])
+            self.assertAlmostEqual(sum(entry["present"] for entry in rounds[1:]) / later, 0.1, delta=0.06)
+
+    def test_the_pages_that_are_read_count(self):
+        (entry,) = self.tables.measure(Job("lru", fingerprints=COUNT), None)
+        self.assertGreaterEqual(entry["pages"], entry["examined"])
+        if self.folder.stat().st_dev == Path("/dev/shm").stat().st_dev:
+            self.skipTest("the temporary folder is in memory")
+        if entry["read_bytes"] == 0:
+            self.skipTest("this file system does not say what is read of it")
+        self.assertGreaterEqual(entry["read_bytes"] * 2, entry["used_bytes"])
+
+    def test_a_program_that_needs_too_much_memory_is_killed(self):
+        words = [sys.executable, "-c", "b = bytearray(200_000_000); print(len(b))"]
+        self.assertEqual(memory_limit.run(words, None).stdout, "200000000\n")
+        try:
+            self.assertEqual(memory_limit.run(words, 400_000_000).stdout, "200000000\n")
+            self.assertEqual(memory_limit.run(words, 50_000_000).returncode, -9)
+            with self.assertRaisesRegex(Killed, "lru same 1536 8 10000 quarter: needs more than 1000000 bytes of memory"):
+                self.tables.measure(Job("lru", fingerprints=COUNT), 1_000_000)
+        except memory_limit.Unlimited as why:
+            self.skipTest(str(why))
+
+    def test_a_failure_names_the_job(self):
+        (self.folder / "table").mkdir()
+        with self.assertRaisesRegex(RuntimeError, "lru same 1 8 10000 quarter: --tablet-kib"):
+            self.tables.measure(Job("lru", tablet_kib=1, fingerprints=COUNT), None)
+
+
+def entry(lookups_per_second: float, tablets_each: float = 1.0, **facts) -> dict:
+    return {
+        "seconds": 10, "lookups": 10 * lookups_per_second, "present": 0, "size": 1, "read_bytes": 4096 * lookups_per_second, "tablets": 7,
+        "examined": 10 * lookups_per_second * tablets_each, "pages": 30 * lookups_per_second * tablets_each, "false_positives": lookups_per_second,
+    } | facts  # fmt: skip
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        speeds = {"single": 1000, "linear": 9000, "lru": 20_000, "lru-list": 20_000, "lru-creation": 21_000, SHARDS: 200_000}
+        jobs = {job.name: [entry(speeds[job.index])] for job in [*tablet_runs.orders(), *tablet_runs.by_tablet_size(), *tablet_runs.by_filter()]}
+        for job in tablet_runs.growth():
+            jobs[job.name] = [entry(20_000 / number, number) for number in range(1, tablet_runs.ROUNDS_OF_GROWTH + 1)]
+        measured = {
+            "processor": "p", "version": "v", "rounds": 5, "fingerprints": 5_000_000, "limits": {"quarter": 60_000_000, "fifth": 12_000_000},
+            "single": {"file_bytes": 240_000_000}, "small_limit": 15_000_000, "jobs": jobs,
+        }  # fmt: skip
+        self.evidence = Evidence({}, None, {}, Stored({}), tablets=measured)
+        self.nothing = Evidence({}, None, {}, Stored({}))
+
+    def test_a_page_has_its_tables(self):
+        text = (ROOT / "docs/papers/prune-tablets.md").read_text(encoding="utf-8")
+        for evidence in (self.evidence, self.nothing):
+            pages.rewrite("prune-tablets.md", text, lambda name, evidence=evidence: TABLES[name](evidence))
+        rows = TABLES["prune-tablets-figure-15"](self.evidence)
+        self.assertIn("| single | 2.8 | 3.3 | 1.0 | 1.0 | 1.00 | 3.00 | 0.100 |", rows)
+        self.assertIn("| the store's shards, a fifth of the memory | – | – | – | 200.0 | 1.00 | 3.00 | 0.100 |", rows)
+        self.assertEqual(len(TABLES["prune-tablets-figure-13"](self.evidence)), 2 + 27)
+
+    def test_claims_are_judged_by_their_rules(self):
+        claims = [claim for claim in CLAIMS if claim.page == "prune-tablets.md"]
+        self.assertEqual(len(claims), 6)
+        verdicts = [claim.judge(self.evidence).verdict for claim in claims]
+        self.assertEqual(verdicts, ["holds", "holds", "holds", "holds", "does not hold", "holds"])
+        self.assertEqual({claim.judge(self.nothing).verdict for claim in claims}, {"not measured"})
+
+    def test_what_was_measured_is_read_back(self):
+        import json
+
+        text = tablet_runs.text_of(self.evidence.tablets)
+        self.assertEqual(json.loads(text), self.evidence.tablets)
+
+
+if __name__ == "__main__":
+    unittest.main()
