@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
 from experiments import memory_limit
+from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
 from experiments.papers import (  # noqa: F401
     ae, ae_claims, coverage, definition_runs, definitions, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims,
-    seqcdc_speed, store_runs, summary,
+    seqcdc_speed, store_runs, summary, tablet_runs, tablets,
 )  # fmt: skip
 from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
