@@ -62,6 +62,22 @@ class Rehearsal(unittest.TestCase):
         runs = json.loads((self.folder / f"gpu-part-{number}-logs" / "resident.json").read_text())["benchmarks"]
         return {run["run_name"].split("/cuda/")[0] for run in runs if run["bytes_per_second"] > 0}
 
+    def test_hwloc_places_the_device(self):
+        """The XML stands for this machine: two memory nodes, and the interpreted device's bus is attached to the second."""
+        everything = 'cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3"'
+        nodes = ""
+        for number, device in ((0, ""), (1, '<object type="PCIDev" gp_index="20" pci_busid="ffff:ff:1f.0" pci_type="0302 [10de:2330] [0000:0000] a1"/>')):
+            place = f'os_index="{number}" cpuset="{1 << number:#x}" complete_cpuset="{1 << number:#x}" nodeset="{1 << number:#x}" complete_nodeset="{1 << number:#x}"'
+            inside = "".join(f'<object type="{kind}" {place} gp_index="{10 * number + index}"/>' for index, kind in enumerate(("NUMANode", "PU"), 4))
+            nodes += f'<object type="Package" {place} gp_index="{10 * number + 3}">{inside}{device}</object>'
+        machine = self.folder / "machine.xml"
+        machine.write_text(f'<topology version="2.0"><object type="Machine" os_index="0" {everything} gp_index="1">{nodes}</object></topology>')
+        words = ["env", "-i", f"HWLOC_XMLFILE={machine}", self.folder / "cutpoint-gpu" / "bin" / "cutpoint", "info", "--json"]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        told = json.loads(run.stdout)
+        self.assertEqual({(gpu["pci_bus_id"], gpu["numa_node"]) for gpu in told["gpus"]}, {("ffff:ff:1f.0", 1)})
+
     def test_part_1(self):
         self.assertEqual(self.rehearse(1), ["cuda-tests", "memcheck", "benchmark"])
         hashes = ("sha1", "sha256", "blake3")
