@@ -11,6 +11,7 @@
 #include "host/algorithms/adler.h"
 #include "host/algorithms/ae.h"
 #include "host/algorithms/maxp.h"
+#include "host/algorithms/rabin_inck.h"
 #include "host/algorithms/ram.h"
 #include "host/algorithms/seqcdc.h"
 
@@ -95,6 +96,46 @@ class printed_adler_hash : public adler_hash {
 cut_function printed_adler(const adler_parameters& p) {
   const windowed_reference<printed_adler_hash, masked_test> reference(printed_adler_hash(p.window_bytes), test_of(p),
                                                                       *p.min_bytes, *p.max_bytes);
+  return [reference](byte_span bytes, std::uint64_t start) { return reference.cut(bytes, start); };
+}
+
+/// Rabin's hash modulo a polynomial of degree 32, by a division of 64 bits that takes a step for each of the upper 32 bits.
+class xor_steps_hash {
+ public:
+  static constexpr std::uint64_t modulus = 0x104C11DB7;  ///< CRC-32's, which is irreducible
+
+  explicit xor_steps_hash(std::uint64_t window) : window_(window) {
+    for (std::uint64_t byte = 0; byte < 256; ++byte) {
+      std::uint64_t removed = byte;
+      for (std::uint64_t i = 0; i < window; ++i) removed = residue(removed << 8);
+      remove_[byte] = removed;
+    }
+  }
+  std::uint64_t window() const { return window_; }
+  static std::uint64_t word(std::uint64_t hash) { return hash; }
+  std::uint64_t absorb(std::uint64_t hash, std::uint8_t incoming) const { return residue((hash << 8) | incoming); }
+  std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
+    return absorb(hash, incoming) ^ removal_of(outgoing);
+  }
+  std::uint64_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
+  std::uint64_t over(const std::uint8_t* bytes) const {
+    std::uint64_t hash = 0;
+    for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
+    return hash;
+  }
+  static std::uint64_t residue(std::uint64_t value) {
+    for (int bit = 63; bit >= 32; --bit) value ^= (modulus << (bit - 32)) & (0 - (value >> bit & 1));
+    return value;
+  }
+
+ private:
+  std::array<std::uint64_t, 256> remove_;
+  std::uint64_t window_;
+};
+
+cut_function rabin_by_xor_steps(const rabin_inck_parameters& p) {
+  const windowed_reference<xor_steps_hash, masked_test> reference(xor_steps_hash(p.window_bytes), test_of(p),
+                                                                  *p.min_bytes, *p.max_bytes);
   return [reference](byte_span bytes, std::uint64_t start) { return reference.cut(bytes, start); };
 }
 
@@ -191,6 +232,8 @@ std::vector<printed_definition> printed_definitions(std::uint64_t avg_bytes) {
       [](const maxp_parameters& p) { return local_extremes(p, std::less<>(), false); });
   add(all, "adler-printed", "P-Dedupe, table 4: tests the low bits of (S2 << 16) | S1, which are S1's",
       adler_parameters{.avg_bytes = avg_bytes}, printed_adler);
+  add(all, "rabin-xor-steps", "PRUNE, section 4.2: Rabin whose modulo takes 32 steps; ours is `rabin-inck`",
+      rabin_inck_parameters{.avg_bytes = avg_bytes}, rabin_by_xor_steps);
   add(all, "ram-greater", "SeqCDC, section II-A: cuts after a byte greater than its window's",
       ram_parameters{.avg_bytes = avg_bytes}, ram_greater);
   add(all, "seqcdc-absorbing", "SeqCDC, the authors' scalar code: an equal pair does not break a run",

@@ -95,6 +95,33 @@ TEST(printed_definitions, local_minima_are_the_maxima_of_the_complement) {
   EXPECT_EQ(minima, definition_of("maxp-minimum").ours.find_cuts(bytes));
 }
 
+TEST(printed_definitions, rabin_by_xor_steps_hashes_the_window_alone) {
+  // The residue of a window, bit by bit, for every position from the minimum on.
+  const auto bytes = random_bytes(200'000, 256);
+  const printed_definition rabin = definition_of("rabin-xor-steps");
+  const auto& p = std::get<rabin_inck_parameters>(rabin.ours.parameters());
+  const auto residue = [&](std::uint64_t end) {
+    std::uint64_t value = 0;
+    for (std::uint64_t i = end - p.window_bytes; i < end; ++i) {
+      for (int bit = 7; bit >= 0; --bit) {
+        value = value << 1 | (bytes[i] >> bit & 1);
+        if ((value >> 32) != 0) value ^= 0x104C11DB7;
+      }
+    }
+    return value;
+  };
+  const std::uint64_t mask = average - 1;
+  std::vector<chunk> expected;
+  for (std::uint64_t start = 0; start < bytes.size(); start += expected.back().length) {
+    const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), start + *p.max_bytes);
+    std::uint64_t cut = std::min(end, start + *p.min_bytes);
+    while (cut < end && (residue(cut) & mask) != (0x78 & mask)) ++cut;
+    expected.push_back({start, cut - start});
+  }
+  EXPECT_EQ(rabin.find_cuts(bytes), expected);
+  EXPECT_GT(expected.size(), 100u);
+}
+
 TEST(printed_definitions, printed_adler_looks_at_the_sum_alone) {
   // S1 does not depend on the order within the window, S2 does.
   auto bytes = random_bytes(1 << 20, 256);
