@@ -9,8 +9,8 @@ from pathlib import Path
 from experiments import memory_limit
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
 from experiments.papers import (  # noqa: F401
-    ae, ae_claims, coverage, definition_runs, definitions, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims,
-    seqcdc_speed, store_runs, summary, tablet_runs, tablets,
+    ae, ae_claims, coverage, definition_runs, definitions, fair_runs, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc,
+    seqcdc_claims, seqcdc_fair, seqcdc_speed, store_runs, summary, tablet_runs, tablets,
 )  # fmt: skip
 from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
@@ -38,6 +38,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store and --tablets, and of each definition, of which 0 measures no times (5)")
     parser.add_argument("--tablets", action="store_true", help=f"measure PRUNE's tablets first, and keep it in {tablet_runs.FILE}")
+    parser.add_argument("--fair", action="store_true", help=f"search sizes with means near SeqCDC's 16 KB first, and keep them in {fair_runs.FILE}")
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store (/dev/shm)")
     parser.add_argument("--disk", type=Path, metavar="DIR", default=ROOT / "build", help="folder on a disk for the tables of --tablets (build/)")
     parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of its data sets (CUTPOINT_DATA, else data/)")
@@ -66,6 +67,9 @@ def measure(options: argparse.Namespace) -> None:
     if options.store:
         measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, log)
         (options.pages / store_runs.FILE).write_text(store_runs.text_of(measurements), encoding="utf-8")
+    if options.fair:
+        settings = fair_runs.measure(sets(options, fair_runs.SETS), options.build / "cli/cutpoint", log)
+        (options.pages / fair_runs.FILE).write_text(fair_runs.text_of(settings), encoding="utf-8")
     if options.definitions:
         compared = definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log)
         (options.pages / definition_runs.FILE).write_text(definition_runs.text_of(compared), encoding="utf-8")
@@ -94,9 +98,9 @@ def main(words: list[str]) -> int:
     try:
         measure(options)
         ours = Ours(options.results) if options.results else None
-        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE, tablet_runs.FILE)
-        low_entropy, stored, compared, tables = (stored_json(options.pages / name) for name in files_of_runs)
-        evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), compared, tables)
+        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE, tablet_runs.FILE, fair_runs.FILE)
+        low_entropy, stored, *others = (stored_json(options.pages / name) for name in files_of_runs)
+        evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), *others)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         log(str(wrong))

@@ -137,6 +137,7 @@ class Evidence:
     store: Stored
     definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
     tablets: dict = field(default_factory=dict)  # what tablet_runs.py measured, if anything
+    fair: dict = field(default_factory=dict)  # settings that fair_runs.py came to, by data set
 
     def noted(self, entry, words: str):
         """The entry; one that was not measured is noted as missing."""
@@ -152,6 +153,11 @@ class Evidence:
     def definition(self, dataset: str, name: str) -> dict | None:
         """A printed definition beside ours."""
         return (self.noted(self.definitions.get(dataset, {}).get("definitions"), f"definitions on {dataset}") or {}).get(name)
+
+    def fair_setting(self, dataset: str, name: str) -> dict | None:
+        """The setting with a mean near SeqCDC's target, and what it gives."""
+        entries = self.noted(self.fair.get(dataset, {}).get("algorithms"), f"sizes of near means on {dataset}")
+        return (entries or {}).get(name)
 
     def shifts(self, dataset: str, algorithm: str) -> dict[str, dict]:
         """Shifts of an algorithm's chunks, by place and change."""

@@ -10,7 +10,7 @@ from results_files import ROOT, ResultsFile, cuts_of, report_of
 
 sys.path.insert(0, str(ROOT / "bench"))
 
-from experiments.papers import paper, store_runs
+from experiments.papers import fair_runs, paper, store_runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, Finding
 from experiments.papers.evidence import Evidence, Ours, Stored
@@ -29,10 +29,11 @@ class Verdicts(unittest.TestCase):
         self.processors = 2
         self.low_entropy: dict = {}
         self.definitions: dict = {}
+        self.fair: dict = {}
 
     def evidence(self) -> Evidence:
         stored = Stored({"jobs": self.jobs, "processors": self.processors})
-        return Evidence(paper.read_all(), Ours(self.file.saved()), self.low_entropy, stored, self.definitions)
+        return Evidence(paper.read_all(), Ours(self.file.saved()), self.low_entropy, stored, definitions=self.definitions, fair=self.fair)
 
     def finding(self, which_paper: str, place: str, begin: str) -> Finding:
         matches = [c for c in CLAIMS if (c.paper, c.place) == (which_paper, place) and c.text.startswith(begin)]
@@ -242,6 +243,60 @@ class OfDefinitions(Verdicts):
     def test_what_was_not_measured_is_named(self):
         self.assertIn("definitions on random", self.missing("ae-definitions"))
         self.assertIn("shifts of gear on linux", self.missing("seqcdc-figure-5"))
+
+
+class OfFairness(Verdicts):
+    """Sizes are searched until means are equal, and SeqCDC is judged among those."""
+
+    def search(self, name: str, mean_of) -> dict:
+        """A search on made-up data, where the mean of a setting is what `mean_of` says."""
+        return fair_runs.Search(name, lambda setting: {"mean_bytes": mean_of(setting), "savings_share": 0.5}).run()
+
+    def test_a_search_ends_near_the_target(self):
+        rabin = self.search("RC", lambda setting: int(setting.size.split(":")[0]) + 4096)
+        self.assertLessEqual(abs(fair_runs.off(rabin["mean_bytes"])), fair_runs.NEAR)
+        self.assertNotIn("why", rabin)
+        self.assertTrue(rabin["size"].endswith(":8K:32K"), "the paper's own divisor comes first")
+        self.assertLess(rabin["tried"], 12)
+
+    def test_the_next_range_is_tried_where_the_first_has_no_such_mean(self):
+        means = {"5": 9000, "6": 12000}  # too small whatever is skipped, except with six steps
+        seqcdc = self.search("SEQ", lambda s: means[s.parameters[0][-1]] + int(s.parameters[1].split("=")[1]) * 8)
+        self.assertEqual(seqcdc["parameters"].split()[0], "seq_length=6")
+        self.assertNotIn("why", seqcdc)
+
+    def test_what_never_comes_near_says_so(self):
+        entry = self.search("AE", lambda setting: 30000)
+        self.assertEqual(entry["why"], "none of 2 settings comes nearer than 83 %")
+
+    def add(self, dataset: str, **savings: float) -> None:
+        usual = {"size": "s", "parameters": "", "tried": 3, "mean_bytes": 16384, "percentile_5_bytes": 8192, "percentile_95_bytes": 32768}
+        self.fair[dataset] = {"algorithms": {name: usual | {"savings_share": share} for name, share in savings.items()}}
+
+    def test_unfair_means_do_not_count(self):
+        behind, near = ("SeqCDC", "figure 7", "SeqCDC's savings are within 6 points of the best at 16 KB, among"), ("SeqCDC", "section VI-E", "all algorithms but CRC")
+        self.assertEqual(self.finding(*behind).verdict, UNKNOWN)
+        self.add("images", RC=0.60, SEQ=0.50, AE=0.40)
+        self.assertEqual(self.finding(*behind).ours, "10.0 points; 0 of 1 cases: not images")
+        self.fair["images"]["algorithms"]["RC"] |= {"mean_bytes": 20000, "why": "none of 9 settings comes nearer than 22 %"}
+        self.assertEqual(self.finding(*behind).ours, "0.0 points")
+        self.assertEqual(self.finding(*near).verdict, PARTLY)
+        lines = TABLES["seqcdc-fair"](self.evidence())
+        self.assertIn("| DEB / images | RC | s | 19.5 | 22.1 | 60.00 | – | none of 9 settings comes nearer than 22 % |", lines)
+        self.assertIn("| DEB / images | SEQ | s | 16.0 | 0.0 | 50.00 | 1.50 | 3 |", lines)
+        self.assertIn("| DEB / images | SEQ | 0.00 | 2 | – |", TABLES["seqcdc-fair-order"](self.evidence()))
+        self.assertIn("sizes of near means on redis", self.missing("seqcdc-fair"))
+
+    def test_figure_13_and_the_order_are_judged_at_equal_means(self):
+        order, spread = ("SeqCDC", "appendix C", "the order of algorithms by savings at 16 KB, among"), ("SeqCDC", "figure 13", "AE's and RAM's lengths lie closest together at 16 KB, among")
+        self.add("images", FCDC=0.6, GEAR=0.5, RC=0.4, AE=0.3, RAM=0.35)
+        entries = self.fair["images"]["algorithms"]
+        self.assertEqual((self.finding(*order).verdict, self.finding(*spread).verdict), (HOLDS, NOT))
+        for name in ("AE", "RAM"):
+            entries[name]["percentile_95_bytes"] = 20000
+        entries["FCDC"]["savings_share"] = 0.1
+        entries["GEAR"]["savings_share"] = 0.2
+        self.assertEqual((self.finding(*order).verdict, self.finding(*spread).verdict), (NOT, HOLDS))
 
 
 if __name__ == "__main__":
