@@ -2,13 +2,13 @@
 #include "bench/papers/comparison.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <string_view>
 #include <unordered_set>
 
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/timing.h>
 
 namespace cutpoint::bench {
 
@@ -41,9 +41,9 @@ class chunk_counter {
 };
 
 double seconds_to_cut(const find_function& find_cuts, const std::vector<byte_span>& streams) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   for (const byte_span stream : streams) static_cast<void>(find_cuts(stream));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return thread_seconds() - begin;
 }
 
 std::uint64_t shared_cuts(const std::vector<chunk>& a, const std::vector<chunk>& b) {

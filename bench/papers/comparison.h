@@ -12,7 +12,7 @@ namespace cutpoint::bench {
 struct chunk_sums {
   std::uint64_t chunks = 0;
   std::uint64_t unique_bytes = 0;  ///< by XXH3-128 of each chunk, over all streams
-  double seconds = 0;  ///< to cut all streams once, in this thread: the shortest of the rounds; 0 without rounds
+  double seconds = 0;  ///< processor time to cut all streams once: the shortest of the rounds; 0 without rounds
 };
 
 struct definition_comparison {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/papers/comparison.h"
+#include "bench/papers/phases.h"
 #include "bench/papers/shifts.h"
 
 namespace cutpoint::bench {
@@ -27,6 +28,7 @@ struct options {
   std::uint64_t most_bytes = 256 * MiB;
   std::uint64_t average = 8 * KiB;
   std::uint64_t rounds = 0;
+  bool measures_phases = false;
   std::vector<std::string> cuts;
   std::uint64_t count = 1000;
   std::uint64_t seed = 1;
@@ -66,6 +68,19 @@ json compare_definitions(const options& settings, const std::vector<byte_span>& 
   return list;
 }
 
+json time_phases(const options& settings, byte_span stream) {
+  json list = json::array();
+  for (const phase_seconds& each : measure_phases(stream, std::max<std::uint64_t>(1, settings.rounds))) {
+    list.push_back({{"name", each.name},
+                    {"rolling hash", each.rolling_hash},
+                    {"boundary test", each.boundary_test},
+                    {"extreme search", each.extreme_search},
+                    {"range scan", each.range_scan},
+                    {"fingerprint", each.fingerprint}});
+  }
+  return list;
+}
+
 result<json> shift_bytes(const options& settings, const std::vector<byte_span>& streams) {
   json list = json::array();
   for (const std::string& text : settings.cuts) {
@@ -99,6 +114,7 @@ result<json> run(const options& settings) {
   if (!buffers) return buffers.error();
   std::vector<byte_span> streams;
   for (const aligned_bytes& buffer : *buffers) streams.push_back(buffer.view());
+  if (settings.measures_phases) return time_phases(settings, streams.front());
   if (!settings.cuts.empty()) return shift_bytes(settings, streams);
   return compare_definitions(settings, streams);
 }
@@ -136,6 +152,11 @@ int main(int argc, char** argv) {
   shifts->add_option("--cuts", settings.cuts, "Canonical strings of chunkers")->required();
   shifts->add_option("--count", settings.count, "Shifts of each kind at each place")->check(CLI::Range(1, 1000000));
   shifts->add_option("--seed", settings.seed, "The seed of the random offsets");
+  CLI::App* const phases = app.add_subcommand("phases", "Measures the time of the first file by phase");
+  add_files(*phases);
+  phases->add_option("--rounds", settings.rounds, "The shortest time of so many rounds counts")
+      ->check(CLI::Range(1, 100));
+  phases->callback([&settings] { settings.measures_phases = true; });
   CLI11_PARSE(app, argc, argv);
   const auto done = bench::run(settings);
   if (!done) {

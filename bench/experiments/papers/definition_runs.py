@@ -1,4 +1,4 @@
-"""Measures definitions as the papers print them beside ours, and the chunks that change when bytes are inserted or deleted.
+"""Measures definitions as the papers print them beside ours, the chunks that change when bytes are inserted or deleted, and time by phase.
 
 Cuts, savings and changed chunks are exact. Times are the shortest of the rounds, in one thread; without rounds there are none.
 """
@@ -13,6 +13,7 @@ from experiments.sizes import bytes_of
 
 FILE = "definitions.json"  # beside the pages
 SETS = ("random", "linux", "packages", "images", "redis")
+PHASED = "random"  # the set whose time is taken by phase
 SHIFTED_BYTES = "64M"
 SHIFTS = 1000  # of each kind at each place
 PLACES = ("minimum", "skipped", "sequence", "between", "maximum", "window")
@@ -52,6 +53,11 @@ def shifts(program: Path, paths: list[Path]) -> dict[str, dict[str, dict]]:
     return tallies
 
 
+def phases(program: Path, paths: list[Path], rounds: int) -> dict[str, dict[str, float]]:
+    """By SeqCDC's name of the algorithm: the seconds of each phase."""
+    return {row.pop("name"): row for row in ask(program, "phases", paths[0], "--rounds", rounds)}
+
+
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, rounds: int, log: Callable[[str], None]) -> dict:
     """Everything, for data sets given by name with checksum and paths."""
     program = build / "bench/cutpoint_paper_runs"
@@ -59,13 +65,16 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, rounds: int, l
     for name, (checksum, paths) in sets.items():
         log(f"comparing definitions on {name}")
         measured[name] = {"checksum": checksum, "definitions": definitions(program, paths, rounds), "shifts": shifts(program, paths)}
+        if name == PHASED and rounds:
+            measured[name]["phases"] = phases(program, paths, rounds)
     return measured
 
 
 def text_of(measured: dict) -> str:
-    """A line for each definition, and for each algorithm that was shifted."""
+    """A line for each definition, and for each algorithm that was shifted or timed."""
     sets = []
     for name, entry in measured.items():
-        lists = [f'  "{kind}": {{\n' + ",\n".join(f"   {json.dumps(k)}: {json.dumps(v)}" for k, v in entry[kind].items()) + "\n  }" for kind in ("definitions", "shifts")]
+        kinds = [kind for kind in entry if kind != "checksum"]
+        lists = [f'  "{kind}": {{\n' + ",\n".join(f"   {json.dumps(k)}: {json.dumps(v)}" for k, v in entry[kind].items()) + "\n  }" for kind in kinds]
         sets.append(f' {json.dumps(name)}: {{\n  "checksum": {json.dumps(entry["checksum"])},\n' + ",\n".join(lists) + "\n }")
     return "{\n" + ",\n".join(sets) + "\n}\n"

@@ -117,6 +117,33 @@ seqcdc("shifts in regions that are skipped change few chunks (S1, S2; mean; rule
     _shifted("seqcdc-inc", ("minimum", "skipped"), "changed")
 )
 
+PHASES = ("rolling hash", "boundary test", "extreme search", "range scan", "fingerprint")
+PHASED_NAMES = ("FCDC", "RC", "TTTD", "RAM", "GEAR", "AE", "SEQ")  # the paper's four first
+
+
+def phase_share(evidence: Evidence, name: str, phase: str) -> float | None:
+    entry = evidence.phases(name)
+    return ratio(entry[phase], sum(entry.values())) if entry else None
+
+
+@table("seqcdc-figure-1", "% of the time", *PHASES, "the paper")
+def figure_1(evidence: Evidence) -> Rows:
+    printed = evidence.papers["seqcdc"].statements["figure-1"]["shares"]
+    for name in PHASED_NAMES:
+        yield [name, *(percent(phase_share(evidence, name, phase), 1) for phase in PHASES), printed.get(name, DASH)]
+
+
+phases = partial(add_claim, "SeqCDC", "figure 1")
+phases("fingerprints take little of the time (XXH3 for MurmurHash3; rule: 5 %)", "2 to 3 %", at_most(0.05, share))(
+    lambda evidence: [(name, phase_share(evidence, name, "fingerprint")) for name in PHASED_NAMES[:4]]
+)
+phases("rolling hashes take more than half of the time of FastCDC, Rabin and TTTD", "57 to 59 %", at_least(0.5, share))(
+    lambda evidence: [(name, phase_share(evidence, name, "rolling hash")) for name in PHASED_NAMES[:3]]
+)
+phases("RAM spends its time on the search of extremes (rule: 90 %)", "96 %", at_least(0.9, share))(
+    lambda evidence: [("RAM", phase_share(evidence, "RAM", "extreme search"))]
+)
+
 ae = partial(add_claim, "AE")
 for _values, _name in (("8 bytes, as in its example", "ae-max of 8 bytes"), ("one byte", "ae-max")):
     ae("section 3.2", f"a shift before the maximum changes no later chunk (values of {_values}; share; rule: 95 %)", "“no efficiency loss”", at_least(0.95, share))(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from experiments.catalog import INSTRUCTION_SETS
 from experiments.papers.cells import matrix_size
+from experiments.papers.definition_runs import PHASED
 from experiments.papers.paper import Paper
 from experiments.papers.store_runs import STAGES, Job
 from experiments.results import RUN, SPEED, TUNE, read
@@ -153,6 +154,10 @@ class Evidence:
     def definition(self, dataset: str, name: str) -> dict | None:
         """A printed definition beside ours."""
         return (self.noted(self.definitions.get(dataset, {}).get("definitions"), f"definitions on {dataset}") or {}).get(name)
+
+    def phases(self, name: str) -> dict[str, float] | None:
+        """The seconds of an algorithm by phase, as in SeqCDC's figure 1."""
+        return (self.noted(self.definitions.get(PHASED, {}).get("phases"), f"time by phase on {PHASED}") or {}).get(name)
 
     def fair_setting(self, dataset: str, name: str) -> dict | None:
         """The setting with a mean near SeqCDC's target, and what it gives."""

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from experiments.papers import fair_runs, paper, store_runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, Finding
+from experiments.papers.definitions import PHASES
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.p_dedupe import DIRTY_KIB
 from experiments.papers.store_runs import SIZE, ae_systems, approaches, segmented
@@ -239,6 +240,20 @@ class OfDefinitions(Verdicts):
         self.add_shifts("seqcdc-inc", "skipped", changed=31)
         self.assertEqual(self.finding("SeqCDC", "section III-E", "shifts in regions").verdict, PARTLY)
         self.assertIn("| random | seqcdc-inc | 2.90 / 2.90 | 3.10 / 3.10 |  | 1.00 / 1.00 |  |  |", TABLES["seqcdc-figure-5"](self.evidence()))
+
+    def test_figure_1_is_of_shares(self):
+        claims = [("SeqCDC", "figure 1", begin) for begin in ("fingerprints take little", "rolling hashes take more", "RAM spends")]
+        self.assertEqual([self.finding(*claim).verdict for claim in claims], [UNKNOWN] * 3)
+        self.assertIn("time by phase on random", self.missing("seqcdc-figure-1"))
+        nothing = dict.fromkeys(PHASES, 0.0)
+        rabin = nothing | {"rolling hash": 5.8, "boundary test": 3.9, "fingerprint": 0.3}
+        ram = nothing | {"extreme search": 9.6, "range scan": 0.1, "fingerprint": 0.3}
+        self.definitions = {"random": {"phases": {"FCDC": rabin, "RC": rabin, "TTTD": rabin, "RAM": ram}}}
+        self.assertEqual([self.finding(*claim).verdict for claim in claims], [HOLDS] * 3)
+        lines = TABLES["seqcdc-figure-1"](self.evidence())
+        self.assertIn("| RAM | 0.0 | 0.0 | 96.0 | 1.0 | 3.0 | 96.32 extreme search, 0.8 range scan |", lines)
+        rabin["boundary test"] = 6.0
+        self.assertEqual(self.finding(*claims[1]).verdict, NOT)
 
     def test_what_was_not_measured_is_named(self):
         self.assertIn("definitions on random", self.missing("ae-definitions"))

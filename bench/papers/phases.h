@@ -1,0 +1,26 @@
+// The time that cutting and fingerprinting take by phase, as in SeqCDC's figure 1.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+
+namespace cutpoint::bench {
+
+/// Seconds to process all bytes once, by the scalar references, in processor time of the thread: the shortest of some rounds. A phase that
+/// the algorithm lacks is 0.
+struct phase_seconds {
+  std::string_view name;
+  double rolling_hash = 0;    ///< the hash of each position that is looked at, without a test
+  double boundary_test = 0;   ///< what the cuts take beyond that; of SeqCDC all of it
+  double extreme_search = 0;  ///< the largest byte of RAM's windows; of AE all of it
+  double range_scan = 0;      ///< RAM's search for a byte that reaches it
+  double fingerprint = 0;     ///< XXH3-128 of the chunks, which stands for MurmurHash3
+};
+
+/// Measures the algorithms of figure 1 and AE, Gear and SeqCDC, at chunks of about 16 KiB, on `bytes`.
+[[nodiscard]] std::vector<phase_seconds> measure_phases(byte_span bytes, std::uint64_t rounds);
+
+}  // namespace cutpoint::bench
