@@ -158,7 +158,17 @@ def figure_8(evidence: Evidence) -> Rows:
             yield [dataset, name, speed(speeds[name]), over, value(row, "bottleneck") or DASH]
 
 
-@table("ae-figure-8-store", "data", "8 KB, SHA-1, all four stages", "pipeline MB/s", "over Rabin_0.25", "parallel MB/s", "over Rabin_0.25", "slowest stage of the pipeline", words=2)
+@table(
+    "ae-figure-8-store",
+    "data",
+    "8 KB, SHA-1, all four stages",
+    "pipeline MB/s",
+    "over Rabin_0.25",
+    "parallel MB/s",
+    "over Rabin_0.25",
+    "slowest stage of the pipeline",
+    words=2,
+)
 def figure_8_store(evidence: Evidence) -> Rows:
     """With writing, by store_runs.py."""
     for dataset in AE_STORE_SETS:

@@ -55,8 +55,15 @@ def _detects(name: str, other: str):
     return cases
 
 
-claim("table 5", "AE detects more low-entropy strings than Rabin_0.25 (where that finds 0.01 % of the data)", "3.9× on average (rule: 0.8 of it)", _on_average(3.9))(_detects("AE", "Rabin_0.25"))
-claim("table 5", "AE-Opt2 with LEST of 1/8 detects more than AE (where that finds 0.01 %)", "2.09× on average (rule: 0.8 of it)", _on_average(2.09))(_detects("AE-Opt2 1/8", "AE"))
+claim(
+    "table 5",
+    "AE detects more low-entropy strings than Rabin_0.25 (where that finds 0.01 % of the data)",
+    "3.9× on average (rule: 0.8 of it)",
+    _on_average(3.9),
+)(_detects("AE", "Rabin_0.25"))
+claim("table 5", "AE-Opt2 with LEST of 1/8 detects more than AE (where that finds 0.01 %)", "2.09× on average (rule: 0.8 of it)", _on_average(2.09))(
+    _detects("AE-Opt2 1/8", "AE")
+)
 
 
 @claim("figure 4", "a maximum does not change the elimination ratio (rule: 0.1 %)", "0.003 %", each(lambda v: abs(v) <= 0.001, in_percent))
@@ -101,9 +108,12 @@ def _over(name: str, other: str, mean_matters: bool = True, datasets=AE_SETS):
 
 
 claim("figure 5", "AE's elimination ratio over Rabin_0.25's", "above 1 but on Bench", at_least(1, times))(_over("AE", "Rabin_0.25"))
-claim("figure 5", "on Bench the elimination ratios of the others are Rabin_0.25's (over it; rule: 5 %)", "“almost the same”", each(lambda v: 0.95 <= v <= 1.05, times))(
-    lambda evidence: [(f"{name}, {case}", v) for name in ("MAXP", "AE", "AE-Opt2") for case, v in _over(name, "Rabin_0.25", datasets=("bench",))(evidence)]
-)
+claim(
+    "figure 5",
+    "on Bench the elimination ratios of the others are Rabin_0.25's (over it; rule: 5 %)",
+    "“almost the same”",
+    each(lambda v: 0.95 <= v <= 1.05, times),
+)(lambda evidence: [(f"{name}, {case}", v) for name in ("MAXP", "AE", "AE-Opt2") for case, v in _over(name, "Rabin_0.25", datasets=("bench",))(evidence)])
 claim("figure 5", "AE's elimination ratio over MAXP's", "above 1", at_least(1, times))(_over("AE", "MAXP"))
 claim("figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", at_least(1, times))(_over("AE-Opt2", "AE", mean_matters=False))
 
@@ -133,7 +143,12 @@ def _system(evidence):
         yield dataset, ratio(*(evidence.store.speed(systems[name][1]) for name in ("AE", "Rabin_0.25")))
 
 
-@claim("section 4.4", "with AE the bottleneck is no longer chunking, as it is with Rabin_0.25 (chunking over the slowest other stage)", "fingerprinting", by_cases(times))
+@claim(
+    "section 4.4",
+    "with AE the bottleneck is no longer chunking, as it is with Rabin_0.25 (chunking over the slowest other stage)",
+    "fingerprinting",
+    by_cases(times),
+)
 def _bottleneck(evidence):
     """In the pipeline. The case is of AE, and supports the claim only if Rabin's slowest stage is chunking."""
     for dataset in AE_STORE_SETS:

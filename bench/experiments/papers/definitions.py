@@ -77,7 +77,10 @@ def figure_5(evidence: Evidence) -> Rows:
 def section_3_2(evidence: Evidence) -> Rows:
     for dataset in SETS:
         for name in ("ae-max", "ae-max of 8 bytes"):
-            before = [both_changes(lambda v: plain(100 * v, 1), of_change) for of_change in (_without_later(evidence, dataset, name), _alone(evidence, dataset, name, "between"))]
+            before = [
+                both_changes(lambda v: plain(100 * v, 1), of_change)
+                for of_change in (_without_later(evidence, dataset, name), _alone(evidence, dataset, name, "between"))
+            ]
             entries = evidence.shifts(dataset, name)
             most = max((entry["most_changed"] for key, entry in entries.items() if key.startswith(("between", "window"))), default=None)
             behind = both_changes(lambda v: plain(100 * v, 1), _alone(evidence, dataset, name, "window"))
@@ -110,9 +113,9 @@ seqcdc = partial(add_claim, "SeqCDC", "section III-E")
 seqcdc("a shift between sequences changes its chunk and at most the next (S4; share of shifts; rule: 95 %)", "“unaffected”", at_least(0.95, share))(
     _shifted("seqcdc-inc", ("between",), "with_one_after")
 )
-seqcdc("a shift within a sequence leaves later chunks as they are (S3; share with at most one of them changed; rule: 95 %)", "“unaffected”", at_least(0.95, share))(
-    _shifted("seqcdc-inc", ("sequence",), "with_one_after")
-)
+seqcdc(
+    "a shift within a sequence leaves later chunks as they are (S3; share with at most one of them changed; rule: 95 %)", "“unaffected”", at_least(0.95, share)
+)(_shifted("seqcdc-inc", ("sequence",), "with_one_after"))
 seqcdc("shifts in regions that are skipped change few chunks (S1, S2; mean; rule: 3)", "“a limited number”", at_most(3, lambda v: f"{v:.2f}"))(
     _shifted("seqcdc-inc", ("minimum", "skipped"), "changed")
 )
@@ -146,9 +149,12 @@ phases("RAM spends its time on the search of extremes (rule: 90 %)", "96 %", at_
 
 ae = partial(add_claim, "AE")
 for _values, _name in (("8 bytes, as in its example", "ae-max of 8 bytes"), ("one byte", "ae-max")):
-    ae("section 3.2", f"a shift before the maximum changes no later chunk (values of {_values}; share; rule: 95 %)", "“no efficiency loss”", at_least(0.95, share))(
-        _shifted(_name, ("between",), "with_none_after")
-    )
+    ae(
+        "section 3.2",
+        f"a shift before the maximum changes no later chunk (values of {_values}; share; rule: 95 %)",
+        "“no efficiency loss”",
+        at_least(0.95, share),
+    )(_shifted(_name, ("between",), "with_none_after"))
     ae("section 3.2", f"one behind it changes at most the next chunk (values of {_values}; share; rule: 95 %)", "“only one”", at_least(0.95, share))(
         _shifted(_name, ("window",), "with_one_after")
     )
@@ -159,15 +165,20 @@ def _over_ours(names: tuple[str, str], measure):
     return lambda evidence: [(d, ratio(*(measure(*pair(evidence, d, name)[:2]) for name in names))) for d in SETS]
 
 
-ae("section 3.3", "algorithm 2 (AE-Opt1) makes the cuts of algorithm 1 (share of them; rule: 99 %)", "“the same deduplication efficiency”", at_least(0.99, share))(
-    lambda evidence: [(d, shared(evidence.definition(d, "ae-algorithm-2"))) for d in SETS]
-)
+ae(
+    "section 3.3",
+    "algorithm 2 (AE-Opt1) makes the cuts of algorithm 1 (share of them; rule: 99 %)",
+    "“the same deduplication efficiency”",
+    at_least(0.99, share),
+)(lambda evidence: [(d, shared(evidence.definition(d, "ae-algorithm-2"))) for d in SETS])
 ae("figure 7", "AE-Opt1 over AE, algorithms 2 and 1 as printed (rule: 0.8 of the paper's)", "1.73×", at_least(0.8 * 1.73, times))(
     _over_ours(("ae-algorithm-2", "ae-algorithm-1"), rate)
 )
 
 
-@partial(add_claim, "PRUNE")("figure 11", "INC-K is faster than Rabin whose modulo takes 32 steps, scalar (rule: the least of its numbers)", "1.05 to 1.15×", at_least(1.05, times))
+@partial(add_claim, "PRUNE")(
+    "figure 11", "INC-K is faster than Rabin whose modulo takes 32 steps, scalar (rule: the least of its numbers)", "1.05 to 1.15×", at_least(1.05, times)
+)
 def _inck(evidence):
     for dataset in SETS:
         entry, steps, inck = pair(evidence, dataset, "rabin-xor-steps")

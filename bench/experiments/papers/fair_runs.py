@@ -7,6 +7,7 @@ import json
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from experiments.papers.cells import SEQCDC, SEQCDC_NAMES
@@ -101,7 +102,7 @@ def measure(sets: dict[str, tuple[str, list[Path]]], command: Path, log: Callabl
     settings = {}
     for dataset, (checksum, paths) in sets.items():
         log(f"searching sizes on {dataset}")
-        entries = {name: Search(name, lambda setting, a=algorithm: run(paths, a, setting)).run() for name, algorithm in SEQCDC_NAMES.items()}
+        entries = {name: Search(name, partial(run, paths, algorithm)).run() for name, algorithm in SEQCDC_NAMES.items()}
         settings[dataset] = {"checksum": checksum, "algorithms": entries}
     return settings
 
@@ -113,4 +114,3 @@ def text_of(measured: dict) -> str:
         rows = ",\n".join(f"   {json.dumps(k)}: {json.dumps(v)}" for k, v in entry["algorithms"].items())
         sets.append(f' {json.dumps(name)}: {{\n  "checksum": {json.dumps(entry["checksum"])},\n  "algorithms": {{\n{rows}\n  }}\n }}')
     return "{\n" + ",\n".join(sets) + "\n}\n"
-

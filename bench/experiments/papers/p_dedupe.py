@@ -90,7 +90,9 @@ def _other(algorithm: str, key: str, evidence: Evidence) -> Rows:
 
 
 for _algorithm, _key in (("adler", "table-5"), ("gear", "table-6")):
-    table(f"p-dedupe-{_key}", "data", "sequential %", "P-Dedupe's join %", "one thread GB/s", "parallel GB/s", "parallel / one")(partial(_other, _algorithm, _key))
+    table(f"p-dedupe-{_key}", "data", "sequential %", "P-Dedupe's join %", "one thread GB/s", "parallel GB/s", "parallel / one")(
+        partial(_other, _algorithm, _key)
+    )
 
 
 @table(
@@ -164,7 +166,11 @@ def figure_14(evidence: Evidence) -> Rows:
 def section_2_2(evidence: Evidence) -> Rows:
     statements = evidence.papers["p-dedupe"].statements["section-2-2"]
     sha1, sha256 = (evidence.ours.run("linux", "rabin", SIZE, hash=name, threads=1) for name in ("sha1", "sha256"))
-    for name, key, row, stage in (("Rabin", "rabin", sha1, "chunking"), ("SHA-1", "sha1", sha1, "fingerprinting"), ("SHA-256", "sha256", sha256, "fingerprinting")):
+    for name, key, row, stage in (
+        ("Rabin", "rabin", sha1, "chunking"),
+        ("SHA-1", "sha1", sha1, "fingerprinting"),
+        ("SHA-256", "sha256", sha256, "fingerprinting"),
+    ):
         yield [name, speed(1e6 * statements[key]), speed(value(row, f"report.stages.{stage}.bytes_per_second"))]
 
 

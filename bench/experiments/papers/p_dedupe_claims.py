@@ -53,9 +53,7 @@ def _exponential(evidence):
         yield f"{length // 1024} KiB", None if share is None else abs(share / math.exp(-length / 8192) - 1)
 
 
-@claim(
-    "figure 9", "its join restores nearly all that no join loses (rule: 85 %)", "87 to 98 % (table 3)", at_least(0.85, lambda share: f"{100 * share:.0f} %")
-)
+@claim("figure 9", "its join restores nearly all that no join loses (rule: 85 %)", "87 to 98 % (table 3)", at_least(0.85, lambda share: f"{100 * share:.0f} %"))
 def _regained(evidence):
     for dataset in REAL:
         none, pdedupe = (missed(joined(evidence, dataset, join, "4M")) for join in JOINS)
@@ -97,8 +95,10 @@ def _stored_segments(evidence):
 
 
 claim(
-    "figure 11", "what is missed is what equation 8 expects, on Linux and Redis (over it; rule: a factor of 2)", "“nearly identical”",
-    each(lambda factor: 0.5 <= factor <= 2, times)
+    "figure 11",
+    "what is missed is what equation 8 expects, on Linux and Redis (over it; rule: a factor of 2)",
+    "“nearly identical”",
+    each(lambda factor: 0.5 <= factor <= 2, times),
 )(lambda evidence: [(d, ratio(missed(joined(evidence, d, "pdedupe", "1M")), DIRTY_KIB / 1024)) for d in ("linux", "redis")])
 
 
@@ -166,7 +166,12 @@ def _other_gains(evidence):
     return [(f"{a} on {d}", gain(evidence, d, "pdedupe", "baseline", algorithm=a)) for a in ALGORITHMS if a != "rabin" for d in SETS]
 
 
-@stored("section 4.4", "with Gear 3 + 5 threads are faster than 4 + 4 (equation 6 with the times of our stages; rule: 5 %)", "3 and 5 threads", at_least(1.05, times))
+@stored(
+    "section 4.4",
+    "with Gear 3 + 5 threads are faster than 4 + 4 (equation 6 with the times of our stages; rule: 5 %)",
+    "3 and 5 threads",
+    at_least(1.05, times),
+)
 def _three_and_five(evidence):
     for dataset in SETS:
         yield dataset, ratio(*(with_fixed_threads(evidence, dataset, "gear", *threads) for threads in ((3, 5), (4, 4))))

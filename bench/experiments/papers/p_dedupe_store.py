@@ -55,7 +55,17 @@ def with_fixed_threads(evidence: Evidence, dataset: str, algorithm: str, cutters
     return 1e9 / max(each / threads for each, threads in zip(seconds, (cutters, hashers, 1, 1), strict=True))
 
 
-@table("p-dedupe-store-threads", "algorithm", "data", "4 + 4 threads, MB/s", "3 + 5 threads, MB/s", "the paper's threads", "over Baseline", "P-Dedupe measured / Baseline", words=2)
+@table(
+    "p-dedupe-store-threads",
+    "algorithm",
+    "data",
+    "4 + 4 threads, MB/s",
+    "3 + 5 threads, MB/s",
+    "the paper's threads",
+    "over Baseline",
+    "P-Dedupe measured / Baseline",
+    words=2,
+)
 def fixed_threads(evidence: Evidence) -> Rows:
     for algorithm, threads in FIXED_THREADS.items():
         for dataset in SETS:

@@ -111,7 +111,9 @@ claim("figure 12", "from 11 to 13 bits the savings fall by", "0.66 %; 2 % (secti
     lambda evidence: [(d, falls(evidence, d)) for d in SETS]
 )
 claim("section 1.1", "cutting is slower with 13 bits than with 11: 13 over 11 bits, scalar (rule: 0.9)", "100 over 150 MB/s: 0.67×", at_most(0.9, times))(
-    lambda evidence: [(f"{n} on {d}", ratio(*(cutting(evidence, d, n, bits) for bits in (13, 11)))) for d in ("linux", "media") for n in ("rabin", "rabin-inck")]
+    lambda evidence: [
+        (f"{n} on {d}", ratio(*(cutting(evidence, d, n, bits) for bits in (13, 11)))) for d in ("linux", "media") for n in ("rabin", "rabin-inck")
+    ]
 )
 claim("figure 12", "11 bits make 2.5 times the chunks of 13", "2.5×", each(lambda v: 2.25 <= v <= 2.75, times))(
     lambda evidence: [(d, more_chunks(evidence, d)) for d in SETS]

@@ -80,9 +80,12 @@ def _near(evidence):
 claim("figure 7", "SeqCDC's savings are within 6 points of the best at 16 KB, among means within 6 %", "at most 2.6 points", at_most(0.06, points(1)))(
     lambda evidence: [(d, behind(evidence, d)) for d in SETS]
 )
-claim("appendix C", "the order of algorithms by savings at 16 KB, among means within 6 % (rule: Kendall's τ of 0.5)", "its own order", at_least(0.5, lambda tau: f"τ {tau:.2f}"))(
-    lambda evidence: [(d, order(evidence, set_, d)) for set_, d, _ in BOTH]
-)
+claim(
+    "appendix C",
+    "the order of algorithms by savings at 16 KB, among means within 6 % (rule: Kendall's τ of 0.5)",
+    "its own order",
+    at_least(0.5, lambda tau: f"τ {tau:.2f}"),
+)(lambda evidence: [(d, order(evidence, set_, d)) for set_, d, _ in BOTH])
 
 
 @claim("figure 13", "AE's and RAM's lengths lie closest together at 16 KB, among means within 6 %", "“tighter”", by_cases(lambda v: f"spread {v:.2f}"))

@@ -227,7 +227,10 @@ class OfDefinitions(Verdicts):
     def test_a_shift_of_ae_changes_one_chunk_after_it_at_most(self):
         self.add_shifts("ae-max of 8 bytes", "between")
         self.add_shifts("ae-max of 8 bytes", "window", with_none_after=0, after=10)
-        before, behind = ("AE", "section 3.2", "a shift before the maximum changes no later chunk (values of 8"), ("AE", "section 3.2", "one behind it changes at most the next chunk (values of 8")
+        before, behind = (
+            ("AE", "section 3.2", "a shift before the maximum changes no later chunk (values of 8"),
+            ("AE", "section 3.2", "one behind it changes at most the next chunk (values of 8"),
+        )
         self.assertEqual([self.finding(*before).verdict, self.finding(*behind).verdict], [HOLDS, HOLDS])
         self.add_shifts("ae-max of 8 bytes", "window", with_one_after=7)
         self.assertEqual(self.finding(*behind).verdict, NOT)
@@ -289,7 +292,10 @@ class OfFairness(Verdicts):
         self.fair[dataset] = {"algorithms": {name: usual | {"savings_share": share} for name, share in savings.items()}}
 
     def test_unfair_means_do_not_count(self):
-        behind, near = ("SeqCDC", "figure 7", "SeqCDC's savings are within 6 points of the best at 16 KB, among"), ("SeqCDC", "section VI-E", "all algorithms but CRC")
+        behind, near = (
+            ("SeqCDC", "figure 7", "SeqCDC's savings are within 6 points of the best at 16 KB, among"),
+            ("SeqCDC", "section VI-E", "all algorithms but CRC"),
+        )
         self.assertEqual(self.finding(*behind).verdict, UNKNOWN)
         self.add("images", RC=0.60, SEQ=0.50, AE=0.40)
         self.assertEqual(self.finding(*behind).ours, "10.0 points; 0 of 1 cases: not images")
@@ -303,7 +309,10 @@ class OfFairness(Verdicts):
         self.assertIn("sizes of near means on redis", self.missing("seqcdc-fair"))
 
     def test_figure_13_and_the_order_are_judged_at_equal_means(self):
-        order, spread = ("SeqCDC", "appendix C", "the order of algorithms by savings at 16 KB, among"), ("SeqCDC", "figure 13", "AE's and RAM's lengths lie closest together at 16 KB, among")
+        order, spread = (
+            ("SeqCDC", "appendix C", "the order of algorithms by savings at 16 KB, among"),
+            ("SeqCDC", "figure 13", "AE's and RAM's lengths lie closest together at 16 KB, among"),
+        )
         self.add("images", FCDC=0.6, GEAR=0.5, RC=0.4, AE=0.3, RAM=0.35)
         entries = self.fair["images"]["algorithms"]
         self.assertEqual((self.finding(*order).verdict, self.finding(*spread).verdict), (HOLDS, NOT))

@@ -142,7 +142,11 @@ class Coverage(unittest.TestCase):
                 for target, anchor in re.findall(r"\]\(([^)#]+)#?([^)]*)\)", text):
                     page = (folder / target).resolve()
                     self.assertTrue(page.is_file(), f"{name}, {place}: {target}")
-                    headings = [re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+                    headings = [
+                        re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+                        for line in page.read_text(encoding="utf-8").splitlines()
+                        if line.startswith("#")
+                    ]
                     self.assertTrue(not anchor or anchor in headings, f"{name}, {place}: {target} has no {anchor}")
                 self.assertTrue(word != coverage.REPRODUCED or "](" in text or text.startswith("as "), f"{name}, {place}: reproduced where?")
 
@@ -168,9 +172,9 @@ class Arithmetic(unittest.TestCase):
 
     def test_random_mean_is_the_expected_value(self):
         least, divisor, most = 3, 8, 40
-        expected = sum(length * (1 / divisor) * (1 - 1 / divisor) ** (length - least - 1) for length in range(least + 1, most)) + most * (
-            1 - 1 / divisor
-        ) ** (most - least - 1)
+        expected = sum(length * (1 / divisor) * (1 - 1 / divisor) ** (length - least - 1) for length in range(least + 1, most)) + most * (1 - 1 / divisor) ** (
+            most - least - 1
+        )
         self.assertAlmostEqual(random_mean(least, divisor, most), expected, places=6)
 
     def test_share_beyond_is_exact_at_the_ends_of_buckets(self):
@@ -303,9 +307,7 @@ class Pages(SweepTest):
             [line for line in PAGE.splitlines() if line != "what was here"],
         )
         joins = dict(self.select("select join_name, savings from rows where algorithm = 'rabin'"))
-        exact = self.select("select json_extract(result, '$.report.comparison.exact.savings_share') from rows where join_name = 'none'")[0][
-            0
-        ]
+        exact = self.select("select json_extract(result, '$.report.comparison.exact.savings_share') from rows where join_name = 'none'")[0][0]
         row = cells(next(line for line in lines if line.startswith("| linux")))
         self.assertEqual(row[1:3], [f"{100 * joins[name] / exact:.2f}" for name in ("none", "pdedupe")])
         self.assertEqual(row[3:], ["–"] * 4)

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from experiments.papers import pages, store_runs
+from experiments.papers import definition_runs, fair_runs, pages, paper, store_runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.evidence import Evidence, Stored
 from experiments.papers.store_runs import Job, Programs
@@ -80,6 +81,35 @@ class StoreRuns(unittest.TestCase):
         tables = {name: TABLES[name](evidence) for name in names}
         self.assertIn("| rabin | linux | 75.00 | – | – | 2 | – | – | – | – | – |", tables["p-dedupe-store-figure-14"])
         self.assertIn("| rabin | 125.000 | 125.000 | 62.500 | 62.500 | 750.000 | – | – |", tables["p-dedupe-store-stages"])
+
+
+class OtherRuns(unittest.TestCase):
+    """The measurements of definitions, of phases and of equal means, by the real programs on little data."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.file = self.folder / "data"
+        self.file.write_bytes(random.Random(1).randbytes(1_500_000))
+
+    def test_definitions_shifts_and_phases_are_measured_and_read_back(self):
+        with unittest.mock.patch.multiple(definition_runs, SHIFTS=4, SHIFTED_BYTES="1M"):
+            measured = definition_runs.measure({"random": ("c", [self.file]), "linux": ("d", [self.file])}, BUILD, 1, lambda _: None)
+        self.assertEqual(json.loads(definition_runs.text_of(measured)), measured)
+        self.assertEqual(list(measured["random"]["shifts"]), list(definition_runs.SHIFTED))
+        self.assertEqual("phases" in measured["linux"], False)
+        evidence = Evidence(paper.read_all(), None, {}, Stored({}), definitions=measured)
+        for name in ("ae-definitions", "ae-maxp-candidates", "ae-section-3-2", "p-dedupe-adler", "seqcdc-definitions", "seqcdc-figure-5", "seqcdc-figure-1"):
+            rows = [line for line in TABLES[name](evidence) if "| random |" in line or name == "seqcdc-figure-1"]
+            self.assertTrue(rows, name)
+        self.assertNotIn("–", next(line for line in TABLES["p-dedupe-adler"](evidence) if "| random |" in line))
+        self.assertNotIn("–", next(line for line in TABLES["seqcdc-figure-1"](evidence) if line.startswith("| SEQ")).rsplit("|", 2)[0])
+
+    def test_sizes_of_equal_means_are_searched(self):
+        measured = fair_runs.measure({"images": ("c", [self.file])}, BUILD / "cli/cutpoint", lambda _: None)
+        self.assertEqual(json.loads(fair_runs.text_of(measured)), measured)
+        entries = measured["images"]["algorithms"]
+        self.assertTrue(all("why" in entry or abs(fair_runs.off(entry["mean_bytes"])) <= fair_runs.NEAR for entry in entries.values()))
+        self.assertGreater(sum("why" not in entry for entry in entries.values()), 5)
 
 
 if __name__ == "__main__":
