@@ -1,8 +1,10 @@
 // Registers what the papers compare with, at SeqCDC's 16 KB (section VI: from half of the average to twice of it), and the
 // loops over instructions. Each is beside the loops of Cutpoint that it stands against.
-#include <array>
+#include <functional>
 #include <future>
 #include <memory>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>

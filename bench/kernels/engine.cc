@@ -1,8 +1,9 @@
 // Measures the engine by the clock: one feed for each pass, which is opened before the clock starts.
+#include <algorithm>
 #include <array>
 #include <future>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/engine.h>

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <future>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <cutpoint/cuda.h>
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "bench/common/usual_cuts.h"
@@ -52,10 +54,14 @@ struct resident_job {
   std::shared_future<result<sample_answer>> expected;  ///< made when it is first needed
 };
 
-/// Compares the batch that `maker` has just made with the reference's answer for the sample with which the batch begins.
-std::string batch_fault(device_chunker& maker, const device_chunks& outputs, const sample_answer& expected) {
+/// Compares the batch that `maker` has just cut with the reference's answer for the sample with which the batch begins. The
+/// chunks must cover the batch.
+std::string batch_fault(device_chunker& maker, const device_chunks& outputs, std::uint64_t batch_bytes,
+                        const sample_answer& expected) {
   const auto chunks = maker.chunks();
   if (!chunks) return chunks.error().message();
+  const std::uint64_t end = chunks->empty() ? 0 : chunks->back().offset + chunks->back().length;
+  if (end != batch_bytes) return fmt::format("wrong answer: {} of {} bytes are in chunks", end, batch_bytes);
   std::vector<std::uint32_t> lengths;
   const std::size_t compared = std::min(expected.lengths.size(), chunks->size());
   for (std::size_t i = 0; i < compared; ++i) lengths.push_back(static_cast<std::uint32_t>((*chunks)[i].length));
@@ -85,7 +91,8 @@ void run(benchmark::State& state, const resident_job& job, const resident_bytes&
         },
         1);
     if (!seconds) return fail(state, seconds.error().message());
-    if (const std::string fault = batch_fault(*maker, outputs, *expected); !fault.empty()) return fail(state, fault);
+    if (const std::string fault = batch_fault(*maker, outputs, job.batch_bytes, *expected); !fault.empty())
+      return fail(state, fault);
     state.SetIterationTime(*seconds);
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(job.batch_bytes));
