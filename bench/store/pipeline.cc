@@ -33,6 +33,7 @@ struct options {
   approach how = approach::baseline;
   std::string folder;
   std::vector<std::string> files;
+  std::vector<std::uint64_t> fixed;  ///< threads for cutting and for fingerprints, or nothing
   std::uint64_t threads = 0;
   std::uint64_t segment_bytes = 4 * MiB;
   join_kind join = join_kind::pdedupe;
@@ -73,7 +74,19 @@ result<store::record_reference> store_files(const options& settings, store::open
   auto names = fingerprints_on(target.fingerprint(), backend::automatic);
   if (!names) return names.error();
   staged_backup backup(*cuts, *names->batch, session);
-  auto root = settings.how == approach::baseline ? backup.run_serially(files) : backup.run_in_pipeline(files);
+  std::vector<std::unique_ptr<batch_fingerprinter>> hashers;
+  for (std::uint64_t i = 0; !settings.fixed.empty() && i < settings.fixed[1]; ++i) {
+    auto own = fingerprints_on(target.fingerprint(), backend::automatic);
+    if (!own) return own.error();
+    hashers.push_back(std::move(own->batch));
+  }
+  const auto run = [&]() -> result<store::record_reference> {
+    if (settings.how == approach::baseline) return backup.run_serially(files);
+    if (hashers.empty()) return backup.run_in_pipeline(files);
+    return backup.run_with_threads(files, {.count = settings.fixed[0], .segment_bytes = settings.segment_bytes},
+                                   hashers);
+  };
+  auto root = run();
   for (std::size_t i = 0; i < stages; ++i) sum.stage_seconds[i] += backup.seconds()[i];
   return root;
 }
@@ -149,6 +162,10 @@ int main(int argc, char** argv) {
       "pipeline of four threads, or in parallel. Prints the seconds of all backups and of each stage as JSON.");
   app.add_option("STORE", settings.folder, "A store that is not encrypted")->required()->check(CLI::ExistingDirectory);
   app.add_option("FILE", settings.files, "Files, the oldest version first")->required()->check(CLI::ExistingFile);
+  app.add_option("--fixed-threads", settings.fixed,
+                 "Threads of pipeline that cut segments, and threads for fingerprints")
+      ->expected(2)
+      ->check(CLI::Range(1, 64));
   app.add_option("--approach", settings.how, "How: baseline, pipeline or pdedupe")
       ->required()
       ->transform(CLI::CheckedTransformer(approaches));
@@ -157,5 +174,9 @@ int main(int argc, char** argv) {
   app.add_option("--segment", settings.segment_bytes, "Bytes of a segment of pdedupe");
   app.add_option("--join", settings.join, "How pdedupe joins segments")->transform(CLI::CheckedTransformer(joins));
   CLI11_PARSE(app, argc, argv);
+  if (!settings.fixed.empty() && settings.how != approach::pipeline) {
+    fmt::print(stderr, "cutpoint_store_pipeline: --fixed-threads is for --approach pipeline\n");
+    return 2;
+  }
   return cutpoint::bench::run(settings);
 }

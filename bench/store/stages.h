@@ -29,6 +29,12 @@ struct chunk_batch {
   std::vector<std::unique_ptr<chunk_work>> work;
 };
 
+/// The threads that cut, as many as the paper fixes, and the size of their segments.
+struct cutting_threads {
+  std::uint64_t count = 0;
+  std::uint64_t segment_bytes = 4 * MiB;
+};
+
 /// Backs files up into a session, each whole file by the sequential chunker. Each stage works on one batch at a time, and
 /// different stages may work in different threads.
 class staged_backup {
@@ -42,12 +48,20 @@ class staged_backup {
   /// A thread for each stage, with queues between them: the paper's "Pipeline".
   [[nodiscard]] result<store::record_reference> run_in_pipeline(const std::vector<std::string>& files);
 
+  /// As in a pipeline, with several threads for cutting and several for fingerprints, one of `names` each: the paper's
+  /// P-Dedupe (section 4.1). Segments are cut as if they were streams, and joined as section 3.3 says.
+  [[nodiscard]] result<store::record_reference> run_with_threads(
+      const std::vector<std::string>& files, const cutting_threads& threads,
+      const std::vector<std::unique_ptr<batch_fingerprinter>>& names);
+
   /// Seconds that each stage worked, without waiting for others.
   [[nodiscard]] const std::array<double, stages>& seconds() const noexcept { return seconds_; }
 
  private:
   using emit_function = std::function<status(chunk_batch)>;
 
+  /// Cuts a file by several threads, and emits its batches in order.
+  [[nodiscard]] status cut_segments(const std::string& path, const cutting_threads& threads, const emit_function& emit);
   [[nodiscard]] status cut_files(const std::vector<std::string>& files, const emit_function& emit);
   [[nodiscard]] status fingerprint(chunk_batch& batch);
   [[nodiscard]] status index(chunk_batch& batch);

@@ -22,6 +22,7 @@ SETS = ("linux", "packages", "images", "redis")
 STUDIED = ("linux", "images", "redis")  # figures 10 to 13: the paper's Linux, FreeBSD and Redis
 ALGORITHMS = ("rabin", "adler", "gear")
 APPROACHES = ("baseline", "pipeline", "pdedupe")
+FIXED_THREADS = {"rabin": (4, 4), "adler": (4, 4), "gear": (3, 5)}  # for cutting and for fingerprints, as the paper gives them
 SEGMENTS = ("256K", "512K", "1M", "2M", "4M", "8M")
 TIMED_SEGMENTS = ("256K", "1M", "4M")
 SIZES = ("1K:4K:32K", SIZE, "4K:16K:128K", "8K:32K:256K")
@@ -67,6 +68,11 @@ def approaches(dataset: str, algorithm: str = "rabin", size: str = SIZE, segment
     return [Job(dataset, algorithm, size, a, *((segment, "pdedupe") if a == "pdedupe" else ())) for a in APPROACHES]
 
 
+def with_threads(dataset: str, algorithm: str, size: str = SIZE, segment: str = "4M") -> Job:
+    """P-Dedupe as the paper schedules it: a pipeline with fixed numbers of threads for cutting and for fingerprints."""
+    return Job(dataset, algorithm, size, "threads {} + {}".format(*FIXED_THREADS[algorithm]), segment, "pdedupe")
+
+
 def segmented(dataset: str, segment: str, join: str, size: str = SIZE) -> Job:
     return Job(dataset, "rabin", size, "pdedupe", segment, join)
 
@@ -80,7 +86,7 @@ def timed_groups() -> Iterator[list[Job]]:
     """Jobs whose times are compared with each other, and so are measured in turns."""
     for dataset in SETS:
         for algorithm in ALGORITHMS:
-            yield approaches(dataset, algorithm)
+            yield [*approaches(dataset, algorithm), with_threads(dataset, algorithm)]
     for dataset in STUDIED:
         yield [segmented(dataset, segment, join) for segment in TIMED_SEGMENTS for join in ("none", "pdedupe")]
     for size in SIZES:
@@ -116,8 +122,12 @@ class Programs:
     def back_up(self, job: Job, files: list[Path]) -> dict:
         store = self.new_store(job)
         one_processor = ["taskset", "-c", "0"] if job.approach == "baseline" else []  # the storage has a thread of its own
-        parallel = ["--segment", bytes_of(job.segment), "--join", job.join] if job.approach == "pdedupe" else []
-        return json.loads(self.run(*one_processor, self.pipeline, store, *files, "--approach", job.approach, *parallel)) | {"store": store}
+        how = ["--approach", job.approach]
+        if job.approach.startswith("threads"):
+            how = ["--approach", "pipeline", "--fixed-threads", *job.approach.removeprefix("threads ").split(" + ")]
+        if job.segment:
+            how += ["--segment", bytes_of(job.segment), "--join", job.join]
+        return json.loads(self.run(*one_processor, self.pipeline, store, *files, *how)) | {"store": store}
 
     def details(self, store: Path) -> dict:
         return json.loads(self.run(self.command, "stats", "--store", store, "--details", "--json"))

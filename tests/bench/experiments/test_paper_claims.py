@@ -16,7 +16,7 @@ from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, Findin
 from experiments.papers.definitions import PHASES
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.p_dedupe import DIRTY_KIB
-from experiments.papers.store_runs import SIZE, ae_systems, approaches, segmented
+from experiments.papers.store_runs import SIZE, ae_systems, approaches, segmented, with_threads
 
 CUTS = cuts_of("rabin", 2048, 8192, 65536)
 
@@ -108,7 +108,10 @@ class OfPDedupe(Verdicts):
         claim = ("P-Dedupe", "section 4.4", "with Gear 3 + 5 threads")
         add([1.2, 2.0, 0.1, 0.1])  # 0.5 s with 4 + 4, 0.4 s with 3 + 5
         self.assertEqual((self.finding(*claim).ours, self.finding(*claim).verdict), ("1.25×", HOLDS))
-        self.assertIn("| gear | linux | 2,000 | 2,500 | 3 + 5 | 10× | 4× |", TABLES["p-dedupe-store-threads"](self.evidence()))
+        self.assertIn("| gear | linux | 2,000 | 2,500 | 3 + 5 | – | – | 4× |", TABLES["p-dedupe-store-threads"](self.evidence()))
+        self.assertIn("store linux gear 2K:8K:64K threads 3 + 5 4M pdedupe", self.missing("p-dedupe-store-threads"))
+        self.add_job(with_threads("linux", "gear"), 2.0)
+        self.assertIn("| gear | linux | 2,000 | 2,500 | 3 + 5 | 500 | 2× | 4× |", TABLES["p-dedupe-store-threads"](self.evidence()))
         add([2.4, 2.0, 0.1, 0.1])
         self.assertEqual(self.finding(*claim).verdict, NOT)
 

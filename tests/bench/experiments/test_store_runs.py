@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from experiments.papers import definition_runs, fair_runs, pages, paper, store_runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.evidence import Evidence, Stored
-from experiments.papers.store_runs import Job, Programs
+from experiments.papers.store_runs import Job, Programs, with_threads
 
 BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
 SIZE = "256:1K:8K"
@@ -54,8 +54,16 @@ class StoreRuns(unittest.TestCase):
         self.assertEqual(self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "exact")), serial)
         opt2 = Job("d", "ae", "avg_bytes=1024,lest=128", "pipeline")
         self.assertEqual(self.backed_up(opt2), self.backed_up(Job(opt2.dataset, opt2.algorithm, opt2.size, "pdedupe", "64K", "exact")))
+        joined = self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "pdedupe"))
+        self.assertEqual(self.backed_up(with_threads("d", "rabin", SIZE, "64K")), joined, "fixed threads cut and join the same")
         unjoined = self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "none"))
-        self.assertTrue(serial <= self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "pdedupe")) < unjoined)
+        self.assertTrue(serial <= joined < unjoined)
+
+    def test_fixed_threads_are_of_a_pipeline(self):
+        store = self.programs.new_store(Job("d", "rabin", SIZE, "baseline"))
+        words = [self.programs.pipeline, store, self.files[0], "--approach", "baseline", "--fixed-threads", "4", "4"]
+        refused = subprocess.run(words, capture_output=True, text=True)
+        self.assertEqual((refused.returncode, refused.stderr), (2, "cutpoint_store_pipeline: --fixed-threads is for --approach pipeline\n"))
 
     def test_a_failure_has_a_message(self):
         store = self.programs.new_store(Job("d", "rabin", SIZE, "baseline"))
