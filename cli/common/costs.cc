@@ -1,18 +1,10 @@
 #include "cli/common/costs.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "cli/common/costs_cache.h"
 
 namespace cutpoint::cli {
-
-namespace {
-
-bool needs_costs(backend where) { return where == backend::automatic || where == backend::hybrid; }
-
-}  // namespace
 
 result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_options& job, measurement_policy when,
                                   const console& say) {
@@ -40,10 +32,9 @@ result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_
 
 std::shared_ptr<const job_rates> expected_rates(const feed_options& job, std::uint64_t thread_count,
                                                 const console& say) {
-  const auto devices = needs_costs(job.where) ? gpus() : std::vector<gpu_info>();
-  const auto can_be_used = [](const gpu_info& gpu) { return gpu.problem.empty(); };
-  if (!devices || std::none_of(devices->begin(), devices->end(), can_be_used)) return nullptr;
-  const auto known = machine_costs(*devices, job, measurement_policy::when_missing, say);
+  const std::vector<gpu_info> devices = gpus_to_measure(job);
+  if (devices.empty()) return nullptr;
+  const auto known = machine_costs(devices, job, measurement_policy::when_missing, say);
   if (known) return std::make_shared<const job_rates>(rates_for(*known->costs, job, thread_count));
   say.note(fmt::format("costs are not known: {}", known.error().message()));
   return nullptr;

@@ -40,7 +40,7 @@ std::optional<double> predicted_rate(const device_rates& device) {
 
 plan_bottleneck explanation::bottleneck_of(work_plan plan) const {
   plan_bottleneck bottleneck{.plan = plan};
-  const plan_prediction* const predicted = prediction_of(facts_->work.predictions, plan);
+  const plan_prediction* const predicted = prediction_of(work_->predictions, plan);
   if (predicted == nullptr) return bottleneck;
   bottleneck.bytes_per_second = known(predicted->bytes_per_second);
   if (!predicted->limits.empty()) bottleneck.tightest = predicted->limits[0];
@@ -49,18 +49,18 @@ plan_bottleneck explanation::bottleneck_of(work_plan plan) const {
 }
 
 std::optional<double> explanation::device_cut_share() const {
-  if (facts_->work.fed_bytes == 0) return std::nullopt;
-  return static_cast<double>(facts_->work.device_bytes) / static_cast<double>(facts_->work.fed_bytes);
+  if (work_->fed_bytes == 0) return std::nullopt;
+  return static_cast<double>(work_->device_bytes) / static_cast<double>(work_->fed_bytes);
 }
 
 rate_comparison explanation::rate_of(const stage_cost& cost) const {
   rate_comparison rate{.measured = cost.bytes_per_second()};
-  if (rates() == nullptr) return rate;
-  if (cost.name == "reading") rate.predicted = known(rates()->reading);
-  if (cost.name == to_string(stage::chunking)) rate.predicted = known(rates()->processor.chunking);
-  if (cost.name == to_string(stage::joining)) rate.predicted = known(rates()->joining);
-  if (cost.name == to_string(stage::fingerprinting)) rate.predicted = known(rates()->processor.fingerprinting);
-  if (cost.name == to_string(stage::delivery)) rate.predicted = known(rates()->delivery);
+  if (rates_ == nullptr) return rate;
+  if (cost.name == "reading") rate.predicted = known(rates_->reading);
+  if (cost.name == to_string(stage::chunking)) rate.predicted = known(rates_->processor.chunking);
+  if (cost.name == to_string(stage::joining)) rate.predicted = known(rates_->joining);
+  if (cost.name == to_string(stage::fingerprinting)) rate.predicted = known(rates_->processor.fingerprinting);
+  if (cost.name == to_string(stage::delivery)) rate.predicted = known(rates_->delivery);
   return rate;
 }
 
@@ -71,11 +71,11 @@ rate_comparison explanation::rate_of(const device_cost& cost) const {
 }
 
 const device_rates* explanation::rates_of(int device) const {
-  return rates() != nullptr ? rates()->find_device(device) : nullptr;
+  return rates_ != nullptr ? rates_->find_device(device) : nullptr;
 }
 
 std::optional<double> explanation::predicted_pace(const lane_record& lane) const {
-  if (rates() == nullptr) return std::nullopt;
+  if (rates_ == nullptr) return std::nullopt;
   if (lane.device >= 0) {
     const device_rates* expected = rates_of(lane.device);
     const auto whole = expected != nullptr ? predicted_rate(*expected) : std::nullopt;
@@ -84,8 +84,8 @@ std::optional<double> explanation::predicted_pace(const lane_record& lane) const
     return *whole * times / static_cast<double>(expected->lane_count);
   }
   double seconds = 0;
-  for (const auto& [which, rate] : {std::pair(stage::chunking, rates()->processor.chunking),
-                                    std::pair(stage::fingerprinting, rates()->processor.fingerprinting)}) {
+  for (const auto& [which, rate] : {std::pair(stage::chunking, rates_->processor.chunking),
+                                    std::pair(stage::fingerprinting, rates_->processor.fingerprinting)}) {
     if (lane.at(which).bytes == 0) continue;
     if (rate <= 0) return std::nullopt;
     seconds += static_cast<double>(lane.at(which).bytes) / rate;
@@ -95,7 +95,7 @@ std::optional<double> explanation::predicted_pace(const lane_record& lane) const
 
 std::vector<explained_lane> explanation::lanes() const {
   std::vector<explained_lane> all;
-  const std::vector<lane_record>& lanes = facts_->work.lanes;
+  const std::vector<lane_record>& lanes = work_->lanes;
   const std::vector<std::string> names = names_of(lanes);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const double seconds = busy_seconds(lanes[i]);
@@ -107,11 +107,10 @@ std::vector<explained_lane> explanation::lanes() const {
 }
 
 std::array<explained_queue, 4> explanation::queues() const {
-  const feed_statistics& work = facts_->work;
-  return {{{"held", "bytes held", true, work.held_bytes},
-           {"to_map", "segments to cut", false, work.waiting_segments},
-           {"to_fingerprint", "bytes to fingerprint", true, work.waiting_fingerprints},
-           {"to_deliver", "bytes to deliver", true, work.waiting_deliveries}}};
+  return {{{"held", "bytes held", true, work_->held_bytes},
+           {"to_map", "segments to cut", false, work_->waiting_segments},
+           {"to_fingerprint", "bytes to fingerprint", true, work_->waiting_fingerprints},
+           {"to_deliver", "bytes to deliver", true, work_->waiting_deliveries}}};
 }
 
 }  // namespace cutpoint::cli

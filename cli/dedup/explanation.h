@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <cutpoint/dedup_report.h>
 #include <cutpoint/engine.h>
+#include <cutpoint/stage_costs.h>
 
 namespace cutpoint::cli {
 
@@ -48,12 +48,13 @@ struct explained_queue {
 
 class explanation {
  public:
-  explicit explanation(const dedup_report& facts) : facts_(&facts) {}
+  /// `work` must outlive the object, and so must `rates`, which may be null.
+  explanation(const feed_statistics& work, const job_rates* rates) : work_(&work), rates_(rates) {}
 
-  [[nodiscard]] bool is_predicted() const { return !facts_->work.predictions.empty(); }
+  [[nodiscard]] bool is_predicted() const { return !work_->predictions.empty(); }
   /// Returns the bottleneck of the processor without a device, and that of the plan that ran.
   [[nodiscard]] plan_bottleneck before_offload() const { return bottleneck_of(work_plan::processor); }
-  [[nodiscard]] plan_bottleneck after_offload() const { return bottleneck_of(facts_->work.plan); }
+  [[nodiscard]] plan_bottleneck after_offload() const { return bottleneck_of(work_->plan); }
   /// Returns the share of the bytes that devices cut.
   [[nodiscard]] std::optional<double> device_cut_share() const;
 
@@ -65,12 +66,12 @@ class explanation {
 
  private:
   [[nodiscard]] plan_bottleneck bottleneck_of(work_plan plan) const;
-  [[nodiscard]] const job_rates* rates() const { return facts_->feed->rates.get(); }
   /// Returns the expected rates of a device; null if unknown.
   [[nodiscard]] const device_rates* rates_of(int device) const;
   [[nodiscard]] std::optional<double> predicted_pace(const lane_record& lane) const;
 
-  const dedup_report* facts_;
+  const feed_statistics* work_;
+  const job_rates* rates_;
 };
 
 }  // namespace cutpoint::cli

@@ -1,20 +1,12 @@
 // Plans, stages, devices, lanes and queues as JSON.
 #include <fmt/format.h>
 
-#include "cli/dedup/explanation.h"
 #include "cli/dedup/report.h"
+#include "cli/dedup/time_rows.h"
 
 namespace cutpoint::cli {
 
 namespace {
-
-ordered_json json_of(const plan_bottleneck& bottleneck) {
-  const auto& limit = bottleneck.tightest;
-  return {{"plan", to_string(bottleneck.plan)},
-          {"predicted_bytes_per_second", or_null(bottleneck.bytes_per_second)},
-          {"limit", limit ? ordered_json(limit->name) : ordered_json()},
-          {"limit_bytes_per_second", limit ? ordered_json(limit->bytes_per_second) : ordered_json()}};
-}
 
 ordered_json prediction_json(const plan_prediction& predicted) {
   return {{"plan", to_string(predicted.plan)},
@@ -70,25 +62,39 @@ ordered_json queue_json(const explained_queue& queue) {
 
 }  // namespace
 
-ordered_json time_json(const dedup_report& facts) {
-  const explanation why(facts);
-  const feed_statistics& work = facts.work;
-  const throughput_model model = facts.model();
-  const auto stage_json = [&](const stage_cost& cost) {
+ordered_json json_of(const plan_bottleneck& bottleneck) {
+  const auto& limit = bottleneck.tightest;
+  return {{"plan", to_string(bottleneck.plan)},
+          {"predicted_bytes_per_second", or_null(bottleneck.bytes_per_second)},
+          {"limit", limit ? ordered_json(limit->name) : ordered_json()},
+          {"limit_bytes_per_second", limit ? ordered_json(limit->bytes_per_second) : ordered_json()}};
+}
+
+ordered_json stages_json(std::span<const stage_cost> costs, const explanation& why, std::uint64_t thread_count) {
+  return json_list(costs, [&](const stage_cost& cost) {
     return with_work({{"stage", cost.name}, {"is_parallel", cost.is_parallel}}, cost.work, why.rate_of(cost),
-                     cost.alone_seconds(facts.thread_count));
-  };
-  const auto device_json = [&](const device_cost& cost) {
+                     cost.alone_seconds(thread_count));
+  });
+}
+
+ordered_json devices_json(std::span<const device_cost> costs, const explanation& why) {
+  return json_list(costs, [&](const device_cost& cost) {
     return with_work({{"device", cost.device}, {"lane_count", cost.lane_count}}, cost.work, why.rate_of(cost),
                      cost.alone_seconds());
-  };
+  });
+}
+
+ordered_json time_json(const dedup_report& facts) {
+  const explanation why(facts.work, facts.feed->rates.get());
+  const feed_statistics& work = facts.work;
+  const throughput_model model = facts.model();
   return {{"plan", to_string(work.plan)},
           {"predictions", json_list(work.predictions, prediction_json)},
           {"before_offload", json_of(why.before_offload())},
           {"after_offload", json_of(why.after_offload())},
           {"device_cut_share", or_null(why.device_cut_share())},
-          {"stages", json_list(facts.stages(), stage_json)},
-          {"devices", json_list(facts.devices(), device_json)},
+          {"stages", stages_json(facts.stages(), why, facts.thread_count)},
+          {"devices", devices_json(facts.devices(), why)},
           {"lanes", lanes_json(facts, why)},
           {"queues", json_list(why.queues(), queue_json)},
           {"model",

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "cli/common/units.h"
-#include "cli/dedup/explanation.h"
 #include "cli/dedup/report.h"
+#include "cli/dedup/time_rows.h"
 
 namespace cutpoint::cli {
 
@@ -15,15 +15,6 @@ namespace {
 
 std::string text_of(const rate_limit& limit) {
   return fmt::format("{} at {}", limit.name, human_rate(limit.bytes_per_second));
-}
-
-std::string text_of(const plan_bottleneck& bottleneck) {
-  std::string out(to_string(bottleneck.plan));
-  if (!bottleneck.bytes_per_second) return out + ", not predicted";
-  out += fmt::format(" {}", human_rate(*bottleneck.bytes_per_second));
-  if (bottleneck.tightest) out += ", bound by " + text_of(*bottleneck.tightest);
-  if (bottleneck.next) out += ", then " + text_of(*bottleneck.next);
-  return out;
 }
 
 std::string plans_of(const dedup_report& facts, const explanation& why) {
@@ -113,9 +104,18 @@ std::string model_of(const dedup_report& facts) {
 
 }  // namespace
 
+std::string text_of(const plan_bottleneck& bottleneck) {
+  std::string out(to_string(bottleneck.plan));
+  if (!bottleneck.bytes_per_second) return out + ", not predicted";
+  out += fmt::format(" {}", human_rate(*bottleneck.bytes_per_second));
+  if (bottleneck.tightest) out += ", bound by " + text_of(*bottleneck.tightest);
+  if (bottleneck.next) out += ", then " + text_of(*bottleneck.next);
+  return out;
+}
+
 std::string time_report(const dedup_report& facts) {
   const feed_statistics& work = facts.work;
-  const explanation why(facts);
+  const explanation why(work, facts.feed->rates.get());
   return line("time", fmt::format("{:.3f} s, {}", facts.wall_seconds, or_dash(facts.bytes_per_second(), human_rate))) +
          line("back ends", fmt::format("chunking {}, fingerprinting {}", to_string(work.chunked_on),
                                        to_string(work.fingerprinted_on))) +

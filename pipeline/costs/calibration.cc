@@ -92,4 +92,23 @@ result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info
   return model;
 }
 
+std::vector<gpu_info> gpus_to_measure(const feed_options& job) {
+  if (job.where != backend::automatic && job.where != backend::hybrid) return {};
+  const auto all = gpus();
+  const auto can_be_used = [](const gpu_info& gpu) { return gpu.problem.empty(); };
+  return all && std::any_of(all->begin(), all->end(), can_be_used) ? *all : std::vector<gpu_info>();
+}
+
+result<std::shared_ptr<const job_rates>> measure_rates(const feed_options& job, std::uint64_t thread_count) {
+  std::shared_ptr<const job_rates> rates;
+  const std::vector<gpu_info> devices = gpus_to_measure(job);
+  if (devices.empty()) return rates;
+  const auto machine = discover_topology();
+  if (!machine) return machine.error();
+  const auto costs = calibrate(*machine, devices, job);
+  if (!costs) return costs.error();
+  rates = std::make_shared<const job_rates>(rates_for(*costs, job, thread_count));
+  return rates;
+}
+
 }  // namespace cutpoint

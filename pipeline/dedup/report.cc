@@ -1,9 +1,7 @@
 // What follows from counts and times.
 #include <algorithm>
-#include <utility>
 
 #include <cutpoint/dedup_report.h>
-#include <fmt/format.h>
 
 namespace cutpoint {
 
@@ -12,11 +10,6 @@ namespace {
 std::optional<double> inverse(double seconds_per_byte) {
   if (seconds_per_byte <= 0) return std::nullopt;
   return 1 / seconds_per_byte;
-}
-
-void add(stage_work& total, const stage_work& more) {
-  total.seconds += more.seconds;
-  total.bytes += more.bytes;
 }
 
 }  // namespace
@@ -37,59 +30,17 @@ std::optional<double> exact_comparison::missed_share(const dedup_counts& other) 
   return static_cast<double>(missed_bytes(other)) / static_cast<double>(duplicates);
 }
 
-double stage_cost::alone_seconds(std::uint64_t thread_count) const {
-  return is_parallel ? work.seconds / static_cast<double>(thread_count) : work.seconds;
-}
-
-std::optional<double> stage_cost::bytes_per_second() const {
-  if (work.seconds <= 0 || work.bytes == 0) return std::nullopt;
-  return static_cast<double>(work.bytes) / work.seconds;
-}
-
-std::optional<double> device_cost::bytes_per_second() const {
-  if (work.seconds <= 0 || work.bytes == 0) return std::nullopt;
-  return static_cast<double>(work.bytes) / alone_seconds();
-}
-
 std::vector<stage_cost> dedup_report::stages() const {
-  std::vector<stage_cost> costs = {{"reading", reading, false}};
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    const auto which = static_cast<stage>(i);
-    stage_cost cost{to_string(which), {}, which == stage::chunking || which == stage::fingerprinting};
-    for (const lane_record& lane : work.lanes) {
-      if (lane.device < 0) add(cost.work, lane.work[i]);
-    }
-    costs.push_back(cost);
-  }
+  std::vector<stage_cost> costs = costs_of_stages(work.lanes);
+  costs.insert(costs.begin(), {"reading", reading, false});
   return costs;
 }
 
-std::vector<device_cost> dedup_report::devices() const {
-  std::vector<device_cost> costs;
-  for (const lane_record& lane : work.lanes) {
-    if (lane.device < 0) continue;
-    const auto known = std::find_if(costs.begin(), costs.end(), [&](const auto& c) { return c.device == lane.device; });
-    device_cost& cost =
-        known != costs.end() ? *known : costs.emplace_back(device_cost{.device = lane.device, .work = {}});
-    ++cost.lane_count;
-    for (const stage_work& done : lane.work) cost.work.seconds += done.seconds;
-    cost.work.bytes += std::max(lane.at(stage::chunking).bytes, lane.at(stage::fingerprinting).bytes);
-  }
-  return costs;
-}
+std::vector<device_cost> dedup_report::devices() const { return costs_of_devices(work.lanes); }
 
 std::optional<std::string> dedup_report::bottleneck() const {
-  double longest = 0;
-  std::optional<std::string> name;
-  const auto consider = [&](double alone_seconds, std::string candidate) {
-    if (alone_seconds <= longest) return;
-    longest = alone_seconds;
-    name = std::move(candidate);
-  };
-  if (tally->total().bytes == 0) return name;
-  for (const stage_cost& cost : stages()) consider(cost.alone_seconds(thread_count), std::string(cost.name));
-  for (const device_cost& cost : devices()) consider(cost.alone_seconds(), fmt::format("device {}", cost.device));
-  return name;
+  if (tally->total().bytes == 0) return std::nullopt;
+  return bottleneck_of(stages(), devices(), thread_count);
 }
 
 throughput_model dedup_report::model() const {

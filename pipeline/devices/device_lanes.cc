@@ -5,9 +5,12 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
+#include "cuda/device/devices.h"
 #include "pipeline/devices/device_map.h"
 
 namespace cutpoint {
+
+status device_provider::check(int device) const { return cuda::check_device(device); }
 
 result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const chunker& cuts,
                                                              const fingerprint_recipe& fingerprint,

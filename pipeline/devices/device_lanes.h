@@ -18,6 +18,8 @@ namespace cutpoint {
 class device_provider {
  public:
   virtual ~device_provider() = default;
+  /// Calls `cuda::check_device`.
+  [[nodiscard]] virtual status check(int device) const;
   /// Calls `cuda::make_offload`.
   [[nodiscard]] virtual result<std::unique_ptr<cuda::offload>> make(
       int device, const chunker& cuts, const fingerprint_recipe& fingerprint, const cuda::batch_limits& limits,

@@ -16,7 +16,9 @@ constexpr std::uint64_t most_threads = 4096;
 /// Bytes of a fingerprint task on a vector back end: more than usual, because some vector lanes are idle at its end.
 constexpr std::uint64_t vector_task_bytes = 2 * MiB;
 
-status check_devices(const std::vector<int>& devices) {
+bool needs_device(backend where) { return where == backend::cuda || where == backend::hybrid; }
+
+status check_names(const std::vector<int>& devices) {
   const std::set<int> different(devices.begin(), devices.end());
   if (!devices.empty() && different.size() == devices.size()) return {};
   return {status_code::invalid_argument, devices.empty() ? "no device is named" : "a device is named twice"};
@@ -79,16 +81,24 @@ result<engine> engine_factory::make(const engine_options& options, std::shared_p
 
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
 
+status engine::check_devices(const feed_options& options) const {
+  status outcome = check_names(options.devices);
+  if (!needs_device(options.where)) return outcome;
+  for (std::size_t i = 0; outcome.ok() && i < options.devices.size(); ++i) {
+    outcome = pool_->devices->check(options.devices[i]);
+  }
+  return outcome;
+}
+
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) { return open(options, receiver, {}); }
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver, byte_span bytes) {
-  const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;
-  const backend on_processor = is_mixed ? backend::automatic : options.where;
+  const backend on_processor = needs_device(options.where) ? backend::automatic : options.where;
   const auto cuts = pool_->choices.place(options.cuts, on_processor);
   if (!cuts) return cuts.error();
   feed_options placed = options;
   placed.cuts = *cuts;
-  if (status devices = check_devices(options.devices); !devices.ok()) return devices;
+  if (status named = check_names(options.devices); !named.ok()) return named;
   auto setup = pool_->set_up(std::move(placed), receiver, bytes);
   if (!setup) return setup.error();
   feed_configuration& configuration = setup->configuration;

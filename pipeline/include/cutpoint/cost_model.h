@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -89,5 +90,14 @@ struct cost_model {
 /// latency is at most a twentieth of their time, within the job's device memory. The result has no entry for a device
 /// without kernels for the job. Thread-safe.
 [[nodiscard]] job_rates rates_for(const cost_model& model, const feed_options& job, std::uint64_t thread_count);
+
+/// Returns the GPUs that must be measured before a feed of the job can share its work with them: all that there are, if `where` is
+/// automatic or hybrid and one of them can be used, and otherwise none. Thread-safe.
+[[nodiscard]] std::vector<gpu_info> gpus_to_measure(const feed_options& job);
+
+/// Measures the rates for `feed_options::rates` by `calibrate` and `rates_for`. Null, which takes no time, if there are no
+/// `gpus_to_measure`. Errors: as `calibrate` and `discover_topology`.
+[[nodiscard]] result<std::shared_ptr<const job_rates>> measure_rates(const feed_options& job,
+                                                                     std::uint64_t thread_count);
 
 }  // namespace cutpoint

@@ -11,6 +11,7 @@
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/engine.h>
+#include <cutpoint/stage_costs.h>
 
 namespace cutpoint {
 
@@ -31,30 +32,6 @@ struct exact_comparison {
   [[nodiscard]] std::int64_t missed_bytes(const dedup_counts& other) const;
   /// Returns `missed_bytes` as a share of the duplicate bytes that the exact cuts find, or nullopt if they find none.
   [[nodiscard]] std::optional<double> missed_share(const dedup_counts& other) const;
-};
-
-/// The work of all processor lanes together on one stage.
-struct stage_cost {
-  std::string_view name;
-  stage_work work;
-  bool is_parallel = false;  ///< whether several lanes can work on the stage at once
-
-  /// Returns the seconds that the stage would take if the lanes had nothing else to do.
-  [[nodiscard]] double alone_seconds(std::uint64_t thread_count) const;
-  /// Returns the rate of one lane, or nullopt if no time was spent or no bytes were processed.
-  [[nodiscard]] std::optional<double> bytes_per_second() const;
-};
-
-/// The work of all lanes of one device together.
-struct device_cost {
-  int device = 0;  ///< number of the GPU
-  std::uint64_t lane_count = 0;
-  stage_work work;  ///< time that its lanes waited for it; bytes that it cut, or fingerprinted if these are more
-
-  /// Returns the seconds that the device would have taken for this with all its lanes busy.
-  [[nodiscard]] double alone_seconds() const { return work.seconds / static_cast<double>(lane_count); }
-  /// Returns the rate of all lanes together, or nullopt if no time was spent or no bytes were processed.
-  [[nodiscard]] std::optional<double> bytes_per_second() const;
 };
 
 /// The throughput that P-Dedupe's equations predict with T_w = 0, because nothing is written.

@@ -178,6 +178,11 @@ class engine {
   /// Number of threads that work on one feed, including the thread that feeds.
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
 
+  /// Looks whether the devices that the options name can be used, without opening any: what `open` would refuse then is known
+  /// before. Ok if `where` needs no device. Errors: invalid_argument, for a device that does not exist, none, or one that is named
+  /// twice; unavailable.
+  [[nodiscard]] status check_devices(const feed_options& options) const;
+
   /// Opens a feed that delivers its chunks to `receiver`, which must outlive it. Errors: invalid_argument, for a
   /// segment that is too small for the join, for a device that does not exist, for a chunker with a kernel of its own if
   /// `where` names a back end of the processor, and as `fingerprinter::make`; memory_limit, if a cut may depend on more
