@@ -9,6 +9,7 @@
 
 #include <cutpoint/algorithms.h>
 #include <cutpoint/catalog.h>
+#include <cutpoint/cut_stream.h>
 #include <fmt/format.h>
 
 #include "store/crypto/key_derivation.h"
@@ -144,6 +145,10 @@ store_reading open_store::reading(shard_index& shards) {
 result<bool> open_store::is_committed(const std::string& id) {
   const auto log = read_log([](const object_name&, const status&) {});
   return log ? result<bool>(log->snapshots.contains(id)) : log.error();
+}
+
+status open_store::check_memory(std::uint64_t memory_bytes) const {
+  return cutpoint::check_memory(*chunker_of(config_, {}), {.memory_bytes = memory_bytes});
 }
 
 std::unique_ptr<storage> open_store::open_storage_of(const std::string& session) const {

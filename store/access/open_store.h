@@ -49,6 +49,9 @@ class open_store {
   [[nodiscard]] table_cache& tables() noexcept { return *tables_; }
   [[nodiscard]] shard_index& shards() noexcept { return *shards_; }
   [[nodiscard]] const chunker& cuts() const noexcept { return *cuts_; }
+  /// Checks that a feed with so much memory can find the store's cuts. The error, memory_limit, has no key, as that of an engine
+  /// would have.
+  [[nodiscard]] status check_memory(std::uint64_t memory_bytes) const;
   [[nodiscard]] const fingerprint_recipe& fingerprint() const noexcept { return fingerprint_; }
   /// The index of the caller, or null.
   [[nodiscard]] const std::shared_ptr<store_index>& index() const noexcept { return index_; }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,12 +24,20 @@ struct backup_store::implementation {
   std::string folder;  ///< empty if the store is in a storage of the caller
   std::unique_ptr<store::open_store> opened_store;
   store_settings settings;
+  /// Rates that were measured, by the number of threads and the devices. Null where no GPU can be used.
+  std::map<std::pair<std::uint64_t, std::vector<int>>, std::shared_ptr<const job_rates>> measured_rates;
 
   /// Puts the name of the store before a message that names an object of it.
   [[nodiscard]] static status in_store(const std::string& name, const status& why) {
     return {why.code(), name + ": " + why.message(), why.system_error()};
   }
   [[nodiscard]] static store_snapshot snapshot_of(std::string id, const store::snapshot& facts);
+
+  [[nodiscard]] feed_options job(const store_lane_options& lanes) const;
+  /// Returns what feeds of the store have on these lanes, whose rates are measured if that is asked for. Errors: those of the
+  /// devices and of the measurement.
+  [[nodiscard]] result<feed_options> feed_of(const engine& threads, const store_lane_options& lanes,
+                                             std::uint64_t memory_bytes, const cancellation* cancel);
 
   [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
@@ -45,6 +54,9 @@ struct backup_store::implementation {
                                                           const store_backup_options& options, store::storage& objects,
                                                           store::write_session& records,
                                                           store::shard_index& parent_shards);
+  /// Calls `receiver` with work whose session began at this time.
+  static void report_work(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
+                          const store_work_function& receiver);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <new>
 
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
 #include "store/access/commit.h"
 #include "store/api/backup_store.h"
 #include "store/backup/named_paths.h"
@@ -49,14 +52,22 @@ void describe(const store::backup_summary& summary, store::snapshot& facts) {
 }  // namespace
 
 result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
-  feed_options feed{.cuts = opened_store->cuts(), .fingerprint = opened_store->fingerprint()};
-  feed.memory_bytes = options.memory_bytes;
-  if (options.most_old_containers != 0) feed.segment_bytes = store::container_cap::segment_bytes;
-  feed.cancel = options.cancel;
+  if (status memory = opened_store->check_memory(options.memory_bytes); !memory.ok()) return memory;
+  auto feed = feed_of(threads, options.lanes, options.memory_bytes, options.cancel);
+  if (!feed) return feed.error();
+  if (options.most_old_containers != 0) {
+    if (feed->segment_bytes != 0) {
+      return status(
+          status_code::invalid_argument,
+          fmt::format("segment_bytes = {} cannot be chosen with most_old_containers, which needs segments of {}",
+                      feed->segment_bytes, format_size(store::container_cap::segment_bytes)));
+    }
+    feed->segment_bytes = store::container_cap::segment_bytes;
+  }
   store::backup_options files{.paths = options.paths,
                               .standard_input_name = options.standard_input_name,
                               .walking = options.walking,
-                              .feed = std::move(feed),
+                              .feed = *std::move(feed),
                               .access = options.access,
                               .most_bytes_per_second = options.most_bytes_per_second,
                               .problem = options.problem,
@@ -97,6 +108,7 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
 result<store_snapshot> backup_store::implementation::write_nothing(engine& threads, const store::backup_options& files,
                                                                    const store_backup_options& options,
                                                                    store::snapshot facts) {
+  const auto begin = std::chrono::steady_clock::now();
   const auto log = opened_store->read_log();
   if (!log) return named(log.error());
   store::discarding_storage objects(opened_store->objects());
@@ -115,6 +127,10 @@ result<store_snapshot> backup_store::implementation::write_nothing(engine& threa
   facts.statistics.new_stored_bytes = (*writer)->containers.stored_bytes();
   store_snapshot snapshot = snapshot_of({}, facts);
   snapshot.healed_chunks = records.healed_chunks();
+  if (!options.work) return snapshot;
+  store_work work = stored->work;
+  records.add_work(work);
+  report_work(threads, begin, std::move(work), options.work);
   return snapshot;
 }
 
@@ -158,10 +174,14 @@ result<store_snapshot> backup_store::implementation::write(engine& threads, cons
   const auto stored = store_files(threads, files, options, session.objects(), (*writer)->records, *parent_shards);
   if (!stored) return stored.error();
   describe(*stored, facts);
-  if (options.skips_unchanged && stored->is_unchanged) {
-    return snapshot_of({}, facts);
-  }
-  return commit(session, **writer, std::move(facts), begin, files.cancel, options.before_commit);
+  auto done = options.skips_unchanged && stored->is_unchanged
+                  ? result(snapshot_of({}, facts))
+                  : commit(session, **writer, std::move(facts), begin, files.cancel, options.before_commit);
+  if (!done || !options.work) return done;
+  store_work work = stored->work;
+  (*writer)->records.add_work(work);
+  report_work(threads, begin, std::move(work), options.work);
+  return done;
 }
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
@@ -181,10 +201,16 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     ++sum.problems;
     if (options.problem) options.problem(snapshot, why);
   };
+  const auto begin = std::chrono::steady_clock::now();
+  auto feed = implementation_->feed_of(threads, options.lanes, options.memory_bytes / 2, options.cancel);
+  if (!feed) return feed.error();
   store::progress_meter meter(options.progress);
-  store::snapshot_copier copier(
-      threads, source.internals(), internals(),
-      {.threads = options.threads, .memory_bytes = options.memory_bytes, .meter = &meter, .cancel = options.cancel});
+  store::snapshot_copier copier(threads, source.internals(), internals(),
+                                {.feed = *std::move(feed),
+                                 .threads = options.threads,
+                                 .memory_bytes = options.memory_bytes / 2,
+                                 .meter = &meter,
+                                 .cancel = options.cancel});
   if (status begun = copier.begin(report); !begun.ok()) return begun;
   for (const std::string& id : options.snapshots) {
     if (const auto snapshot = source.implementation_->read(id); !snapshot) return snapshot.error();
@@ -224,6 +250,7 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
       options.copied(implementation::snapshot_of(original.id, original.facts),
                      implementation::snapshot_of(copy->id, copy->facts));
   }
+  if (options.work) implementation::report_work(threads, begin, copier.work(), options.work);
   if (sum.copied != 0) implementation_->merge_shards();
   return sum;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <cutpoint/store_push.h>
@@ -105,7 +106,7 @@ class push_session::implementation {
   store_push_options options_;
   store::throttle throttle_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  feed_options feed_{.cuts = backups_.opened_store->cuts(), .fingerprint = backups_.opened_store->fingerprint()};
+  std::optional<feed_options> feed_;
   std::unique_ptr<store::held_session> session_;
   std::unique_ptr<store::session_writer> writer_;
   store::snapshot facts_;
@@ -136,8 +137,12 @@ status push_session::implementation::begin() {
     paths.push_back({.path = each});
   }
   std::ranges::sort(paths, store::is_before, &store::named_path::path);
-  feed_.memory_bytes = options_.memory_bytes / 2 / options_.most_streams;
-  feed_.cancel = options_.cancel;
+  const std::uint64_t memory_bytes = options_.memory_bytes / 2 / options_.most_streams;
+  if (status memory = backups_.opened_store->check_memory(memory_bytes); !memory.ok()) return memory;
+  auto feed = backups_.feed_of(threads_, options_.lanes, memory_bytes, options_.cancel);
+  if (!feed) return feed.error();
+  feed->device_memory_bytes /= options_.most_streams;
+  feed_ = *std::move(feed);
   auto session = store::held_session::begin(*backups_.opened_store);
   if (!session) return backups_.named(session.error());
   session_ = std::move(*session);
@@ -211,7 +216,7 @@ result<std::unique_ptr<push_stream::state>> push_session::implementation::begin_
     return refused(fmt::format("{}: {} streams are open already (most_streams)", file.path, open_streams_));
   }
   if (idle_feeds_.empty()) {
-    feeds_.push_back(std::make_unique<store::content_feed>(threads_, feed_, writer_->records));
+    feeds_.push_back(std::make_unique<store::content_feed>(threads_, *feed_, writer_->records));
     idle_feeds_.push_back(feeds_.back().get());
   }
   if (status added = add(file, stream->entry); !added.ok()) return added;
@@ -295,7 +300,13 @@ result<store_snapshot> push_session::implementation::commit_streams() {
   }
   facts_.root = *root;
   facts_.is_incomplete = !failed_streams_.empty();
-  return backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel);
+  auto committed = backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel);
+  if (!committed || !options_.work) return committed;
+  store_work work;
+  for (const auto& each : feeds_) each->add_work(work);
+  writer_->records.add_work(work);
+  backup_store::implementation::report_work(threads_, begin_, std::move(work), options_.work);
+  return committed;
 }
 
 void push_session::implementation::close() noexcept {

@@ -105,6 +105,7 @@ result<backup_summary> backup::run() {
     if (status stored = store_path(next); !stored.ok()) return stored;
   }
   if (status read = read_rest(); !read.ok()) return read;
+  contents_.add_work(summary_.work);
   if (found_paths_ == 0) return first_failure_;
   for (std::size_t i = 0; i < is_matched_.size(); ++i) {
     if (!is_matched_[i]) warn(options_.walking.exclude[i].text(), "this pattern matched nothing");

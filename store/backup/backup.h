@@ -45,6 +45,7 @@ struct backup_summary {
   std::uint64_t unchanged_files = 0;  ///< that were not read
   std::uint64_t bytes = 0;            ///< of the contents, with holes
   store_backup_progress totals;       ///< the snapshot is incomplete if there are problems
+  store_work work;                    ///< of the engine and of reading
   bool is_unchanged = false;          ///< whether the parent snapshot has the same at the named paths and below
 };
 

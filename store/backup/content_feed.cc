@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/session/work_timer.h"
+
 namespace cutpoint::store {
 
 content_feed::content_feed(engine& threads, const feed_options& options, write_session& session)
@@ -70,6 +72,13 @@ status content_feed::end_content(bool is_repeated) {
   return feed_->end();
 }
 
+result<std::size_t> content_feed::read(file_stream& file, std::span<std::uint8_t> destination) {
+  const work_timer timer(reading_);
+  const auto count = file.read(destination);
+  if (count) reading_.bytes += *count;
+  return count;
+}
+
 /// Feeds data and holes. Returns the length of the file.
 result<std::uint64_t> content_feed::feed_file(file_stream& file, status& failure) {
   std::uint64_t bytes = 0;
@@ -90,7 +99,7 @@ result<std::uint64_t> content_feed::feed_file(file_stream& file, status& failure
     const auto room = feed_->space();
     if (!room) return room.error();
     const std::uint64_t most_bytes = throttle_ != nullptr ? throttle_->block_bytes() : UINT64_MAX;
-    const auto count = file.read(room->first(std::min<std::uint64_t>(room->size(), most_bytes)));
+    const auto count = read(file, room->first(std::min<std::uint64_t>(room->size(), most_bytes)));
     if (count && throttle_ != nullptr) failure = throttle_->wait(*count);
     if (!failure.ok()) return bytes;
     if (!count) failure = count.error();
@@ -118,8 +127,14 @@ status content_feed::store_file(const std::shared_ptr<pending_entry>& entry, fil
 status content_feed::finish() {
   if (!feed_) return {};
   const status finished = feed_->finish();
+  cutpoint::add_work(work_, feed_->statistics());
   feed_.reset();
   return finished;
+}
+
+void content_feed::add_work(store_work& sum) const {
+  add(sum.reading, reading_);
+  cutpoint::add_work(sum.feed, work_);
 }
 
 }  // namespace cutpoint::store

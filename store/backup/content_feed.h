@@ -43,6 +43,9 @@ class content_feed {
   /// Waits until all entries are complete. Files may be fed afterwards. Errors: those of the engine and the session.
   [[nodiscard]] status finish();
 
+  /// Adds the work of what was finished.
+  void add_work(store_work& sum) const;
+
  private:
   /// A stream of the engine: data or a hole of a file.
   struct fed_stream {
@@ -56,6 +59,7 @@ class content_feed {
   [[nodiscard]] status begin_data();
   /// `is_repeated` says whether the content is dropped and begins anew.
   [[nodiscard]] status end_content(bool is_repeated);
+  [[nodiscard]] result<std::size_t> read(file_stream& file, std::span<std::uint8_t> destination);
   [[nodiscard]] result<std::uint64_t> feed_file(file_stream& file, status& failure);
   [[nodiscard]] status take_extent(std::uint64_t stream, const stored_extent& extent);
   [[nodiscard]] status end_stream(std::uint64_t stream);
@@ -70,8 +74,10 @@ class content_feed {
   extent_receiver receiver_;
   std::optional<feed> feed_;                // destroyed first, because its threads use everything above
   std::shared_ptr<pending_entry> content_;  ///< the entry of the content that is open
-  bool is_in_data_ = false;                 ///< whether the last stream has data and has not ended
-  std::uint64_t hole_bytes_ = 0;            ///< of the hole behind it
+  stage_work reading_;
+  feed_statistics work_;          ///< of the feeds that have ended
+  bool is_in_data_ = false;       ///< whether the last stream has data and has not ended
+  std::uint64_t hole_bytes_ = 0;  ///< of the hole behind it
 };
 
 }  // namespace cutpoint::store

@@ -36,6 +36,8 @@ class recut_copier final : public content_copier {
   [[nodiscard]] status copy(std::shared_ptr<pending_entry> entry, const folder_entry& original,
                             const std::string& path) override;
   [[nodiscard]] status finish() override { return contents_.finish(); }
+  /// Adds the work of what was finished.
+  void add_work(store_work& sum) const { contents_.add_work(sum); }
 
  private:
   struct first_name {

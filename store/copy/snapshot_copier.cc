@@ -17,7 +17,7 @@ snapshot_copier::snapshot_copier(engine& threads, open_store& source, open_store
       source_(source),
       target_(target),
       options_(options),
-      reader_(source.objects(), source.key(), source.reading().make_fingerprinter, options.memory_bytes / 2) {}
+      reader_(source.objects(), source.key(), source.reading().make_fingerprinter, options.memory_bytes) {}
 
 status snapshot_copier::begin(const problem_function& problem) {
   auto originals = source_.snapshots(problem);
@@ -64,6 +64,7 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   snapshot facts = original.facts;
   facts.root = *root;
   if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return finished;
+  (*writer)->records.add_work(work_);
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
   const auto parent = std::ranges::find(originals_, original.facts.parent, &listed_snapshot::id);
   const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->facts);
@@ -79,6 +80,7 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
     record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads, options_.meter);
     return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
   }
+  if (status memory = target_.check_memory(options_.feed.memory_bytes); !memory.ok()) return memory;
   std::optional<record_reference> earlier_original;
   std::optional<record_reference> earlier_copy;
   for (const listed_snapshot& each : originals_) {
@@ -95,12 +97,11 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
   if (!in_source) return in_source.error();
   auto in_target = parent_tree::make(target_.reading(*earlier_shards), earlier_copy);
   if (!in_target) return in_target.error();
-  feed_options feed{.cuts = target_.cuts(), .fingerprint = target_.fingerprint()};
-  feed.memory_bytes = options_.memory_bytes / 2;
-  feed.cancel = options_.cancel;
-  recut_copier contents(threads_, feed, writer, reader_, {std::move(*in_source), std::move(*in_target)},
+  recut_copier contents(threads_, options_.feed, writer, reader_, {std::move(*in_source), std::move(*in_target)},
                         options_.meter);
-  return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
+  auto root = copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
+  contents.add_work(work_);
+  return root;
 }
 
 }  // namespace cutpoint::store

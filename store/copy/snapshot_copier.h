@@ -16,9 +16,10 @@
 namespace cutpoint::store {
 
 struct copy_options {
-  std::uint64_t threads = 0;  ///< that read chunks; 0: one for each processor
-  std::uint64_t memory_bytes = 256 * MiB;
-  progress_meter* meter = nullptr;  ///< counts the bytes of contents
+  feed_options feed;                       ///< by which contents are cut again, as the target requires
+  std::uint64_t threads = 0;               ///< that read chunks; 0: one for each processor
+  std::uint64_t memory_bytes = 128 * MiB;  ///< for reading the source
+  progress_meter* meter = nullptr;         ///< counts the bytes of contents
   const cancellation* cancel = nullptr;
 };
 
@@ -43,6 +44,9 @@ class snapshot_copier {
   /// and the next copy uses what was stored. If the source has failed, `source_failure` says why.
   [[nodiscard]] result<listed_snapshot> copy(const listed_snapshot& original, status& source_failure);
 
+  /// Returns the work of all copies so far.
+  [[nodiscard]] const store_work& work() const noexcept { return work_; }
+
  private:
   [[nodiscard]] bool keeps_records() const;
   [[nodiscard]] bool is_copy(const snapshot& original, const snapshot& other) const;
@@ -56,6 +60,7 @@ class snapshot_copier {
   shared_reader reader_;
   std::vector<listed_snapshot> originals_;
   std::vector<listed_snapshot> copies_;  ///< the snapshots of the target
+  store_work work_;
 };
 
 }  // namespace cutpoint::store

@@ -7,6 +7,7 @@
 
 #include "store/container/container_reader.h"
 #include "store/format/failure.h"
+#include "store/session/work_timer.h"
 
 namespace cutpoint::store {
 
@@ -15,10 +16,13 @@ class write_session::compression final : public chunk_work {
  public:
   explicit compression(compressor_pool& compressors) noexcept : compressors_(compressors) {}
   status perform(const delivered_chunk& chunk) override {
+    const work_timer timer(work_);
+    work_.bytes += chunk.bytes.size();
     codec_ = compressors_.compress(chunk.bytes, frame_);
     if (codec_ == record_codec::none) frame_ = {};
     return {};
   }
+  [[nodiscard]] const stage_work& work() const noexcept { return work_; }
   [[nodiscard]] record_codec codec() const noexcept { return codec_; }
   [[nodiscard]] byte_span payload(byte_span content) const noexcept {
     return codec_ == record_codec::none ? content : byte_span(frame_);
@@ -28,6 +32,7 @@ class write_session::compression final : public chunk_work {
   compressor_pool& compressors_;
   record_codec codec_ = record_codec::none;
   std::vector<std::uint8_t> frame_;
+  stage_work work_;
 };
 
 write_session::write_session(const store_config& config, shard_index& shards, record_writer& records,
@@ -75,6 +80,9 @@ write_session::chunk_answer write_session::answer(const digest& chunk, const std
 status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                              selection& selected) {
   const std::lock_guard lock(mutex_);
+  const work_timer timer(indexing_);
+  for (const delivered_chunk& each : chunks) indexing_.bytes += each.length * each.count;
+  chunk_count_ += chunks.size();
   digests_.clear();
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
   if (status located = locate_chunks(digests_); !located.ok()) return located;
@@ -124,6 +132,7 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
                                        static_cast<std::uint32_t>(payload.size()), content};
   const auto hint = records_.append(description, payload);
   if (!hint) return hint;
+  writing_.bytes += raw_bytes;
   new_of(kind)[content] = *hint;
   own_hints_.insert(*hint);
   const status outcome = open_own_shards(*hint);
@@ -168,12 +177,14 @@ result<std::uint64_t> write_session::hint_of_stored(record_kind kind, const dige
 
 result<stored_extent> write_session::store(const delivered_chunk& chunk, selection& selected) {
   const std::lock_guard lock(mutex_);
+  const work_timer timer(writing_);
   assert(!selected.empty());
   const chunk_answer next = selected.front();
   selected.pop_front();
   std::uint64_t hint = next.hint;
   if (next.is_new) {
     const auto& work = static_cast<const compression&>(*chunk.work);
+    add(compression_, work.work());
     const auto appended =
         append(record_kind::chunk, chunk.fingerprint, chunk.length, work.codec(), work.payload(chunk.bytes));
     if (!appended) return appended.error();
@@ -189,6 +200,7 @@ result<stored_extent> write_session::store(const delivered_chunk& chunk, selecti
 
 result<record_reference> write_session::put_node(const encoded_node& node) {
   const std::lock_guard lock(mutex_);
+  const work_timer timer(writing_);
   const auto name = nodes_(node.content());
   if (!name) return name.error();
   record_reference reference{*name, static_cast<std::uint32_t>(node.content_bytes), 0};
@@ -246,8 +258,17 @@ result<std::uint64_t> write_session::hint_of_put(const digest& content) {
   return hint_of_stored(record_kind::chunk, content);
 }
 
+void write_session::add_work(store_work& sum) {
+  const std::lock_guard lock(mutex_);
+  sum.chunk_count += chunk_count_;
+  add(sum.indexing, indexing_);
+  add(sum.compression, compression_);
+  add(sum.writing, writing_);
+}
+
 status write_session::finish() {
   const std::lock_guard lock(mutex_);
+  const work_timer timer(writing_);
   if (status finished = records_.finish(); !finished.ok()) return finished;
   if (const auto added = add_own_shards(); !added) return added.error();
   for (new_records* each : {&new_chunks_, &new_nodes_}) each->clear();

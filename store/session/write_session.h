@@ -13,6 +13,7 @@
 
 #include <cutpoint/chunk_receiver.h>
 #include <cutpoint/storage.h>
+#include <cutpoint/store.h>
 
 #include "store/crypto/record_fingerprinter.h"
 #include "store/index/index_of_caller.h"
@@ -71,6 +72,9 @@ class write_session final : public node_receiver {
   /// Returns the hint of a chunk that this session has stored. Errors: those of the index.
   [[nodiscard]] result<std::uint64_t> hint_of_put(const digest& content);
 
+  /// Adds what the session has looked up, compressed and written.
+  void add_work(store_work& sum);
+
   /// Makes everything durable that was stored, so that a snapshot may refer to it. Errors: those of the storage.
   [[nodiscard]] status finish();
 
@@ -123,6 +127,10 @@ class write_session final : public node_receiver {
   std::size_t indexed_containers_ = 0;  ///< how many of `records_.put_containers()` the index has got
   std::set<container_name> condemned_;
   std::uint64_t healed_chunks_ = 0;
+  std::uint64_t chunk_count_ = 0;
+  stage_work indexing_;
+  stage_work compression_;
+  stage_work writing_;
   std::vector<digest> digests_;                       ///< workspace of `select`
   std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
   std::vector<container_cap::choice> choices_;        ///< workspace of `cap`

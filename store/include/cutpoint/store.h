@@ -18,6 +18,7 @@
 #include <cutpoint/file_reader.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/path_pattern.h>
+#include <cutpoint/stage_costs.h>
 #include <cutpoint/status.h>
 #include <cutpoint/storage.h>
 #include <cutpoint/store_index.h>
@@ -85,6 +86,46 @@ struct store_snapshot {
   std::uint64_t healed_chunks = 0;
 };
 
+/// Which lanes cut and fingerprint what a store takes, and how much at a time. Nothing of it changes what is stored. A field means
+/// what the field of `feed_options` with its name means.
+struct store_lane_options {
+  /// `automatic` uses devices only with rates that promise at least a tenth more speed with them.
+  backend where = backend::automatic;
+  std::vector<int> devices = {0};
+  /// What all feeds of a call or a push session together use of each device.
+  std::uint64_t device_memory_bytes = 1 * GiB;
+  std::uint64_t segment_bytes = 0;  ///< 0 with `most_old_containers`, which needs segments of 20 MiB
+  std::uint64_t batch_bytes = 0;
+  /// The rates of `backup_store::job`, from `rates_for` or `measure_rates`, or null.
+  std::shared_ptr<const job_rates> rates = nullptr;
+  /// Whether `rates` that are null are measured first, once for each engine size and each list of devices that an object of the
+  /// store is used with. It takes about a second, and no time if no GPU can be used.
+  bool measures_rates = false;
+};
+
+/// Where the time of a backup, a copy or a push session went. Of what was not cut, such as files that have not changed, it has
+/// nothing.
+struct store_work {
+  double wall_seconds = 0;         ///< until everything was durable
+  std::uint64_t thread_count = 1;  ///< as `engine::thread_count`
+  std::uint64_t chunk_count = 0;   ///< that were looked up; those of a run count once
+  stage_work reading = {};         ///< of contents, by the thread that feeds; nothing of a push session
+  stage_work indexing = {};        ///< looks digests up, by one lane at a time
+  stage_work compression = {};     ///< of new chunks, by any lanes at once
+  stage_work writing = {};         ///< puts new chunks into containers, by one lane at a time
+  feed_statistics feed = {};       ///< of the engine, all feeds together
+
+  /// Returns reading, the engine's stages and, in the place of delivery, the store's, in the order in which bytes pass them.
+  [[nodiscard]] std::vector<stage_cost> stages() const;
+  [[nodiscard]] std::vector<device_cost> devices() const { return costs_of_devices(feed.lanes); }
+  /// Returns the name of the stage or device that bounded the speed, or nullopt if nothing was cut.
+  [[nodiscard]] std::optional<std::string> bottleneck() const;
+  /// Returns `feed.predictions` with the limits that the store was measured to set instead of "delivery": "indexing", "writing",
+  /// and the compression that processors do besides. They are in the order of the speeds that follow. Empty without rates.
+  [[nodiscard]] std::vector<plan_prediction> predictions() const;
+};
+using store_work_function = std::function<void(const store_work&)>;
+
 /// Receives the path of a file that could not be handled completely, and why. The calls do not overlap, and may be made
 /// by several threads.
 using store_problem = std::function<void(const std::string& path, const status& why)>;
@@ -127,6 +168,7 @@ struct store_backup_options {
   /// of it. What only others have is stored again, so that a restore reads few containers. 0: no bound.
   std::uint64_t most_old_containers = 0;
   std::uint64_t memory_bytes = 256 * MiB;
+  store_lane_options lanes = {};
   std::uint64_t most_bytes_per_second = 0;  ///< that are read of contents; 0: no bound
   store_problem problem = {};
   /// Receives what nobody may expect although it is no failure: by its path, that the store lies in a folder and is left out,
@@ -142,6 +184,7 @@ struct store_backup_options {
   /// Whether no snapshot is made if nothing has changed since the parent at the named paths and below. A file that was so
   /// young in the parent that it is read again does not count as changed if its content is the same.
   bool skips_unchanged = false;
+  store_work_function work = {};  ///< called once, when the snapshot is durable or not needed
   const cancellation* cancel = nullptr;
 };
 
@@ -329,11 +372,13 @@ struct store_copy_options {
   std::vector<std::string> snapshots = {};  ///< ids in the source; empty: all
   std::uint64_t threads = 0;                ///< that read chunks; 0: one for each processor
   std::uint64_t memory_bytes = 256 * MiB;
+  store_lane_options lanes = {};  ///< for contents that are cut again
   /// Receives a snapshot of the source and its copy, which is durable.
   std::function<void(const store_snapshot& original, const store_snapshot& copy)> copied = {};
   /// Receives a snapshot of the source and the copy that was there before.
   std::function<void(const store_snapshot& original, const store_snapshot& copy)> skipped = {};
-  store_problem problem = {};  ///< receives a snapshot that cannot be copied, by its id or its path in the source
+  store_problem problem = {};     ///< receives a snapshot that cannot be copied, by its id or its path in the source
+  store_work_function work = {};  ///< called once at the end, with all copies together
   store_progress_function progress = {};
   const cancellation* cancel = nullptr;
 };
@@ -395,6 +440,9 @@ class backup_store {
   /// Returns what was fixed when the store was made.
   [[nodiscard]] const store_settings& settings() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
+  /// Returns what the store's contents cost, for `calibrate`, `rates_for` and `measure_rates`: the cuts and the fingerprint, without
+  /// the keys of an encrypted store, which change no cost and may be stored nowhere, and with these lanes.
+  [[nodiscard]] feed_options job(const store_lane_options& lanes = {}) const;
   /// Returns the random identity that the store was made with, as 64 hexadecimal digits.
   [[nodiscard]] std::string identity() const;
   /// Returns the number of the newest entry of the store's log, which only grows: a store that has a smaller number than before
@@ -411,7 +459,8 @@ class backup_store {
 
   /// Backs up files, and returns the snapshot, which is durable; its id is empty if none was made, in a dry run or because
   /// nothing has changed. Errors: nothing was found; invalid_argument,
-  /// for a path below a link that is stored as a link, for the store itself as a path, or for a tag; io_error; that of
+  /// for a path below a link that is stored as a link, for the store itself as a path, for a tag or for a device; unavailable, if no
+  /// device can be used and `lanes` needs one; io_error; that of
   /// `before_commit`; cancelled. No
   /// snapshot exists then; a later backup uses what was stored.
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
@@ -421,7 +470,7 @@ class backup_store {
   /// the same cuts and fingerprint and neither is encrypted, chunks are copied as they are; otherwise contents are cut
   /// again, except those of files that have not changed since an earlier snapshot that was copied. A snapshot of which the
   /// source has lost data is not copied, and the others are. Errors: invalid_argument, if the source has no snapshot with
-  /// an id; io_error; cancelled. Each copy is a commit of its own: those that were reported stay, and a later copy uses
+  /// an id, or for a device; unavailable, as for `back_up`; io_error; cancelled. Each copy is a commit of its own: those that were reported stay, and a later copy uses
   /// what was stored.
   [[nodiscard]] result<store_copy_summary> copy_snapshots(engine& threads, backup_store& source,
                                                           const store_copy_options& options);

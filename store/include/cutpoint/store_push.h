@@ -30,8 +30,10 @@ struct store_push_options {
   /// Half of it is for streams. `push_stream::write` waits as long as that is used up. The other half is for what is known of the
   /// files until the commit: up to 2 KiB for each, and less than 1 KiB if it is short.
   std::uint64_t memory_bytes = 256 * MiB;
+  store_lane_options lanes = {};            ///< each stream may use its share of a device's memory
   std::uint64_t most_bytes_per_second = 0;  ///< that all streams together take; 0: no bound
   store_problem problem = {};               ///< receives a stream that failed, by its path, and why
+  store_work_function work = {};            ///< called once, when the snapshot is durable
   /// Ends all writes, and the commit, with the status cancelled. No snapshot is made then.
   const cancellation* cancel = nullptr;
 };
@@ -87,7 +89,8 @@ class push_stream {
 class push_session {
  public:
   /// Begins a session with the threads of an engine, which must outlive it. Errors: io_error; invalid_argument, for a tag, a
-  /// path, or no streams.
+  /// path, a device, or no streams; memory_limit, if a stream's share of the memory is too small for the store's cuts; unavailable, as
+  /// for `backup_store::back_up`.
   [[nodiscard]] static result<push_session> begin(backup_store& store, engine& threads,
                                                   const store_push_options& options = {});
 

@@ -107,13 +107,21 @@ result<file_contents> read_files(store::open_store& opened_store, const store::r
   return contents;
 }
 
+store::copy_options options_for(store::open_store& target, const cancellation* cancel = nullptr) {
+  return {
+      .feed = {.cuts = target.cuts(), .fingerprint = target.fingerprint(), .memory_bytes = 2 * MiB, .cancel = cancel},
+      .threads = 1,
+      .memory_bytes = 2 * MiB,
+      .cancel = cancel};
+}
+
 /// Copies all snapshots. Returns the number of those that are in the target afterwards, and the bytes that were added.
 result<std::pair<std::size_t, std::uint64_t>> copy_all(engine& threads, const made_store& source,
                                                        const made_store& target) {
   const auto opened_source = source.open();
   auto opened_target = target.try_open(target.secret_key);
   if (!opened_target) return opened_target.error();
-  store::snapshot_copier copier(threads, *opened_source, **opened_target, {.threads = 1, .memory_bytes = 4 * MiB});
+  store::snapshot_copier copier(threads, *opened_source, **opened_target, options_for(**opened_target));
   if (status begun = copier.begin({}); !begun.ok()) return begun;
   std::pair<std::size_t, std::uint64_t> done = {0, 0};
   for (const auto& original : copier.originals()) {
@@ -195,8 +203,7 @@ TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
   {
     const auto opened_source = source.open();
     const auto opened_target = target.open();
-    store::snapshot_copier copier(*threads, *opened_source, *opened_target,
-                                  {.threads = 1, .memory_bytes = 4 * MiB, .cancel = &stopped});
+    store::snapshot_copier copier(*threads, *opened_source, *opened_target, options_for(*opened_target, &stopped));
     ASSERT_TRUE(copier.begin({}).ok());
     status source_failure;
     EXPECT_EQ(copier.copy(copier.originals().front(), source_failure).error().code(), status_code::cancelled);
@@ -241,7 +248,7 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
     const made_store target = make_plain_store(cuts);
     const auto opened_source = source.open();
     const auto opened_target = target.open();
-    store::snapshot_copier copier(*threads, *opened_source, *opened_target, {.threads = 1});
+    store::snapshot_copier copier(*threads, *opened_source, *opened_target, options_for(*opened_target));
     ASSERT_TRUE(copier.begin({}).ok());
     status source_failure;
     EXPECT_FALSE(copier.copy(original, source_failure).ok());
