@@ -19,10 +19,14 @@ constexpr choice<join_kind, 3> joins = {
 
 }  // namespace
 
-void segment_options::add_to(CLI::App& command) {
+void segment_options::add_size_to(CLI::App& command) {
   add_value_option(command, "--segment", segment_, "SIZE",
                    "Bytes that a thread takes at a time, at least 4K (default: the larger of 2M and four times the "
                    "maximum chunk; of 512K and twice the maximum chunk with one thread)");
+}
+
+void segment_options::add_to(CLI::App& command) {
+  add_size_to(command);
   add_value_option(command, "--join", join_, "NAME",
                    "How segments are joined: exact; pdedupe and none cut otherwise than the sequential algorithm");
 }

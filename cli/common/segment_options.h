@@ -15,6 +15,8 @@ namespace cutpoint::cli {
 class segment_options {
  public:
   void add_to(CLI::App& command);
+  /// Adds no option for the join, which stays exact.
+  void add_size_to(CLI::App& command);
 
   /// Sets the size of segments if it changes the cuts or is given. Errors: unknown_name; invalid_argument.
   [[nodiscard]] status set(feed_options& feed) const;

@@ -14,6 +14,7 @@
 #include "cli/common/output.h"
 #include "cli/common/path_options.h"
 #include "cli/common/producer.h"
+#include "cli/common/store_lanes.h"
 #include "cli/common/store_options.h"
 #include "cli/common/walk_filter.h"
 #include "cli/store/backup_report.h"
@@ -38,6 +39,7 @@ class backup_command final : public subcommand {
   std::string host_;
   std::string time_;
   std::string parent_;
+  store_lanes lanes_;
   std::string memory_ = "256M";
   std::string cap_;
   bool reads_everything_ = false;
@@ -70,9 +72,11 @@ void backup_command::add_options(CLI::App& app) {
   app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
   app.add_flag("--dry-run", is_dry_run_, "Store nothing, and say what would be added");
   app.add_flag("--skip-if-unchanged", skips_unchanged_, "Make no snapshot if nothing has changed since the parent");
+  lanes_.add_to(app);
   add_value_option(
       app, "--cap", cap_, "N",
-      "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again");
+      "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again")
+      ->excludes(app.get_option("--segment"));
   add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
   app.add_flag("--json", is_json_, "Print lines of JSON: the state each second, errors, and the snapshot at the end");
   add_verbosity(app, verbosity_);
@@ -94,6 +98,7 @@ exit_code backup_command::run() {
   if (!cap) return say.refuse(cap.error());
   const auto tags = checked_tags("--tag", tags_);
   if (!tags) return say.refuse(tags.error());
+  if (const status started = lanes_.start(); !started.ok()) return say.refuse(started);
   auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   std::string parent;
@@ -102,8 +107,6 @@ exit_code backup_command::run() {
     if (!parent_snapshot) return fail(say, parent_snapshot.error());
     parent = parent_snapshot->id;
   }
-  auto threads = engine::make({});
-  if (!threads) return fail(say, threads.error());
   producer command;
   if (reads_command_) {
     if (const status started = command.start(paths_.paths()); !started.ok()) return fail(say, started);
@@ -111,24 +114,28 @@ exit_code backup_command::run() {
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   backup_report report(say, verbosity_, is_json_ ? report_format::json : report_format::text, *out);
+  const store_lane_options lanes = lanes_.lanes_for(*store, say);
   const auto snapshot = store->back_up(
-      *threads, {.paths = reads_command_ ? std::vector<std::string>{std::string(standard_input_path)} : paths_.paths(),
-                 .standard_input_name = standard_input_name_,
-                 .walking = std::move(*walking),
-                 .host = host_.empty() ? own_host() : host_,
-                 .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
-                 .tags = *tags,
-                 .parent = parent,
-                 .reads_everything = reads_everything_,
-                 .most_old_containers = *cap,
-                 .memory_bytes = *memory,
-                 .problem = [&](const std::string& path, const status& why) { report.add_problem(path, why); },
-                 .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
-                 .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
-                 .progress = [&](const store_backup_progress& progress) { report.update(progress); },
-                 .is_dry_run = is_dry_run_,
-                 .skips_unchanged = skips_unchanged_,
-                 .cancel = &interruption()});
+      lanes_.threads(),
+      {.paths = reads_command_ ? std::vector<std::string>{std::string(standard_input_path)} : paths_.paths(),
+       .standard_input_name = standard_input_name_,
+       .walking = std::move(*walking),
+       .host = host_.empty() ? own_host() : host_,
+       .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
+       .tags = *tags,
+       .parent = parent,
+       .reads_everything = reads_everything_,
+       .most_old_containers = *cap,
+       .memory_bytes = *memory,
+       .lanes = lanes,
+       .problem = [&](const std::string& path, const status& why) { report.add_problem(path, why); },
+       .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
+       .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
+       .progress = [&](const store_backup_progress& progress) { report.update(progress); },
+       .is_dry_run = is_dry_run_,
+       .skips_unchanged = skips_unchanged_,
+       .work = [&](const store_work& work) { report.take_work(work, lanes.rates); },
+       .cancel = &interruption()});
   remember_log(store_.location(), *store);
   report.finish();
   if (!snapshot && snapshot.error().message() == report.problems().first())

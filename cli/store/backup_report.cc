@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/json.h"
 #include "cli/common/progress.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/dedup/time_rows.h"
 
 namespace cutpoint::cli {
 
@@ -16,7 +16,7 @@ namespace {
 
 std::uint64_t count_of(const store_backup_counts& counts) { return counts.added + counts.changed + counts.unchanged; }
 
-std::string text_of(std::string_view name, const store_backup_counts& counts) {
+std::string counts_text(std::string_view name, const store_backup_counts& counts) {
   return fmt::format("{} {} new, {} changed, {} unchanged\n", name, human_count(counts.added),
                      human_count(counts.changed), human_count(counts.unchanged));
 }
@@ -95,11 +95,12 @@ status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run)
 }
 
 std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_run) const {
-  std::string text = cli::text_of("files:", totals_.files) + cli::text_of("folders:", totals_.folders);
+  std::string text = counts_text("files:", totals_.files) + counts_text("folders:", totals_.folders);
   text += fmt::format("bytes: {} of {} read, {} new, {} {}\n", human_bytes(as_double(totals_.read_bytes)),
                       human_bytes(as_double(snapshot.bytes)), human_bytes(as_double(snapshot.new_raw_bytes)),
                       human_bytes(as_double(snapshot.new_stored_bytes)), is_dry_run ? "would be stored" : "stored");
   if (is_dry_run) return text;
+  text += work_text();
   text += snapshot.id.empty() ? std::string("nothing has changed: no snapshot was made")
                               : fmt::format("snapshot {} was made", snapshot.id.substr(0, 12));
   return text + fmt::format(" in {}\n", human_seconds(seconds()));
@@ -122,8 +123,51 @@ std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_r
                            {"read_bytes", totals_.read_bytes},
                            {"healed_chunks", snapshot.healed_chunks},
                            {"total_duration", seconds()}});
+  if (work_) line.update(work_json());
   if (!snapshot.id.empty()) line["snapshot_id"] = snapshot.id;
   return json_line(line);
+}
+
+void say_device_warning(const store_work& work, const console& say) {
+  if (!work.feed.device_warning.empty()) say.warning(work.feed.device_warning);
+}
+
+void backup_report::take_work(const store_work& work, std::shared_ptr<const job_rates> rates) {
+  work_ = work;
+  work_->feed.predictions = work.predictions();
+  rates_ = std::move(rates);
+  say_.progress({});
+  say_device_warning(work, say_);
+}
+
+/// Returns nothing if nothing was cut.
+std::string backup_report::work_text() const {
+  const auto bottleneck = work_ ? work_->bottleneck() : std::nullopt;
+  if (!bottleneck) return {};
+  std::string text = fmt::format("bottleneck: {}; cut on {}, fingerprinted on {}\n", *bottleneck,
+                                 to_string(work_->feed.chunked_on), to_string(work_->feed.fingerprinted_on));
+  const explanation why(work_->feed, rates_.get());
+  if (!why.is_predicted()) return text;
+  return text + fmt::format("before offload: {}\nafter offload: {}; {} cut on devices\n",
+                            cli::text_of(why.before_offload()), cli::text_of(why.after_offload()),
+                            or_dash(why.device_cut_share(), human_percent));
+}
+
+ordered_json backup_report::work_json() const {
+  const explanation why(work_->feed, rates_.get());
+  return {{"thread_count", work_->thread_count},
+          {"wall_seconds", work_->wall_seconds},
+          {"bottleneck", or_null(work_->bottleneck())},
+          {"backends", work_->feed.fed_bytes == 0
+                           ? ordered_json()
+                           : ordered_json{{"chunking", to_string(work_->feed.chunked_on)},
+                                          {"fingerprinting", to_string(work_->feed.fingerprinted_on)}}},
+          {"plan", to_string(work_->feed.plan)},
+          {"before_offload", cli::json_of(why.before_offload())},
+          {"after_offload", cli::json_of(why.after_offload())},
+          {"device_cut_share", or_null(why.device_cut_share())},
+          {"stages", stages_json(work_->stages(), why, work_->thread_count)},
+          {"devices", devices_json(work_->devices(), why)}};
 }
 
 }  // namespace cutpoint::cli

@@ -2,18 +2,24 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include <cutpoint/store.h>
 
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
+#include "cli/common/json.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
 
 namespace cutpoint::cli {
 
 enum class report_format { text, json };
+
+/// Warns if a device has failed whose work the processor has done.
+void say_device_warning(const store_work& work, const console& say);
 
 /// The lines in JSON have the keys of restic's where they mean the same. For one backup; not thread-safe.
 class backup_report {
@@ -29,6 +35,8 @@ class backup_report {
 
   void add_problem(const std::string& path, const status& why);
   void update(const store_backup_progress& progress);
+  /// Takes where the time went; `rates`, which may be null, are those that were expected. Warns if a device has failed.
+  void take_work(const store_work& work, std::shared_ptr<const job_rates> rates);
 
   /// Ends the lines for people that are not complete.
   void finish();
@@ -43,6 +51,8 @@ class backup_report {
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(clock::now() - begin_).count(); }
   [[nodiscard]] std::string text_of(const store_snapshot& snapshot, bool is_dry_run) const;
   [[nodiscard]] std::string json_of(const store_snapshot& snapshot, bool is_dry_run) const;
+  [[nodiscard]] std::string work_text() const;
+  [[nodiscard]] ordered_json work_json() const;
   void write(const std::string& line);
 
   const console& say_;
@@ -52,6 +62,8 @@ class backup_report {
   problem_log problems_;
   bool shows_progress_;
   store_backup_progress totals_;
+  std::optional<store_work> work_;  ///< nullopt until everything is done
+  std::shared_ptr<const job_rates> rates_;
   status written_;
   clock::time_point begin_ = clock::now();
   clock::time_point next_line_ = begin_ + std::chrono::milliseconds(100);

@@ -4,16 +4,17 @@
 #include <utility>
 #include <vector>
 
-#include <cutpoint/engine.h>
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/store_lanes.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/store/activity_line.h"
+#include "cli/store/backup_report.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -29,6 +30,7 @@ class copy_command final : public subcommand {
   store_options source_;
   store_options target_;
   std::vector<std::string> snapshots_;
+  store_lanes lanes_;
   std::string memory_ = "256M";
   bool is_json_ = false;
   verbosity level_ = verbosity::normal;
@@ -40,6 +42,7 @@ void copy_command::add_options(CLI::App& app) {
   app.add_option("SNAPSHOT", snapshots_, "Snapshots to copy; 'latest' is the newest (default: all)");
   source_.add_to(app, "from-");
   target_.add_to(app);
+  lanes_.add_to(app);
   add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of contents to hold in memory");
   app.add_flag("--json", is_json_, "Print one line of JSON for each snapshot");
   add_verbosity(app, level_);
@@ -49,6 +52,7 @@ exit_code copy_command::run() {
   const console say(level_);
   const auto memory = checked_size("--memory", memory_, MiB);
   if (!memory) return say.refuse(memory.error());
+  if (const status started = lanes_.start(); !started.ok()) return say.refuse(started);
   auto source = source_.open();
   if (!source) return say.refuse(source.error());
   auto target = target_.open_for_writing();
@@ -59,8 +63,6 @@ exit_code copy_command::run() {
     if (!snapshot) return fail(say, snapshot.error());
     ids.push_back(snapshot->id);
   }
-  auto threads = engine::make({});
-  if (!threads) return fail(say, threads.error());
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   status written;
@@ -84,12 +86,15 @@ exit_code copy_command::run() {
   };
   activity_line line(say);
   const auto copied = target->copy_snapshots(
-      *threads, *source,
+      lanes_.threads(), *source,
       {.snapshots = std::move(ids),
+       .threads = lanes_.threads().thread_count(),
        .memory_bytes = *memory,
+       .lanes = lanes_.lanes_for(*target, say),
        .copied = print_copied,
        .skipped = print_skipped,
        .problem = [&](const std::string& snapshot, const status& why) { say.error(problem_text(snapshot, why)); },
+       .work = [&](const store_work& work) { say_device_warning(work, say); },
        .progress = line.drawer(),
        .cancel = &interruption()});
   line.erase();

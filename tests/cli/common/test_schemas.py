@@ -114,6 +114,18 @@ class Schemas(CommandTest):
         for more in ((), ("--verify", "--hash", "none", "--algorithm", "gear", "--algorithm", "seqcdc-dec")):
             self.assert_valid("tune", self.json_of("tune", "--json", *options, *more, "tree"))
 
+    def test_of_a_backup(self):
+        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
+        self.write(b"tree/\xff\xfe", b"content")
+        (self.folder / "tree/odd \udcff").mkdir()
+        for options in ((), (), ("--dry-run", "--force"), ("--force", "--backend", "scalar", "tree/odd \udcff/missing")):
+            run = self.run_command("backup", "--store", "store", "--json", "tree", *options)
+            lines = [json.loads(line) for line in run.lines]
+            self.assertEqual(lines[-1]["message_type"], "summary", run)
+            self.assert_valid("backup", *lines)
+        self.assertEqual(len(lines), 2)
+        self.assertIn("item_hex", lines[0])
+
     def test_of_a_trace(self):
         self.json_of("dedup", "--json", "--trace", "trace", "tree")
         events = json.loads((self.folder / "trace").read_text())

@@ -193,6 +193,76 @@ class Said(BackupTest):
             self.assert_refused(self.run_command(*command, "--store", "missing"), "missing")
 
 
+class Lanes(BackupTest):
+    """Back ends, threads and segments: of no effect on what is stored."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("data/random", random_bytes(3_000_000, 3))
+        self.write("data/text", b"the same again and again\n" * 40_000)
+        listed = json.loads(self.run_command("list", "--json").stdout)["back_ends"]
+        self.back_ends = [each["name"] for each in listed if each["runs_here"]]
+
+    def summary(self, *words) -> dict:
+        run = self.backup("data", "--force", "--json", *words)
+        self.assert_done(run)
+        return json.loads(run.lines[-1])
+
+    def chunk_count(self) -> int:
+        stats = self.run_command("stats", "--store", "store", "--details", "--json")
+        self.assert_done(stats)
+        return json.loads(stats.stdout)["chunks"]["count"]
+
+    def test_all_store_the_same(self):
+        first = self.summary("--backend", "scalar", "--threads", "1")
+        self.assertGreater(first["data_added"], 3_000_000)
+        count = self.chunk_count()
+        jobs = [("--backend", name) for name in self.back_ends]
+        for job in (*jobs, ("--threads", "5"), ("--segment", "100K"), ("--backend", "auto", "--device", "0", "--device-memory", "64M")):
+            again = self.summary(*job)
+            self.assertLess(again["data_added"], 10_000, f"{job}: more than folders is new")
+            self.assertEqual(self.chunk_count(), count, job)
+
+    def test_the_report_says_who_did_what_and_what_bounded_it(self):
+        summary = self.summary("--backend", "scalar", "--threads", "3")
+        self.assertEqual(summary["backends"], {"chunking": "scalar", "fingerprinting": "scalar"})
+        self.assertEqual((summary["thread_count"], summary["plan"], summary["device_cut_share"]), (3, "processor", 0))
+        stages = {row["stage"]: row for row in summary["stages"]}
+        self.assertEqual(list(stages), ["reading", "intake", "chunking", "joining", "fingerprinting", "indexing", "compression", "writing"])
+        for name in ("reading", "chunking", "fingerprinting", "indexing", "compression", "writing"):
+            self.assertGreater(stages[name]["busy_seconds"], 0, name)
+        longest = max(stages.values(), key=lambda row: row["alone_seconds"])
+        self.assertEqual(summary["bottleneck"], longest["stage"])
+        self.assertIn("bottleneck: ", self.backup("data", "--force", "--verbose").stderr)
+        (self.folder / "nothing").mkdir()
+        idle = json.loads(self.backup("nothing", "--json").lines[-1])
+        self.assertEqual((idle["bottleneck"], idle["backends"]), (None, None), "nothing was cut")
+
+    def test_a_gpu_that_cannot_be_used_is_refused_before_anything_is_done(self):
+        if "cuda" in self.back_ends:
+            self.skipTest("this machine has a GPU")
+        info = json.loads(self.run_command("info", "--json").stdout)
+        reason = info.get("why_no_gpus") or info["gpus"][0]["problem"]
+        before = self.snapshot_count()
+        for name in ("cuda", "hybrid"):
+            for words in (("backup", "data"), ("copy", "--from-store", "store", "--from-password-file", "missing")):
+                run = self.run_command(*words, "--store", "store", "--backend", name)
+                self.assert_refused(run, f"back end '{name}' cannot be used", reason)
+        self.assertEqual(self.snapshot_count(), before)
+
+    def test_options_are_checked_before_the_store_is_opened(self):
+        for words, why in (
+            (("--backend", "fast"), "no back end 'fast'"),
+            (("--backend", "scalar", "--device", "0"), "--device 0: --backend scalar uses no device"),
+            (("--device", "4096"), "--device 4096: must be between 0 and 4095"),
+            (("--segment", "1K"), "--segment 1K: must be at least 4K"),
+            (("--threads", "0"), "--threads 0: must be between 1 and 4096"),
+        ):
+            for command in ("backup", "data"), ("copy", "--from-store", "absent"):
+                self.assert_refused(self.run_command(*command, "--store", "absent", *words), why)
+        self.assert_refused(self.backup("data", "--cap", "3", "--segment", "1M"), "--cap", "--segment")
+
+
 class Summary(BackupTest):
     def setUp(self):
         super().setUp()
