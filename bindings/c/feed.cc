@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::uint64_t first_receiver_bytes = offsetof(cutpoint_receiver, end_stream) + sizeof(void*);
 
-template <std::size_t Size>
-void copy_text(std::string_view text, char (&destination)[Size]) {
-  destination[text.copy(destination, Size - 1)] = 0;
-}
-
 }  // namespace
 
 outcome cutpoint_feed::open(cutpoint::feed_options options) {
@@ -114,20 +109,7 @@ outcome cutpoint_feed::finish() {
 }
 
 cutpoint_statistics cutpoint_feed::statistics() const {
-  const cutpoint::feed_statistics measured = feed_->statistics();
-  cutpoint_statistics statistics = {};
-  statistics.fed_bytes = measured.fed_bytes;
-  statistics.chunk_count = receiver_->chunk_count();
-  statistics.run_bytes = measured.run_bytes;
-  statistics.twice_cut_bytes = measured.twice_cut_bytes;
-  statistics.twice_hashed_bytes = measured.twice_hashed_bytes;
-  statistics.segment_count = measured.segment_count;
-  statistics.ring_bytes = measured.ring_bytes;
-  statistics.device_bytes = measured.device_bytes;
-  copy_text(to_string(measured.chunked_on), statistics.chunked_on);
-  copy_text(to_string(measured.fingerprinted_on), statistics.fingerprinted_on);
-  copy_text(measured.device_warning, statistics.device_warning);
-  return statistics;
+  return cutpoint::embed::statistics_of(feed_->statistics(), receiver_->chunk_count());
 }
 
 extern "C" {

@@ -25,15 +25,9 @@ outcome read_fingerprint(const cutpoint_feed_options& options, fingerprint_recip
   return {};
 }
 
-outcome read_devices(const cutpoint_feed_options& options, std::vector<int>& devices) {
-  if (options.devices == nullptr && options.device_count == 0) return {};
-  if (options.devices == nullptr || options.device_count == 0 || options.device_count > most_devices) {
-    return {CUTPOINT_INVALID_ARGUMENT, "devices is " + std::string(options.devices == nullptr ? "null" : "given") +
-                                           " with device_count = " + std::to_string(options.device_count) +
-                                           ", which must be from 1 to " + std::to_string(most_devices)};
-  }
-  devices.assign(options.devices, options.devices + options.device_count);
-  return {};
+template <std::size_t Size>
+void copy_text(std::string_view text, char (&destination)[Size]) {
+  destination[text.copy(destination, Size - 1)] = 0;
 }
 
 }  // namespace
@@ -45,6 +39,25 @@ result<chunker> parse_cuts(std::string_view text) {
   return named->chunker;
 }
 
+outcome read_back_end(const char* name, backend& where) {
+  if (name == nullptr) return {};
+  const auto named = parse_backend(name);
+  if (!named) return named.error();
+  where = *named;
+  return {};
+}
+
+outcome read_devices(const std::int32_t* user_devices, std::uint64_t count, std::vector<int>& devices) {
+  if (user_devices == nullptr && count == 0) return {};
+  if (user_devices == nullptr || count == 0 || count > most_devices) {
+    return {CUTPOINT_INVALID_ARGUMENT, "devices is " + std::string(user_devices == nullptr ? "null" : "given") +
+                                           " with device_count = " + std::to_string(count) +
+                                           ", which must be from 1 to " + std::to_string(most_devices)};
+  }
+  devices.assign(user_devices, user_devices + count);
+  return {};
+}
+
 outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output) {
   cutpoint_feed_options raw = {};
   if (outcome done = read_structure(user_options, "feed_options", first_options_bytes, raw); !done.ok()) return done;
@@ -53,18 +66,31 @@ outcome read(const cutpoint_feed_options* user_options, std::optional<read_optio
   read_options options = {.feed = {.cuts = *cuts}};
   feed_options& feed = options.feed;
   if (outcome done = read_fingerprint(raw, feed.fingerprint); !done.ok()) return done;
-  if (outcome done = read_devices(raw, feed.devices); !done.ok()) return done;
-  if (raw.back_end != nullptr) {
-    const auto where = parse_backend(raw.back_end);
-    if (!where) return where.error();
-    feed.where = *where;
-  }
+  if (outcome done = read_devices(raw.devices, raw.device_count, feed.devices); !done.ok()) return done;
+  if (outcome done = read_back_end(raw.back_end, feed.where); !done.ok()) return done;
   feed.segment_bytes = raw.segment_bytes;
   if (raw.memory_bytes != 0) feed.memory_bytes = raw.memory_bytes;
   if (raw.device_memory_bytes != 0) feed.device_memory_bytes = raw.device_memory_bytes;
   if (raw.waiting_chunks != 0) options.waiting_chunks = raw.waiting_chunks;
   output = std::move(options);
   return {};
+}
+
+cutpoint_statistics statistics_of(const feed_statistics& measured, std::uint64_t chunk_count) noexcept {
+  cutpoint_statistics statistics = {};
+  statistics.struct_bytes = sizeof statistics;
+  statistics.fed_bytes = measured.fed_bytes;
+  statistics.chunk_count = chunk_count;
+  statistics.run_bytes = measured.run_bytes;
+  statistics.twice_cut_bytes = measured.twice_cut_bytes;
+  statistics.twice_hashed_bytes = measured.twice_hashed_bytes;
+  statistics.segment_count = measured.segment_count;
+  statistics.ring_bytes = measured.ring_bytes;
+  statistics.device_bytes = measured.device_bytes;
+  copy_text(to_string(measured.chunked_on), statistics.chunked_on);
+  copy_text(to_string(measured.fingerprinted_on), statistics.fingerprinted_on);
+  copy_text(measured.device_warning, statistics.device_warning);
+  return statistics;
 }
 
 cutpoint_chunk to_c(const chunk_record& record) noexcept {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
@@ -22,6 +23,13 @@ struct read_options {
 /// Checks and converts options; null gives the defaults.
 [[nodiscard]] outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output);
 
+/// Checks and converts the name of a back end; null is "auto".
+[[nodiscard]] outcome read_back_end(const char* name, backend& where);
+/// Checks and converts the numbers of GPUs; null is the first.
+[[nodiscard]] outcome read_devices(const std::int32_t* user_devices, std::uint64_t count, std::vector<int>& devices);
+
+/// Converts what a feed has done, with the number of chunks that it has delivered.
+[[nodiscard]] cutpoint_statistics statistics_of(const feed_statistics& measured, std::uint64_t chunk_count) noexcept;
 /// Converts a chunk of the engine.
 [[nodiscard]] cutpoint_chunk to_c(const chunk_record& record) noexcept;
 

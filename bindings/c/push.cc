@@ -39,6 +39,11 @@ class shared_push {
         if (!callbacks_.call("problem", call).ok()) cancel_.request();
       };
     }
+    if (raw.work != nullptr) {
+      options.work = [this, work = raw.work, context = raw.context](const cutpoint::store_work& done) {
+        static_cast<void>(callbacks_.call("work", [&] { return cutpoint::embed::show(done, work, context); }));
+      };
+    }
     auto begun = cutpoint::push_session::begin(backups, *threads_, options);
     if (!begun) return begun.error();
     session_.emplace(std::move(*begun));

@@ -46,6 +46,13 @@ cutpoint::store_progress_function cutpoint_store::progress_reporter(
   };
 }
 
+cutpoint::store_work_function cutpoint_store::work_reporter(cutpoint_store_work work, void* context) {
+  if (work == nullptr) return {};
+  return [this, work, context](const cutpoint::store_work& done) {
+    report("work", [&] { return cutpoint::embed::show(done, work, context); });
+  };
+}
+
 namespace {
 
 /// Shows the caller whether a snapshot is kept, and why.
@@ -133,6 +140,7 @@ cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* e
         store->report("progress", [&] { return raw.progress(raw.context, &record); });
       };
     }
+    files.work = store->work_reporter(raw.work, raw.context);
     files.cancel = store->cancellation();
     auto new_snapshot = backups.back_up(*engine->implementation, files);
     if (!new_snapshot) return new_snapshot.error();
@@ -218,6 +226,7 @@ cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store, cutpoint_en
     library_options.skipped = copy_reporter(*store, "skipped", raw.skipped, raw.context);
     library_options.problem = store->reporter("problem", raw.problem, raw.context);
     library_options.progress = store->progress_reporter(raw.progress, raw.context);
+    library_options.work = store->work_reporter(raw.work, raw.context);
     library_options.cancel = store->cancellation();
     cutpoint_error failure = {};
     const cutpoint_status code = use(source, &failure, [&](backup_store& read_store) {

@@ -74,6 +74,9 @@ struct cutpoint_store {
   [[nodiscard]] cutpoint::store_progress_function progress_reporter(
       int (*progress)(void* context, const cutpoint_store_progress* progress), void* context);
 
+  /// Returns what passes the work of the engine to a function of the caller, which may be null.
+  [[nodiscard]] cutpoint::store_work_function work_reporter(cutpoint_store_work work, void* context);
+
   /// Keeps a snapshot until the next one, and shows it.
   void keep(cutpoint::store_snapshot snapshot, const cutpoint_store_snapshot** shown) {
     snapshot_.emplace(std::move(snapshot));

@@ -19,6 +19,7 @@ constexpr std::uint64_t restore_bytes = offsetof(cutpoint_store_restore_options,
 constexpr std::uint64_t check_bytes = offsetof(cutpoint_store_check_options, file_problem) + sizeof(void*);
 constexpr std::uint64_t repair_bytes = offsetof(cutpoint_store_repair_options, replaced) + sizeof(void*);
 constexpr std::uint64_t forget_bytes = offsetof(cutpoint_store_forget_options, problem) + sizeof(void*);
+constexpr std::uint64_t lanes_bytes = offsetof(cutpoint_store_lanes, flags) + sizeof(std::uint64_t);
 constexpr std::uint64_t copy_bytes = offsetof(cutpoint_store_copy_options, problem) + sizeof(void*);
 constexpr std::uint64_t diff_bytes = offsetof(cutpoint_store_diff_options, problem) + sizeof(void*);
 constexpr std::uint64_t push_bytes = offsetof(cutpoint_push_options, problem) + sizeof(void*);
@@ -69,6 +70,18 @@ outcome read_tags(std::string_view name, const char* const* texts, std::uint64_t
 outcome check_flags(std::uint64_t flags, std::uint64_t known) {
   if ((flags & ~known) == 0) return {};
   return refused("flags = " + std::to_string(flags) + " has bits that this release of the library does not know");
+}
+
+outcome read_lanes(const cutpoint_store_lanes* user_lanes, store_lane_options& lanes) {
+  cutpoint_store_lanes raw = {};
+  if (outcome done = read_structure(user_lanes, "store_lanes", lanes_bytes, raw); !done.ok()) return done;
+  if (outcome done = check_flags(raw.flags, CUTPOINT_LANES_MEASURE); !done.ok()) return done;
+  if (outcome done = read_back_end(raw.back_end, lanes.where); !done.ok()) return done;
+  if (outcome done = read_devices(raw.devices, raw.device_count, lanes.devices); !done.ok()) return done;
+  if (raw.device_memory_bytes != 0) lanes.device_memory_bytes = raw.device_memory_bytes;
+  lanes.segment_bytes = raw.segment_bytes;
+  lanes.measures_rates = raw.flags != 0;
+  return {};
 }
 
 }  // namespace
@@ -129,7 +142,7 @@ outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_b
   options.time = raw.time;
   options.most_old_containers = raw.most_old_containers;
   options.most_bytes_per_second = raw.most_bytes_per_second;
-  return {};
+  return read_lanes(raw.lanes, options.lanes);
 }
 
 outcome read(const cutpoint_store_restore_options* user_options, cutpoint_store_restore_options& raw,
@@ -203,7 +216,7 @@ outcome read(const cutpoint_store_copy_options* user_options, cutpoint_store_cop
   }
   options.threads = raw.threads;
   if (raw.memory_bytes != 0) options.memory_bytes = raw.memory_bytes;
-  return {};
+  return read_lanes(raw.lanes, options.lanes);
 }
 
 outcome read(const cutpoint_store_diff_options* user_options, cutpoint_store_diff_options& raw,
@@ -242,7 +255,7 @@ outcome read(const cutpoint_push_options* user_options, cutpoint_push_options& r
   if (raw.memory_bytes != 0) options.memory_bytes = raw.memory_bytes;
   options.most_bytes_per_second = raw.most_bytes_per_second;
   options.time = raw.time;
-  return {};
+  return read_lanes(raw.lanes, options.lanes);
 }
 
 outcome read(const cutpoint_pushed_file* user_file, bool is_stream, pushed_file& file) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "bindings/c/options.h"
+
 namespace cutpoint::embed {
 
 namespace {
@@ -161,6 +163,12 @@ cutpoint_store_counts shown(const store_statistics& counts) noexcept {
           counts.records,
           counts.shards,
           counts.shard_bytes};
+}
+
+int show(const store_work& done, cutpoint_store_work work, void* context) {
+  const cutpoint_statistics record = statistics_of(done.feed, done.chunk_count);
+  work(context, &record);
+  return 0;
 }
 
 }  // namespace cutpoint::embed

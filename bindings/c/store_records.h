@@ -45,6 +45,8 @@ class shown_snapshot {
 [[nodiscard]] cutpoint_store_diff_summary shown(const store_diff_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_counts shown(const store_statistics& counts) noexcept;
+/// Shows a function of the caller what the engine has done. Returns 0, as functions do that cannot fail.
+[[nodiscard]] int show(const store_work& done, cutpoint_store_work work, void* context);
 
 /// Writes the summary of work that has ended, or returns its failure. `user_summary` may be null.
 template <class Summary, class Structure>

@@ -9,6 +9,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -109,9 +110,9 @@ NB_MODULE(_core, m) {
       .def("back_up", &open_store::back_up)
       .def("begin_push",
            [](nb::object self, nb::handle host, const object_list& paths, const object_list& tags, std::int64_t time,
-              std::uint64_t most_streams, std::uint64_t threads, std::optional<std::uint64_t> memory_bytes,
-              std::uint64_t most_bytes_per_second) {
-             return nb::cast<open_store&>(self).begin_push(self, host, paths, tags, time, most_streams, threads,
+              std::uint64_t most_streams, std::uint64_t threads, const lane_fields& lanes,
+              std::optional<std::uint64_t> memory_bytes, std::uint64_t most_bytes_per_second) {
+             return nb::cast<open_store&>(self).begin_push(self, host, paths, tags, time, most_streams, threads, lanes,
                                                            memory_bytes, most_bytes_per_second);
            })
       .def("commit_push", &open_store::commit_push)

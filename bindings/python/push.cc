@@ -35,6 +35,7 @@ status pushed_session::begin(backup_store& store, std::uint64_t threads, store_p
   if (!engine) return engine.error();
   mine.threads = *engine;
   options.problem = note_in(mine.problems);
+  options.work = note_warning_in(mine.device_warning);
   options.cancel = &mine.cancel;
   auto begun = push_session::begin(store, *mine.threads, options);
   if (!begun) return begun.error();

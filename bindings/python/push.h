@@ -48,6 +48,7 @@ class pushed_session : public std::enable_shared_from_this<pushed_session> {
   /// Commits, without the GIL.
   [[nodiscard]] result<store_snapshot> commit();
   [[nodiscard]] nanobind::list problems();
+  [[nodiscard]] std::string device_warning() { return work_.get().device_warning; }
   void cancel() { work_.get().cancel.request(); }
   /// Abandons the session, unless it has ended.
   void close();
@@ -59,6 +60,7 @@ class pushed_session : public std::enable_shared_from_this<pushed_session> {
     process_cancellation cancel;
     std::shared_ptr<engine> threads;  ///< outlives the session
     std::vector<noted_problem> problems;
+    std::string device_warning;
     std::shared_mutex ending;  ///< calls on streams share it
     std::optional<push_session> session;
   };

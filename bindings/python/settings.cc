@@ -56,4 +56,14 @@ settings make_settings(const std::string& cuts, const std::vector<std::pair<std:
   return out;
 }
 
+store_lane_options make_lanes(const lane_fields& fields) {
+  const auto& [back_end, devices, device_memory_bytes, segment_bytes, measures_rates] = fields;
+  store_lane_options lanes{.where = value_or_raise(parse_backend(back_end)),
+                           .segment_bytes = segment_bytes,
+                           .measures_rates = measures_rates};
+  if (!devices.empty()) lanes.devices = devices;
+  if (device_memory_bytes) lanes.device_memory_bytes = *device_memory_bytes;
+  return lanes;
+}
+
 }  // namespace cutpoint::python

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/store.h>
 #include <nanobind/nanobind.h>
 
 namespace cutpoint::python {
@@ -28,5 +30,11 @@ struct settings {
                                      const std::string& fingerprint, std::optional<nanobind::bytes> fingerprint_key,
                                      const std::string& backend, std::uint64_t threads,
                                      std::optional<std::uint64_t> memory_bytes);
+
+/// The lanes of a store's backups, copies and pushes, as Python gives them: a name of a back end; numbers of GPUs; the most memory
+/// on each, or None; the size of segments, or 0; and whether rates are measured.
+using lane_fields = std::tuple<std::string, std::vector<int>, std::optional<std::uint64_t>, std::uint64_t, bool>;
+/// Throws ValueError for an unknown name, CutpointError for a back end that does not run here.
+[[nodiscard]] store_lane_options make_lanes(const lane_fields& fields);
 
 }  // namespace cutpoint::python

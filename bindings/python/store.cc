@@ -70,9 +70,10 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
                               nb::handle parent, bool reads_everything, const object_list& exclude,
                               const object_list& include, bool one_file_system, bool exclude_caches,
                               nb::handle standard_input_name, std::uint64_t most_old_containers, std::uint64_t threads,
-                              std::optional<std::uint64_t> memory_bytes, std::uint64_t most_bytes_per_second,
-                              const object_list& progress) {
+                              const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
+                              std::uint64_t most_bytes_per_second, const object_list& progress) {
   std::vector<noted_problem> problems;
+  std::string device_warning;
   progress_caller caller(progress);
   store_backup_options options{.paths = texts_of(paths),
                                .standard_input_name = path_of(standard_input_name),
@@ -86,7 +87,9 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
                                .parent = path_of(parent),
                                .reads_everything = reads_everything,
                                .most_old_containers = most_old_containers,
-                               .problem = note_in(problems)};
+                               .lanes = make_lanes(lanes),
+                               .problem = note_in(problems),
+                               .work = note_warning_in(device_warning)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
   options.most_bytes_per_second = most_bytes_per_second;
   auto snapshot = use([&](backup_store& store, cancellation& cancel) -> result<store_snapshot> {
@@ -101,12 +104,13 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
     return store.back_up(**engine, options);
   });
   caller.raise_failure();
-  return nb::make_tuple(record_of(value_of(std::move(snapshot))), records_of(problems));
+  return nb::make_tuple(record_of(value_of(std::move(snapshot))), records_of(problems), device_warning);
 }
 
 std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, nb::handle host, const object_list& paths,
                                                        const object_list& tags, std::int64_t time,
                                                        std::uint64_t most_streams, std::uint64_t threads,
+                                                       const lane_fields& lanes,
                                                        std::optional<std::uint64_t> memory_bytes,
                                                        std::uint64_t most_bytes_per_second) {
   store_push_options options{.host = path_of(host),
@@ -114,6 +118,7 @@ std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, nb::hand
                              .tags = texts_of(tags),
                              .time = time,
                              .most_streams = most_streams,
+                             .lanes = make_lanes(lanes),
                              .most_bytes_per_second = most_bytes_per_second};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
   const auto session = std::make_shared<pushed_session>(std::move(self), folder_, most_bytes_per_second != 0);
@@ -126,7 +131,7 @@ std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, nb::hand
 
 nb::tuple open_store::commit_push(pushed_session& session) {
   const auto snapshot = value_of(use([&](backup_store&, cancellation&) { return session.commit(); }));
-  return nb::make_tuple(record_of(snapshot), session.problems());
+  return nb::make_tuple(record_of(snapshot), session.problems(), session.device_warning());
 }
 
 nb::list open_store::snapshots() {

@@ -19,6 +19,7 @@
 #include "bindings/python/interruptible.h"
 #include "bindings/python/ownership.h"
 #include "bindings/python/push.h"
+#include "bindings/python/settings.h"
 
 namespace cutpoint::python {
 
@@ -47,16 +48,16 @@ class open_store {
                                         const object_list& exclude, const object_list& include, bool one_file_system,
                                         bool exclude_caches, nanobind::handle standard_input_name,
                                         std::uint64_t most_old_containers, std::uint64_t threads,
-                                        std::optional<std::uint64_t> memory_bytes, std::uint64_t most_bytes_per_second,
-                                        const object_list& progress);
+                                        const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
+                                        std::uint64_t most_bytes_per_second, const object_list& progress);
   /// Begins a push session. `self` is this object.
   [[nodiscard]] std::shared_ptr<pushed_session> begin_push(nanobind::object self, nanobind::handle host,
                                                            const object_list& paths, const object_list& tags,
                                                            std::int64_t time, std::uint64_t most_streams,
-                                                           std::uint64_t threads,
+                                                           std::uint64_t threads, const lane_fields& lanes,
                                                            std::optional<std::uint64_t> memory_bytes,
                                                            std::uint64_t most_bytes_per_second);
-  /// Commits a push session of this store. Returns the snapshot and its problems.
+  /// Commits a push session of this store. Returns the snapshot, its problems and the warning of a device, as `back_up` does.
   [[nodiscard]] nanobind::tuple commit_push(pushed_session& session);
   [[nodiscard]] nanobind::list snapshots();
   [[nodiscard]] nanobind::dict find(nanobind::handle id);
@@ -84,7 +85,8 @@ class open_store {
   [[nodiscard]] nanobind::dict prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes,
                                      bool is_dry_run, std::uint64_t threads, const object_list& progress);
   [[nodiscard]] nanobind::dict copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
-                                              std::optional<std::uint64_t> memory_bytes, const object_list& progress);
+                                              const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
+                                              const object_list& progress);
 
   [[nodiscard]] nanobind::list keys();
   [[nodiscard]] std::string add_key(const optional_secret& secret);

@@ -27,6 +27,11 @@ using id_pairs = std::vector<std::pair<std::string, std::string>>;
   return [&problems](const std::string& path, const status& why) { problems.push_back({path, why}); };
 }
 
+/// Notes why the processor has done the work of a device, if it has.
+[[nodiscard]] inline store_work_function note_warning_in(std::string& device_warning) {
+  return [&device_warning](const store_work& work) { device_warning = work.feed.device_warning; };
+}
+
 /// Returns paths or texts of the system as their bytes.
 [[nodiscard]] std::vector<std::string> texts_of(const std::vector<nanobind::object>& objects);
 /// Returns texts of the system as str.

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include <cutpoint/store_diff.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/python/input.h"
@@ -127,17 +128,21 @@ nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most
 }
 
 nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
-                                    std::optional<std::uint64_t> memory_bytes, const object_list& progress) {
+                                    const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
+                                    const object_list& progress) {
   progress_caller caller(progress);
   if (&source == this) raise(PyExc_ValueError, "the source is the store that is copied into");
   const exclusive_use use_of_source(source.busy_);
   id_pairs copied, skipped;
   std::vector<noted_problem> problems;
+  std::string device_warning;
   store_copy_options options{.snapshots = texts_of(ids),
                              .threads = threads,
+                             .lanes = make_lanes(lanes),
                              .copied = note_copy_in(copied),
                              .skipped = note_copy_in(skipped),
-                             .problem = note_in(problems)};
+                             .problem = note_in(problems),
+                             .work = note_warning_in(device_warning)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
   auto outcome =
       use([&, &from = source.store()](backup_store& store, cancellation& cancel) -> result<store_copy_summary> {
@@ -155,6 +160,7 @@ nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, 
   record["problems"] = records_of(problems);
   record["new_raw_bytes"] = sum.new_raw_bytes;
   record["new_stored_bytes"] = sum.new_stored_bytes;
+  record["device_warning"] = device_warning;
   return record;
 }
 

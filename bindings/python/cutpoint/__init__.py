@@ -14,6 +14,7 @@ from cutpoint._chunker import Chunker
 from cutpoint._chunks import Chunk, ChunkArrays, chunk, chunk_arrays, chunk_buffers
 from cutpoint._core import Cancelled, CutpointError, __version__
 from cutpoint._dedup import dedup
+from cutpoint._lanes import Lanes
 from cutpoint._names import algorithms, backends, canonical, fingerprints, profiles
 from cutpoint._push import PushSession, PushStream
 from cutpoint._store import Store
@@ -47,6 +48,7 @@ __all__ = [
     "Decision",
     "Difference",
     "Key",
+    "Lanes",
     "Problem",
     "Progress",
     "Pruned",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cutpoint._chunks import Chunk
+from cutpoint._lanes import LaneFields
 from cutpoint._settings import Bytes, Path, Stream
 
 __version__: str
@@ -112,10 +113,11 @@ class OpenStore:
         standard_input_name: str,
         most_old_containers: int,
         threads: int,
+        lanes: LaneFields,
         memory_bytes: int | None,
         most_bytes_per_second: int,
         progress: Sequence[Callable[[tuple[Any, ...]], object]],
-    ) -> tuple[dict[str, Any], list[Any]]: ...
+    ) -> tuple[dict[str, Any], list[Any], str]: ...
     def begin_push(
         self,
         host: str,
@@ -124,10 +126,11 @@ class OpenStore:
         time: int,
         most_streams: int,
         threads: int,
+        lanes: LaneFields,
         memory_bytes: int | None,
         most_bytes_per_second: int,
     ) -> PushedSession: ...
-    def commit_push(self, session: PushedSession) -> tuple[dict[str, Any], list[Any]]: ...
+    def commit_push(self, session: PushedSession) -> tuple[dict[str, Any], list[Any], str]: ...
     def snapshots(self) -> list[dict[str, Any]]: ...
     def find(self, id: str) -> dict[str, Any]: ...
     def remove(self, ids: list[str]) -> None: ...
@@ -181,6 +184,7 @@ class OpenStore:
         source: OpenStore,
         ids: Sequence[str],
         threads: int,
+        lanes: LaneFields,
         memory_bytes: int | None,
         progress: Sequence[Callable[[tuple[Any, ...]], object]],
     ) -> dict[str, Any]: ...

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import SupportsIndex
 
 from cutpoint import _core
+from cutpoint._lanes import _warn
 from cutpoint._settings import MOST_BYTES, Bytes, Path, _number
 from cutpoint._store_records import Snapshot, _problems
 
@@ -71,8 +72,9 @@ class PushSession:
         """Commits the snapshot, which is durable then, and ends the session. Streams that have failed and were not pushed again
         are its `problems`, and it is incomplete. Raises ValueError if a stream is open, after which the session goes on, or if
         there is nothing to commit."""
-        record, problems = self._store.commit_push(self._session)
+        record, problems, device_warning = self._store.commit_push(self._session)
         self._is_over = True
+        _warn(device_warning)
         self._snapshot = Snapshot(**record, problems=tuple(_problems(problems)))
         return self._snapshot
 

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
+from cutpoint._lanes import Lanes, _fields, _warn
 from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads, settings
 from cutpoint._push import PushSession
 from cutpoint._store_records import (
@@ -93,6 +94,7 @@ class Store:
         standard_input_name: str = "stdin",
         most_old_containers: SupportsIndex = 0,
         threads: SupportsIndex | None = None,
+        lanes: Lanes | None = None,
         memory_bytes: SupportsIndex | None = None,
         most_bytes_per_second: SupportsIndex = 0,
         progress: Callable[[BackupProgress], object] | None = None,
@@ -111,6 +113,8 @@ class Store:
         most_old_containers
             At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only
             others have is stored again, so that a restore reads few containers. 0 is no bound.
+        lanes
+            The back end, GPUs and segments; by default the processor. None of it changes what is stored.
         most_bytes_per_second
             An upper rate for what is read. 0 is no bound.
         progress
@@ -119,7 +123,7 @@ class Store:
         File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
         if hasattr(paths, "read"):
             raise TypeError(f"paths are needed, not a {type(paths).__name__}: a file object gives lines, which are no paths")
-        record, problems = self._store.back_up(
+        record, problems, device_warning = self._store.back_up(
             _list(paths),
             socket.gethostname() if host is None else host,
             list(tags),
@@ -133,10 +137,12 @@ class Store:
             standard_input_name,
             _number("most_old_containers", most_old_containers, 0, MOST_BYTES),
             _threads(threads),
+            _fields(lanes),
             _memory(memory_bytes),
             _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
             [] if progress is None else [lambda fields: progress(BackupProgress._make(fields))],
         )
+        _warn(device_warning)
         return Snapshot(**record, problems=tuple(_problems(problems)))
 
     def push(
@@ -148,6 +154,7 @@ class Store:
         time: int = 0,
         most_streams: SupportsIndex = 4,
         threads: SupportsIndex | None = None,
+        lanes: Lanes | None = None,
         memory_bytes: SupportsIndex | None = None,
         most_bytes_per_second: SupportsIndex = 0,
     ) -> PushSession:
@@ -166,7 +173,7 @@ class Store:
         most_bytes_per_second
             An upper rate for what all streams together take. 0 is no bound.
 
-        `host`, `tags` and `time` are as for `backup`."""
+        `host`, `tags`, `time` and `lanes` are as for `backup`; each stream may use its share of a GPU's memory."""
         session = self._store.begin_push(
             socket.gethostname() if host is None else host,
             _list(paths),
@@ -174,6 +181,7 @@ class Store:
             time,
             _number("most_streams", most_streams, 1, MOST_BYTES),
             _threads(threads),
+            _fields(lanes),
             _memory(memory_bytes),
             _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
         )
@@ -273,15 +281,18 @@ class Store:
         snapshots: Iterable[Snapshot | str] = (),
         *,
         threads: SupportsIndex | None = None,
+        lanes: Lanes | None = None,
         memory_bytes: SupportsIndex | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> Copied:
         """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its
-        own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem."""
+        own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem. `lanes` are as
+        for `backup`, for contents that are cut again."""
         ids = [_id(each) for each in snapshots]
         record = self._store.copy_snapshots(
-            source._store, ids, _threads(threads), _memory(memory_bytes), _progress(progress)
+            source._store, ids, _threads(threads), _fields(lanes), _memory(memory_bytes), _progress(progress)
         )
+        _warn(record.pop("device_warning"))
         return Copied(**_with_problems(record))
 
     def restore(

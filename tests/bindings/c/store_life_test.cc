@@ -240,6 +240,107 @@ TEST_F(c_store_life, snapshots_are_copied_once) {
   EXPECT_EQ(copies.size(), 2u);
 }
 
+TEST_F(c_store_life, lanes_change_nothing_that_is_stored) {
+  take("first", 0);
+  const char* const path = tree_.c_str();
+  cutpoint_store_backup_options options = backup_of(path);
+  options.flags = CUTPOINT_BACKUP_READ_EVERYTHING;
+  cutpoint_store_lanes lanes = {};
+  lanes.struct_bytes = sizeof lanes;
+  options.lanes = &lanes;
+  std::uint64_t calls = 0;
+  options.context = &calls;
+  options.work = [](void* context, const cutpoint_statistics* work) {
+    ++*static_cast<std::uint64_t*>(context);
+    EXPECT_EQ(work->struct_bytes, sizeof *work);
+    EXPECT_EQ(work->fed_bytes, 300'005u);
+    EXPECT_GE(work->chunk_count, 3u);
+    EXPECT_STREQ(work->chunked_on, "scalar");
+    EXPECT_STREQ(work->device_warning, "");
+  };
+  const auto back_up = [&] {
+    const cutpoint_store_snapshot* snapshot = nullptr;
+    const cutpoint_status code = cutpoint_store_back_up(store_.get(), engine_.get(), &options, &snapshot, &error_);
+    if (code == CUTPOINT_OK) {
+      EXPECT_LT(snapshot->new_raw_bytes, 5'000u) << "more than folders above the tree";
+    }
+    return code;
+  };
+  lanes.back_end = "scalar";
+  lanes.segment_bytes = 30'000;
+  lanes.flags = CUTPOINT_LANES_MEASURE;
+  ASSERT_EQ(back_up(), CUTPOINT_OK) << error_.message;
+  EXPECT_EQ(calls, 1u);
+  options.work = nullptr;
+  lanes.back_end = nullptr;
+  ASSERT_EQ(back_up(), CUTPOINT_OK) << error_.message;
+  lanes.back_end = "fast";
+  EXPECT_EQ(back_up(), CUTPOINT_UNKNOWN_NAME);
+  lanes.back_end = "cuda";
+  const std::int32_t devices[] = {0, 0};
+  lanes.devices = devices;
+  lanes.device_count = 2;
+  const cutpoint_status twice = back_up();
+  EXPECT_THAT(twice, testing::AnyOf(CUTPOINT_UNAVAILABLE, CUTPOINT_INVALID_ARGUMENT)) << error_.message;
+  lanes.back_end = "auto";
+  EXPECT_EQ(back_up(), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "a device is named twice");
+  lanes.device_count = 0;
+  EXPECT_EQ(back_up(), CUTPOINT_INVALID_ARGUMENT);
+  lanes.device_count = 1;
+  lanes.flags = 2;
+  EXPECT_EQ(back_up(), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, testing::HasSubstr("flags = 2"));
+  lanes.flags = 0;
+  lanes.struct_bytes = 8;
+  EXPECT_EQ(back_up(), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(ids_in(store_.get()).size(), 3u);
+}
+
+TEST_F(c_store_life, lanes_are_for_copies_and_pushed_streams_too) {
+  take("first", 0);
+  const cutpoint_store_secret secret = password("secret");  // so that contents are cut again
+  const auto target = make_store(folder_ / "target", &secret);
+  cutpoint_store_lanes lanes = {};
+  lanes.struct_bytes = sizeof lanes;
+  lanes.back_end = "scalar";
+  const auto note = [](void* context, const cutpoint_statistics* work) {
+    EXPECT_STREQ(work->chunked_on, "scalar");
+    *static_cast<std::uint64_t*>(context) += work->fed_bytes;
+  };
+  std::uint64_t bytes = 0;
+  cutpoint_store_copy_options copying = {};
+  copying.struct_bytes = sizeof copying;
+  copying.lanes = &lanes;
+  copying.context = &bytes;
+  copying.work = note;
+  const auto copy = [&] {
+    return cutpoint_store_copy_snapshots(target.get(), engine_.get(), store_.get(), &copying, nullptr, &error_);
+  };
+  ASSERT_EQ(copy(), CUTPOINT_OK) << error_.message;
+  EXPECT_EQ(bytes, 300'005u);
+  cutpoint_push_options pushing = {};
+  pushing.struct_bytes = sizeof pushing;
+  pushing.lanes = &lanes;
+  pushing.context = &bytes;
+  pushing.work = note;
+  cutpoint_push* push = nullptr;
+  ASSERT_EQ(cutpoint_push_begin(target.get(), engine_.get(), &pushing, &push, &error_), CUTPOINT_OK) << error_.message;
+  cutpoint_pushed_file file = {};
+  file.struct_bytes = sizeof file;
+  file.path = "/stream";
+  cutpoint_push_stream* stream = nullptr;
+  ASSERT_EQ(cutpoint_push_begin_stream(push, &file, &stream, &error_), CUTPOINT_OK) << error_.message;
+  ASSERT_EQ(cutpoint_push_write(stream, "content", 7, &error_), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_push_commit(push, nullptr, &error_), CUTPOINT_OK) << error_.message;
+  ASSERT_EQ(cutpoint_push_destroy(push), CUTPOINT_OK);
+  EXPECT_EQ(bytes, 300'012u);
+  lanes.back_end = "fast";
+  EXPECT_EQ(cutpoint_push_begin(target.get(), engine_.get(), &pushing, &push, &error_), CUTPOINT_UNKNOWN_NAME);
+  EXPECT_EQ(copy(), CUTPOINT_UNKNOWN_NAME);
+}
+
 TEST_F(c_store_life, a_restore_in_place_says_what_it_wrote) {
   const std::string id = take("only", 0), target = folder_ / "target";
   cutpoint_store_restore_options options = {};

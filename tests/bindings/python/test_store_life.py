@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from cutpoint import Change, Store
+from cutpoint import Change, CutpointError, Lanes, Store, backends
 
 NOISE = random.Random(3).randbytes(300_000)
 DAY = 86_400_000_000_000
@@ -55,6 +55,39 @@ def test_rules_apply_to_groups_of_the_snapshots_that_are_looked_at(store, tree):
         with pytest.raises(ValueError):
             store.forget(**wrong)
     assert store.snapshots() == b
+
+
+def test_lanes_change_nothing_that_is_stored(store, tree, tmp_path):
+    store.backup(tree)
+    for lanes in Lanes(backend="scalar", segment_bytes=30_000), Lanes(devices=[1], device_memory_bytes=1 << 26), Lanes(measure=True), None:
+        again = store.backup(tree, read_everything=True, lanes=lanes)
+        assert again.new_raw_bytes < 5_000, f"{lanes}: more than folders above the tree"
+    with Store.create(tmp_path / "other", cuts="gear") as other:
+        assert len(other.copy_snapshots(store, lanes=Lanes(backend="scalar")).copied) == 5
+        with other.push(lanes=Lanes(backend="scalar")) as session, session.stream("/stream") as stream:
+            stream.write(NOISE)
+        assert other.read(session.snapshot, "/stream") == NOISE
+
+
+def test_lanes_that_cannot_be_are_refused(store, tree, tmp_path):
+    other = Store.create(tmp_path / "other")
+
+    def refused(kind: type[Exception], message: str, lanes: object) -> None:
+        for call in (lambda: store.backup(tree, lanes=lanes), lambda: store.push(lanes=lanes), lambda: store.copy_snapshots(other, lanes=lanes)):
+            with pytest.raises(kind, match=message):
+                call()
+
+    refused(ValueError, "no back end 'fast'", Lanes(backend="fast"))
+    refused(ValueError, "devices = 4096 must be from 0 to 4095", Lanes(devices=[4096]))
+    refused(ValueError, "segment_bytes = -1 must be", Lanes(segment_bytes=-1))
+    refused(TypeError, "lanes must be Lanes, not str", "scalar")
+    refused(TypeError, "backend must be str, not int", Lanes(backend=3))
+    with pytest.raises(ValueError, match="a device is named twice"):
+        store.backup(tree, lanes=Lanes(devices=[0, 0]))
+    if "cuda" not in backends():
+        for name in "cuda", "hybrid":
+            refused(CutpointError, f"back end '{name}' cannot be used", Lanes(backend=name))
+    assert store.snapshots() == []
 
 
 def test_a_prune_removes_what_no_snapshot_refers_to(store, tree):

@@ -124,6 +124,26 @@ typedef struct cutpoint_store_backup_progress {
   const char* path;       ///< of the present file or folder; "" with the totals, which come last
 } cutpoint_store_backup_progress;
 
+enum {
+  /// The rates of this machine are measured first, once for each handle, engine size and list of devices. It takes about a second,
+  /// and no time if no GPU can be used. Without rates "auto" uses no GPU, and "hybrid" learns them while it works.
+  CUTPOINT_LANES_MEASURE = 1
+};
+
+/// Which lanes cut and fingerprint what a store takes, and how much at a time. Nothing of it changes what is stored.
+typedef struct cutpoint_store_lanes {
+  uint64_t struct_bytes;
+  const char* back_end;          ///< a name; null: "auto"
+  const int32_t* devices;        ///< numbers of the GPUs that may be used; null: the first
+  uint64_t device_count;         ///< the number of `devices`
+  uint64_t device_memory_bytes;  ///< the most memory that is used on each GPU; 0: 1 GiB
+  uint64_t segment_bytes;        ///< the size of the segments that threads take; 0: chosen by the engine
+  uint64_t flags;                ///< CUTPOINT_LANES_...
+} cutpoint_store_lanes;
+
+/// Receives once, when everything is durable, what the engine has done; `device_warning` says whether a GPU has failed.
+typedef void (*cutpoint_store_work)(void* context, const cutpoint_statistics* work);
+
 typedef struct cutpoint_store_backup_options {
   uint64_t struct_bytes;
   const char* const* paths;  ///< files and folders; "-" is standard input
@@ -149,12 +169,15 @@ typedef struct cutpoint_store_backup_options {
   uint64_t most_bytes_per_second;  ///< that are read of contents; 0: no bound
   /// Called for each entry and each time that something was read; may be null.
   int (*progress)(void* context, const cutpoint_store_backup_progress* progress);
+  const cutpoint_store_lanes* lanes;  ///< null: the defaults
+  cutpoint_store_work work;           ///< may be null
 } cutpoint_store_backup_options;
 
 /// Backs up files with the threads of an engine. `*snapshot` is durable then; `snapshot` may be null. It stays valid until
 /// the next `cutpoint_store_back_up` or `cutpoint_store_find_snapshot` on this handle. After an error there is no
 /// snapshot, except after CUTPOINT_OUT_OF_MEMORY, when there may be one; a later backup uses what was stored. A file that
-/// cannot be read is a problem, no error.
+/// cannot be read is a problem, no error. Errors: CUTPOINT_UNAVAILABLE, for a back end that does not run here;
+/// CUTPOINT_INVALID_ARGUMENT, also for a GPU that does not exist.
 CUTPOINT_API cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* engine,
                                                     const cutpoint_store_backup_options* options,
                                                     const cutpoint_store_snapshot** snapshot, cutpoint_error* error);
@@ -240,6 +263,8 @@ typedef struct cutpoint_store_copy_options {
   cutpoint_store_problem problem;  ///< receives a snapshot that cannot be copied, by its id or its path in the source
   /// Called often with what was done; may be null.
   int (*progress)(void* context, const cutpoint_store_progress* progress);
+  const cutpoint_store_lanes* lanes;  ///< for contents that are cut again; null: the defaults
+  cutpoint_store_work work;           ///< may be null
 } cutpoint_store_copy_options;
 
 typedef struct cutpoint_store_copy_summary {
@@ -288,6 +313,9 @@ typedef struct cutpoint_push_options {
   uint64_t most_bytes_per_second;  ///< that all streams together take; 0: no bound
   void* context;
   cutpoint_store_problem problem;  ///< receives a stream that failed; may be null
+  /// Each stream may use its share of a GPU's memory. Null: the defaults.
+  const cutpoint_store_lanes* lanes;
+  cutpoint_store_work work;  ///< may be null
 } cutpoint_push_options;
 
 /// Which fields of a `cutpoint_pushed_file` count.
