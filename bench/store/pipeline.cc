@@ -1,5 +1,5 @@
 // cutpoint_store_pipeline: backs files up as P-Dedupe's paper compares: serially, in a pipeline of four threads, and in
-// parallel segments.
+// parallel segments, on the processor, on a GPU, or on both.
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/backends.h>
+#include <cutpoint/cost_model.h>
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,13 +22,14 @@
 #include "store/access/held_session.h"
 #include "store/backup/backup.h"
 #include "store/format/clock.h"
+#include "store/session/work_timer.h"
 #include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {
 
 namespace {
 
-enum class approach { baseline, pipeline, pdedupe };
+enum class approach { baseline, pipeline, pdedupe, cuda, hybrid };
 
 struct options {
   approach how = approach::baseline;
@@ -37,12 +39,14 @@ struct options {
   std::uint64_t threads = 0;
   std::uint64_t segment_bytes = 4 * MiB;
   join_kind join = join_kind::pdedupe;
+  int device = 0;
 };
 
 struct outcome {
   double seconds = 0;
   double processor_seconds = 0;
   std::array<double, stages> stage_seconds = {};
+  store_work work = {};  ///< of the approaches that use the engine
 };
 
 double processor_seconds() {
@@ -54,19 +58,45 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
+/// The paper's stage that a stage of a backup belongs to.
+stage stage_of(std::string_view name) {
+  if (name == "fingerprinting") return stage::fingerprinting;
+  if (name == "indexing") return stage::indexing;
+  return name == "compression" || name == "writing" ? stage::writing : stage::chunking;
+}
+
+bool uses_engine(approach how) { return how != approach::baseline && how != approach::pipeline; }
+
+/// Returns how the engine cuts for the store, with the rates that a hybrid feed shares its work by. Errors: of a device that
+/// cannot be used.
+result<feed_options> feed_of(const options& settings, const store::open_store& target, const engine& engine) {
+  feed_options feed{.cuts = target.cuts(),
+                    .fingerprint = target.fingerprint(),
+                    .devices = {settings.device},
+                    .join = settings.join,
+                    .segment_bytes = settings.segment_bytes};
+  if (settings.how != approach::cuda && settings.how != approach::hybrid) return feed;
+  const auto where = parse_backend(settings.how == approach::cuda ? "cuda" : "hybrid");
+  if (!where) return where.error();
+  feed.where = *where;
+  if (status usable = engine.check_devices(feed); !usable.ok()) return usable;
+  auto rates = measure_rates(feed, engine.thread_count());
+  if (!rates) return rates.error();
+  feed.rates = *std::move(rates);
+  return feed;
+}
+
 /// Stores the files by the approach that was asked for. Returns the root of the snapshot.
-result<store::record_reference> store_files(const options& settings, store::open_store& target, engine& engine,
-                                            store::write_session& session, const std::vector<std::string>& files,
-                                            outcome& sum) {
-  if (settings.how == approach::pdedupe) {
-    const store::backup_options backup{.paths = files,
-                                       .feed = {.cuts = target.cuts(),
-                                                .fingerprint = target.fingerprint(),
-                                                .join = settings.join,
-                                                .segment_bytes = settings.segment_bytes}};
+result<store::record_reference> store_files(const options& settings, const feed_options& feed,
+                                            store::open_store& target, engine& engine, store::write_session& session,
+                                            const std::vector<std::string>& files, outcome& sum) {
+  if (uses_engine(settings.how)) {
+    const store::backup_options backup{.paths = files, .feed = feed};
     const auto stored = store::backup_files(engine, session, target.reading(), backup);
     if (!stored) return stored.error();
     if (stored->totals.problems != 0) return status(status_code::io_error, "a file cannot be read completely");
+    store::add(sum.work.reading, stored->work.reading);
+    add_work(sum.work.feed, stored->work.feed);
     return stored->root;
   }
   const auto cuts = chunker_on(target.cuts(), backend::automatic);
@@ -92,16 +122,17 @@ result<store::record_reference> store_files(const options& settings, store::open
 }
 
 /// Makes a snapshot of one file.
-status back_up(const options& settings, store::open_store& target, engine& engine, const std::string& file,
-               outcome& sum) {
+status back_up(const options& settings, const feed_options& feed, store::open_store& target, engine& engine,
+               const std::string& file, outcome& sum) {
   const auto session = store::held_session::begin(target);
   if (!session) return session.error();
   auto writer = (*session)->open_writer();
   if (!writer) return writer.error();
-  const auto root = store_files(settings, target, engine, (*writer)->records, {file}, sum);
+  const auto root = store_files(settings, feed, target, engine, (*writer)->records, {file}, sum);
   if (!root) return root.error();
   store::snapshot snapshot;
   if (status finished = (*writer)->finish(snapshot.statistics); !finished.ok()) return finished;
+  if (uses_engine(settings.how)) (*writer)->records.add_work(sum.work);
   snapshot.root = *root;
   snapshot.paths = {"/"};
   snapshot.time = store::nanoseconds_now();
@@ -123,14 +154,21 @@ result<outcome> measure(const options& settings) {
   if (!target) return target.error();
   auto engine = engine::make({.threads = settings.threads});
   if (!engine) return engine.error();
+  const auto feed = feed_of(settings, **target, *engine);
+  if (!feed) return feed.error();
   outcome sum;
+  sum.work.thread_count = engine->thread_count();
   const double used_before = processor_seconds();
   const auto begin = std::chrono::steady_clock::now();
   for (const std::string& file : settings.files) {
-    if (status backed_up = back_up(settings, **target, *engine, file, sum); !backed_up.ok()) return backed_up;
+    if (status backed_up = back_up(settings, *feed, **target, *engine, file, sum); !backed_up.ok()) return backed_up;
   }
   sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   sum.processor_seconds = processor_seconds() - used_before;
+  if (!uses_engine(settings.how)) return sum;
+  for (const stage_cost& each : sum.work.stages()) {
+    sum.stage_seconds[static_cast<std::size_t>(stage_of(each.name))] += each.work.seconds;
+  }
   return sum;
 }
 
@@ -140,8 +178,21 @@ int run(const options& settings) {
     fmt::print(stderr, "cutpoint_store_pipeline: {}\n", measured.error().message());
     return 1;
   }
-  fmt::print("{{\"seconds\": {:.6f}, \"processor_seconds\": {:.6f}, \"stage_seconds\": [{:.6f}]}}\n", measured->seconds,
-             measured->processor_seconds, fmt::join(measured->stage_seconds, ", "));
+  const store_work& work = measured->work;
+  if (!work.feed.device_warning.empty()) {
+    fmt::print(stderr, "cutpoint_store_pipeline: {}\n", work.feed.device_warning);
+    return 1;
+  }
+  std::vector<std::string> devices;
+  for (const device_cost& each : work.devices()) {
+    devices.push_back(fmt::format("{{\"device\": {}, \"seconds\": {:.6f}, \"bytes\": {}}}", each.device,
+                                  each.alone_seconds(), each.work.bytes));
+  }
+  fmt::print(
+      "{{\"seconds\": {:.6f}, \"processor_seconds\": {:.6f}, \"stage_seconds\": [{:.6f}], \"devices\": [{}], "
+      "\"bottleneck\": \"{}\"}}\n",
+      measured->seconds, measured->processor_seconds, fmt::join(measured->stage_seconds, ", "),
+      fmt::join(devices, ", "), work.bottleneck().value_or(""));
   return 0;
 }
 
@@ -152,27 +203,32 @@ int run(const options& settings) {
 int main(int argc, char** argv) {
   using cutpoint::join_kind;
   using cutpoint::bench::approach;
-  const std::map<std::string, approach> approaches = {
-      {"baseline", approach::baseline}, {"pipeline", approach::pipeline}, {"pdedupe", approach::pdedupe}};
+  const std::map<std::string, approach> approaches = {{"baseline", approach::baseline},
+                                                      {"pipeline", approach::pipeline},
+                                                      {"pdedupe", approach::pdedupe},
+                                                      {"cuda", approach::cuda},
+                                                      {"hybrid", approach::hybrid}};
   const std::map<std::string, join_kind> joins = {
       {"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}};
   cutpoint::bench::options settings;
   CLI::App app(
       "Backs files up into a store, a snapshot for each, as P-Dedupe's paper compares: one stage after the other, in a "
-      "pipeline of four threads, or in parallel. Prints the seconds of all backups and of each stage as JSON.");
+      "pipeline of four threads, or in parallel, also on a GPU. Prints the seconds of all backups, of each stage and "
+      "of the GPU as JSON.");
   app.add_option("STORE", settings.folder, "A store that is not encrypted")->required()->check(CLI::ExistingDirectory);
   app.add_option("FILE", settings.files, "Files, the oldest version first")->required()->check(CLI::ExistingFile);
   app.add_option("--fixed-threads", settings.fixed,
                  "Threads of pipeline that cut segments, and threads for fingerprints")
       ->expected(2)
       ->check(CLI::Range(1, 64));
-  app.add_option("--approach", settings.how, "How: baseline, pipeline or pdedupe")
+  app.add_option("--approach", settings.how, "How: baseline, pipeline, pdedupe, cuda or hybrid")
       ->required()
       ->transform(CLI::CheckedTransformer(approaches));
-  app.add_option("--threads", settings.threads, "Threads of pdedupe; 0: one for each processor")
+  app.add_option("--threads", settings.threads, "Threads of pdedupe, cuda and hybrid; 0: one for each processor")
       ->check(CLI::Range(0, 4096));
-  app.add_option("--segment", settings.segment_bytes, "Bytes of a segment of pdedupe");
-  app.add_option("--join", settings.join, "How pdedupe joins segments")->transform(CLI::CheckedTransformer(joins));
+  app.add_option("--segment", settings.segment_bytes, "Bytes of a segment of pdedupe, cuda and hybrid");
+  app.add_option("--device", settings.device, "Number of the GPU")->check(CLI::Range(0, 4095));
+  app.add_option("--join", settings.join, "How these three join segments")->transform(CLI::CheckedTransformer(joins));
   CLI11_PARSE(app, argc, argv);
   if (!settings.fixed.empty() && settings.how != approach::pipeline) {
     fmt::print(stderr, "cutpoint_store_pipeline: --fixed-threads is for --approach pipeline\n");

@@ -44,7 +44,8 @@ class StoreRuns(unittest.TestCase):
             self.assertEqual([path.read_bytes() for path in restored], [file.read_bytes()])
         self.programs.run(command, "check", "--store", store, "--read-data")
         self.assertGreater(run["seconds"], 0)
-        self.assertEqual(all(run["stage_seconds"]), job.approach != "pdedupe")
+        self.assertTrue(all(run["stage_seconds"]), run)
+        self.assertEqual(bool(run["bottleneck"]), job.approach == "pdedupe", "of the engine")
         return self.programs.details(store)["chunks"]["raw_bytes"]
 
     def test_approaches_store_the_same_chunks_and_lose_nothing(self):
@@ -74,6 +75,24 @@ class StoreRuns(unittest.TestCase):
             failed = subprocess.run(words, capture_output=True, text=True)
             self.assertEqual(failed.returncode, 1, failed)
             self.assertIn("cutpoint_store_pipeline: ", failed.stderr)
+
+    def test_a_gpu_does_the_same_or_is_refused_with_the_reason(self):
+        serial = self.backed_up(Job("d", "rabin", SIZE, "baseline"))
+        info = json.loads(self.programs.run(self.programs.command, "info", "--json"))
+        reason = info.get("why_no_gpus") or info["gpus"][0]["problem"]
+        for approach in ("cuda", "hybrid"):
+            job = Job("d", "rabin", SIZE, approach)
+            store = self.programs.new_store(job)
+            words = [self.programs.pipeline, store, *self.files, "--approach", approach, "--segment", "65536", "--join", "exact"]
+            run = subprocess.run(words, capture_output=True, text=True)
+            if not reason:
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertTrue(json.loads(run.stdout)["devices"], run.stdout)
+                self.assertEqual(self.programs.details(store)["chunks"]["raw_bytes"], serial)
+                continue
+            self.assertEqual((run.returncode, run.stdout), (1, ""))
+            self.assertEqual(run.stderr, f"cutpoint_store_pipeline: back end '{approach}' cannot be used: {reason}\n")
+            self.assertEqual(self.programs.details(store)["chunks"]["count"], 0)
 
     def test_a_life_is_measured_and_every_table_is_written(self):
         life = store_runs.lives(self.programs, "linux", [*self.files, *self.files], 1)
