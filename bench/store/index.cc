@@ -10,6 +10,7 @@
 #include <cutpoint/bytes.h>
 #include <fmt/format.h>
 
+#include "bench/common/synthetic_digest.h"
 #include "host/core/splitmix.h"
 #include "store/index/shard_index.h"
 #include "store/index/shard_merge.h"
@@ -138,13 +139,7 @@ status measure_session(store::storage& shards, std::uint64_t chunks) {
   std::vector<digest> batch(batch_digests);
   for (std::uint64_t i = 0; i < chunks;) {
     const std::size_t count = std::min<std::uint64_t>(batch.size(), chunks - i);
-    for (std::size_t j = 0; j < count; ++j, ++i) {
-      batch[j].size = 32;
-      for (std::uint64_t word = 0; word < 4; ++word) {
-        const std::uint64_t value = splitmix64::mixed(4 * i + word);
-        std::memcpy(batch[j].bytes.data() + 8 * word, &value, sizeof value);
-      }
-    }
+    for (std::size_t j = 0; j < count; ++j) batch[j] = synthetic_digest(i++, 32);
     const auto answers = (*writer)->records.look_up(std::span(batch).first(count));
     if (!answers) return answers.error();
     for (std::size_t j = 0; j < count; ++j) {

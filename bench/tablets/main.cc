@@ -1,7 +1,6 @@
 // cutpoint_tablets: streams of fingerprints through PRUNE's table and through a store's own index, in batches.
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "bench/common/synthetic_digest.h"
 #include "bench/tablets/shard_table.h"
 #include "bench/tablets/tablet_index.h"
 #include "host/core/splitmix.h"
@@ -45,16 +45,6 @@ struct options {
 /// Neighbours in a stream that change together.
 constexpr std::uint64_t run_length = 512;
 
-digest fingerprint_of(std::uint64_t number) {
-  digest content;
-  content.size = 20;
-  for (std::uint64_t word = 0; word < 3; ++word) {
-    const std::uint64_t bits = splitmix64::mixed(3 * number + word);
-    std::memcpy(content.bytes.data() + 8 * word, &bits, word == 2 ? 4 : 8);
-  }
-  return content;
-}
-
 /// The fingerprints of one backup after another. Runs of the first one are replaced by new ones in later rounds.
 class backup_streams {
  public:
@@ -70,7 +60,7 @@ class backup_streams {
       const double draw = static_cast<double>(splitmix64::mixed(settings_.seed + (each << 40) + run) >> 11) * 0x1p-53;
       if (draw < settings_.changed) version = each;
     }
-    return fingerprint_of(version * settings_.fingerprints + i);
+    return synthetic_digest(version * settings_.fingerprints + i, 20);
   }
 
  private:

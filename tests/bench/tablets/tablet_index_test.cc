@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/common/synthetic_digest.h"
 #include "host/core/splitmix.h"
 #include "tests/host/io/temporary_folder.h"
 
@@ -19,15 +19,7 @@ namespace {
 using testing::ElementsAre;
 using tests::temporary_folder;
 
-digest numbered(std::uint64_t number) {
-  digest content;
-  content.size = 20;
-  for (std::uint64_t word = 0; word < 3; ++word) {
-    const std::uint64_t bits = splitmix64::mixed(3 * number + word);
-    std::memcpy(content.bytes.data() + 8 * word, &bits, word == 2 ? 4 : 8);
-  }
-  return content;
-}
+digest numbered(std::uint64_t number) { return synthetic_digest(number, 20); }
 
 std::vector<digest> numbered(std::uint64_t first, std::uint64_t count) {
   std::vector<digest> digests;
