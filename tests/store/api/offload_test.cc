@@ -329,7 +329,7 @@ TEST(offloaded_copy, cuts_again_as_the_processor_does) {
   offloaded_store source;
   auto alone = engine::make({.threads = 1}).value();
   ASSERT_TRUE(source.back_up(alone, {}).ok());
-  std::vector<std::uint64_t> new_bytes;
+  std::vector<std::uint64_t> chunk_bytes;  // nodes also have hints, which depend on who stores a chunk first
   for (const backend where : {backend::scalar, backend::cuda, backend::hybrid}) {
     const std::string name = "copy on " + std::string(to_string(where));
     source.make_store(name, "fastcdc(min_bytes=1024,avg_bytes=4096,max_bytes=16384)");
@@ -342,7 +342,9 @@ TEST(offloaded_copy, cuts_again_as_the_processor_does) {
         {.memory_bytes = 16 * MiB, .lanes = lanes_on(where), .work = [&](const store_work& done) { work = done; }});
     ASSERT_TRUE(copied.ok()) << copied.error().message();
     EXPECT_EQ(copied->copied, 1u);
-    new_bytes.push_back(copied->new_raw_bytes);
+    const auto stored = target.report({});
+    ASSERT_TRUE(stored.ok()) << stored.error().message();
+    chunk_bytes.push_back(stored->chunks.raw_bytes);
     if (where == backend::cuda) {
       EXPECT_GT(work.feed.device_bytes, 0u) << work.feed.device_warning;
     }
@@ -351,7 +353,8 @@ TEST(offloaded_copy, cuts_again_as_the_processor_does) {
     ASSERT_TRUE(target.restore(snapshot->id, {.path = source.folder() / "tree", .target = folder / "t"}).ok());
     EXPECT_EQ(facts_of(folder / "t"), facts_of(source.folder() / "tree"));
   }
-  EXPECT_EQ(new_bytes, std::vector<std::uint64_t>(3, new_bytes[0]));
+  EXPECT_GT(chunk_bytes[0], 0u);
+  EXPECT_EQ(chunk_bytes, std::vector<std::uint64_t>(3, chunk_bytes[0]));
 }
 
 TEST(store_job, keeps_the_key_of_the_store_out_of_messages) {
