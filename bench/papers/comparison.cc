@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <string_view>
-#include <unordered_set>
 
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/memory_index.h>
 #include <cutpoint/timing.h>
 
 namespace cutpoint::bench {
@@ -16,28 +15,26 @@ namespace {
 
 using find_function = std::function<std::vector<chunk>(byte_span)>;
 
-struct digest_hash {
-  std::size_t operator()(const digest& value) const {
-    return std::hash<std::string_view>()({reinterpret_cast<const char*>(value.bytes.data()), value.size});
-  }
-};
-
 /// Counts chunks, and the bytes of those whose digest is new.
 class chunk_counter {
  public:
   explicit chunk_counter(chunk_sums& sums) : sums_(sums) {}
 
   void add(byte_span stream, const std::vector<chunk>& chunks) {
-    for (const chunk& each : chunks) {
-      ++sums_.chunks;
-      if (digests_.insert(*name_(stream.subspan(each.offset, each.length))).second) sums_.unique_bytes += each.length;
+    std::vector<digest> digests;
+    for (const chunk& each : chunks) digests.push_back(*name_(stream.subspan(each.offset, each.length)));
+    std::vector<index_answer> answers(chunks.size());
+    static_cast<void>(index_.insert(digests, answers));  // it fails only by std::bad_alloc
+    sums_.chunks += chunks.size();
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      if (answers[i] == index_answer::absent) sums_.unique_bytes += chunks[i].length;
     }
   }
 
  private:
   chunk_sums& sums_;
   fingerprinter name_ = *fingerprinter::make(fingerprint_kind::xxh3);
-  std::unordered_set<digest, digest_hash> digests_;
+  memory_index index_{fingerprint_kind::xxh3};
 };
 
 double seconds_to_cut(const find_function& find_cuts, const std::vector<byte_span>& streams) {

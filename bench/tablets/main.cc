@@ -187,7 +187,7 @@ status measure(const options& settings) {
     }
     rounds.push_back(std::move(row));
   }
-  if (index->tablets) {
+  if (index->tablets) {  // what is mapped is not dropped
     if (status closed = index->tablets->close(); !closed.ok()) return closed;
   }
   drop_from_memory(settings.folder);

@@ -54,9 +54,12 @@ struct backup_store::implementation {
                                                           const store_backup_options& options, store::storage& objects,
                                                           store::write_session& records,
                                                           store::shard_index& parent_shards);
-  /// Calls `receiver` with work whose session began at this time.
+  /// Calls `receiver`, which may be empty, with work whose session began at this time.
   static void report_work(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
                           const store_work_function& receiver);
+  /// The same with what the session has looked up, compressed and written besides.
+  static void report_session(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
+                             store::write_session& records, const store_work_function& receiver);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(

@@ -127,10 +127,7 @@ result<store_snapshot> backup_store::implementation::write_nothing(engine& threa
   facts.statistics.new_stored_bytes = (*writer)->containers.stored_bytes();
   store_snapshot snapshot = snapshot_of({}, facts);
   snapshot.healed_chunks = records.healed_chunks();
-  if (!options.work) return snapshot;
-  store_work work = stored->work;
-  records.add_work(work);
-  report_work(threads, begin, std::move(work), options.work);
+  report_session(threads, begin, stored->work, records, options.work);
   return snapshot;
 }
 
@@ -177,10 +174,7 @@ result<store_snapshot> backup_store::implementation::write(engine& threads, cons
   auto done = options.skips_unchanged && stored->is_unchanged
                   ? result(snapshot_of({}, facts))
                   : commit(session, **writer, std::move(facts), begin, files.cancel, options.before_commit);
-  if (!done || !options.work) return done;
-  store_work work = stored->work;
-  (*writer)->records.add_work(work);
-  report_work(threads, begin, std::move(work), options.work);
+  if (done) report_session(threads, begin, stored->work, (*writer)->records, options.work);
   return done;
 }
 
@@ -250,7 +244,7 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
       options.copied(implementation::snapshot_of(original.id, original.facts),
                      implementation::snapshot_of(copy->id, copy->facts));
   }
-  if (options.work) implementation::report_work(threads, begin, copier.work(), options.work);
+  implementation::report_work(threads, begin, copier.work(), options.work);
   if (sum.copied != 0) implementation_->merge_shards();
   return sum;
 }

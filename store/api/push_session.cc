@@ -301,11 +301,10 @@ result<store_snapshot> push_session::implementation::commit_streams() {
   facts_.root = *root;
   facts_.is_incomplete = !failed_streams_.empty();
   auto committed = backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel);
-  if (!committed || !options_.work) return committed;
+  if (!committed) return committed;
   store_work work;
   for (const auto& each : feeds_) each->add_work(work);
-  writer_->records.add_work(work);
-  backup_store::implementation::report_work(threads_, begin_, std::move(work), options_.work);
+  backup_store::implementation::report_session(threads_, begin_, std::move(work), writer_->records, options_.work);
   return committed;
 }
 

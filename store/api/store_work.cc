@@ -59,25 +59,17 @@ std::vector<plan_prediction> store_work::predictions() const {
   return all;
 }
 
-namespace {
-
-void take_lanes(const store_lane_options& lanes, feed_options& feed) {
-  feed.where = lanes.where;
-  feed.rates = lanes.rates;
-  feed.devices = lanes.devices;
-  feed.device_memory_bytes = lanes.device_memory_bytes;
-  feed.segment_bytes = lanes.segment_bytes;
-  feed.batch_bytes = lanes.batch_bytes;
-}
-
-}  // namespace
-
 feed_options backup_store::job(const store_lane_options& lanes) const { return implementation_->job(lanes); }
 
 feed_options backup_store::implementation::job(const store_lane_options& lanes) const {
-  feed_options feed{.cuts = *parse_canonical(settings.cuts), .fingerprint = settings.fingerprint};
-  take_lanes(lanes, feed);
-  return feed;
+  return {.cuts = *parse_canonical(settings.cuts),
+          .fingerprint = settings.fingerprint,
+          .where = lanes.where,
+          .rates = lanes.rates,
+          .devices = lanes.devices,
+          .device_memory_bytes = lanes.device_memory_bytes,
+          .segment_bytes = lanes.segment_bytes,
+          .batch_bytes = lanes.batch_bytes};
 }
 
 result<feed_options> backup_store::implementation::feed_of(const engine& threads, const store_lane_options& lanes,
@@ -100,8 +92,16 @@ result<feed_options> backup_store::implementation::feed_of(const engine& threads
   return feed;
 }
 
+void backup_store::implementation::report_session(const engine& threads, std::chrono::steady_clock::time_point begin,
+                                                  store_work work, store::write_session& records,
+                                                  const store_work_function& receiver) {
+  records.add_work(work);
+  report_work(threads, begin, std::move(work), receiver);
+}
+
 void backup_store::implementation::report_work(const engine& threads, std::chrono::steady_clock::time_point begin,
                                                store_work work, const store_work_function& receiver) {
+  if (!receiver) return;
   work.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   work.thread_count = threads.thread_count();
   receiver(work);

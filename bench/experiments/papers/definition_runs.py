@@ -6,9 +6,11 @@ Cuts, savings and changed chunks are exact. Times are the shortest of the rounds
 import json
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from experiments.papers.cells import matrix_size
+from experiments.papers.json_lines import lines_of
 from experiments.sizes import bytes_of
 
 FILE = "definitions.json"  # beside the pages
@@ -70,11 +72,4 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, rounds: int, l
     return measured
 
 
-def text_of(measured: dict) -> str:
-    """A line for each definition, and for each algorithm that was shifted or timed."""
-    sets = []
-    for name, entry in measured.items():
-        kinds = [kind for kind in entry if kind != "checksum"]
-        lists = [f'  "{kind}": {{\n' + ",\n".join(f"   {json.dumps(k)}: {json.dumps(v)}" for k, v in entry[kind].items()) + "\n  }" for kind in kinds]
-        sets.append(f' {json.dumps(name)}: {{\n  "checksum": {json.dumps(entry["checksum"])},\n' + ",\n".join(lists) + "\n }")
-    return "{\n" + ",\n".join(sets) + "\n}\n"
+text_of = partial(lines_of, depth=3)  # a line for each definition, and for each algorithm that was shifted or timed

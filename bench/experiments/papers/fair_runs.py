@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments.papers.cells import SEQCDC, SEQCDC_NAMES
+from experiments.papers.json_lines import lines_of
 
 FILE = "fair.json"  # beside the pages
 SETS = tuple(SEQCDC.values())
@@ -107,10 +108,4 @@ def measure(sets: dict[str, tuple[str, list[Path]]], command: Path, log: Callabl
     return settings
 
 
-def text_of(measured: dict) -> str:
-    """A line for each algorithm."""
-    sets = []
-    for name, entry in measured.items():
-        rows = ",\n".join(f"   {json.dumps(k)}: {json.dumps(v)}" for k, v in entry["algorithms"].items())
-        sets.append(f' {json.dumps(name)}: {{\n  "checksum": {json.dumps(entry["checksum"])},\n  "algorithms": {{\n{rows}\n  }}\n }}')
-    return "{\n" + ",\n".join(sets) + "\n}\n"
+text_of = partial(lines_of, depth=3)  # a line for each algorithm

@@ -12,8 +12,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
+from experiments.papers.json_lines import lines_of
 from experiments.sizes import bytes_of
 
 FILE = "p-dedupe-store.json"  # beside the pages
@@ -193,11 +195,7 @@ def medians(entry: dict) -> dict:
     return entry | {key: statistics.median(run[key] for run in runs) for key in ("seconds", "processor_seconds")} | {"stage_seconds": stages}
 
 
-def text_of(measured: dict) -> str:
-    """A line for each job and data set."""
-    lists = {key: ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in measured[key].items()) for key in ("jobs", "life")}
-    facts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in measured.items() if key not in lists]
-    return "{\n" + ",\n".join([*facts, *(f' "{key}": {{\n{text}\n }}' for key, text in lists.items())]) + "\n}\n"
+text_of = partial(lines_of, depth=2)  # a line for each job and data set
 
 
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, log: Callable[[str], None]) -> dict:

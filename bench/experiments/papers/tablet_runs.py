@@ -12,9 +12,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from experiments import memory_limit
+from experiments.papers.json_lines import lines_of
 
 FILE = "prune-tablets.json"  # beside the pages
 FINGERPRINTS = 5_000_000
@@ -128,11 +130,7 @@ def median(rounds: list[dict]) -> dict:
     return speeds[(len(speeds) - 1) // 2]
 
 
-def text_of(measured: dict) -> str:
-    """A line for each job."""
-    jobs = ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in measured["jobs"].items())
-    facts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in measured.items() if key != "jobs"]
-    return "{\n" + ",\n".join([*facts, f' "jobs": {{\n{jobs}\n }}']) + "\n}\n"
+text_of = partial(lines_of, depth=2)  # a line for each job
 
 
 def measure(build: Path, scratch: Path, rounds: int, log: Callable[[str], None], fingerprints: int = FINGERPRINTS) -> dict:
@@ -167,4 +165,3 @@ def measure(build: Path, scratch: Path, rounds: int, log: Callable[[str], None],
         "small_limit": quarter // 4,
         "jobs": entries,
     }
-
