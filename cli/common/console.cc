@@ -65,9 +65,13 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-void add_verbosity(CLI::App& command, verbosity& level) {
-  auto* quiet = command.add_flag_callback(
+CLI::Option* add_quiet(CLI::App& command, verbosity& level) {
+  return command.add_flag_callback(
       "-q,--quiet", [&level] { level = verbosity::quiet; }, "Print only errors");
+}
+
+void add_verbosity(CLI::App& command, verbosity& level) {
+  auto* quiet = add_quiet(command, level);
   command
       .add_flag_callback(
           "-v,--verbose", [&level] { level = verbosity::verbose; }, "Print what is done")
@@ -96,7 +100,7 @@ exit_code console::refuse(const status& why) const {
 }
 
 void console::warning(std::string_view sentence) const {
-  if (level_ != verbosity::quiet) say("warning: ", sentence);
+  if (!is_quiet()) say("warning: ", sentence);
 }
 
 void console::note(std::string_view sentence) const {
@@ -106,7 +110,7 @@ void console::note(std::string_view sentence) const {
 bool console::shows_progress() const {
   const char* terminal = std::getenv("TERM");
   const bool is_able = terminal != nullptr && std::string_view(terminal) != "dumb";
-  return level_ != verbosity::quiet && is_able && ::isatty(STDERR_FILENO) == 1;
+  return !is_quiet() && is_able && ::isatty(STDERR_FILENO) == 1;
 }
 
 void console::progress(std::string_view line) const {

@@ -18,6 +18,8 @@ namespace cutpoint::cli {
 
 enum class verbosity { quiet, normal, verbose };
 
+/// Adds -q.
+CLI::Option* add_quiet(CLI::App& command, verbosity& level);
 /// Adds -q and -v, which exclude each other.
 void add_verbosity(CLI::App& command, verbosity& level);
 
@@ -39,6 +41,7 @@ class console {
   /// Prints what is about to be done.
   void announce(std::string_view sentence) const { say({}, sentence); }
 
+  [[nodiscard]] bool is_quiet() const { return level_ == verbosity::quiet; }
   /// Returns whether progress is shown: not if quiet, and only on a terminal that can erase a line.
   [[nodiscard]] bool shows_progress() const;
   /// Replaces the line of progress, cut to the width of the terminal. An empty line erases it.

@@ -136,4 +136,8 @@ exit_code write_all(const output_option& option, std::string_view text, const co
   return outcome.ok() ? exit_code::done : say.refuse(outcome);
 }
 
+exit_code write_report(std::string_view report, bool is_json, const console& say) {
+  return say.is_quiet() && !is_json ? exit_code::done : write_all(output_option(), report, say);
+}
+
 }  // namespace cutpoint::cli

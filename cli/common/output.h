@@ -73,5 +73,8 @@ class output_option {
 [[nodiscard]] status write_all(output& out, std::string_view text);
 /// Opens the output and writes a text. Prints errors and returns the exit code.
 [[nodiscard]] exit_code write_all(const output_option& option, std::string_view text, const console& say);
+/// Writes what a command has done to standard output: JSON always, a text unless quiet. Prints errors and returns the
+/// exit code.
+[[nodiscard]] exit_code write_report(std::string_view report, bool is_json, const console& say);
 
 }  // namespace cutpoint::cli

@@ -42,6 +42,10 @@ std::string human_seconds(double seconds) {
   return fmt::format("{}d", whole / day);
 }
 
+std::string human_duration(double seconds) {
+  return seconds < 9.95 ? fmt::format("{:.1f}s", std::max(0.0, seconds)) : human_seconds(seconds);
+}
+
 std::string human_count(std::uint64_t count) {
   const std::string digits = fmt::format("{}", count);
   std::string out;

@@ -18,6 +18,8 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string human_percent(double share);
 /// Formats a time as "59s", "9m59s", "99m", "47h" or "12d". A time below 100 days has at most five characters.
 [[nodiscard]] std::string human_seconds(double seconds);
+/// The same, with tenths below ten seconds.
+[[nodiscard]] std::string human_duration(double seconds);
 /// Formats a count as "1,234,567".
 [[nodiscard]] std::string human_count(std::uint64_t count);
 

@@ -44,7 +44,7 @@ void activity_line::finish(std::string_view summary) const {
   erase();
   if (!is_shown_) return;
   const double seconds = std::chrono::duration<double>(clock::now() - begin_).count();
-  say_.announce(fmt::format("{} in {}", summary, human_seconds(seconds)));
+  say_.announce(fmt::format("{} in {}", summary, human_duration(seconds)));
 }
 
 }  // namespace cutpoint::cli

@@ -103,7 +103,7 @@ std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_r
   text += work_text();
   text += snapshot.id.empty() ? std::string("nothing has changed: no snapshot was made")
                               : fmt::format("snapshot {} was made", snapshot.id.substr(0, 12));
-  return text + fmt::format(" in {}\n", human_seconds(seconds()));
+  return text + fmt::format(" in {}\n", human_duration(seconds()));
 }
 
 std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_run) const {

@@ -27,6 +27,7 @@ class check_command final : public subcommand {
   bool reads_data_ = false;
   std::string subset_;
   bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 /// Reads a subset. Errors: invalid_argument.
@@ -61,10 +62,11 @@ void check_command::add_options(CLI::App& app) {
   add_value_option(app, "--read-data-subset", subset_, "SUBSET",
                    "Read a part of the data: N/T, the Nth of T parts, or a random part of P% or of a SIZE");
   app.add_flag("--json", is_json_, "Print as JSON");
+  add_quiet(app, level_);
 }
 
 exit_code check_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   const auto subset = subset_.empty() ? result<store_data_subset>(store_data_subset()) : subset_of(subset_);
   if (!subset) return say.refuse(subset.error());
   auto store = store_.open();
@@ -94,13 +96,16 @@ exit_code check_command::run() {
                       {"moved_chunks", summary->moved_chunks},
                       {"read_containers", summary->read_containers}});
   } else {
-    text = fmt::format("{} snapshots, {} containers, {} chunks and nodes: {}\n", human_count(summary->snapshots),
-                       human_count(summary->containers), human_count(summary->records),
-                       is_clean ? "no damage"
-                                : fmt::format("{} damaged objects, {} files with losses", summary->object_problems,
-                                              summary->file_problems));
+    text =
+        fmt::format("{} snapshots, {} containers{}, {} chunks and nodes: {}\n", human_count(summary->snapshots),
+                    human_count(summary->containers),
+                    options.reads_data ? fmt::format(" ({} of them read)", human_count(summary->read_containers)) : "",
+                    human_count(summary->records),
+                    is_clean ? "no damage"
+                             : fmt::format("{} damaged objects, {} files with losses", summary->object_problems,
+                                           summary->file_problems));
   }
-  const exit_code written = write_all(output_option(), text, say);
+  const exit_code written = write_report(text, is_json_, say);
   line.finish("done");
   return is_clean ? written : exit_code::input_failed;
 }

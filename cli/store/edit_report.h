@@ -12,7 +12,7 @@
 
 namespace cutpoint::cli {
 
-/// Lines as soon as there is something to say, for people or in JSON, with restic's keys where they mean the same. Not
+/// Lines as soon as there is something to say, for people or in JSON, with restic's keys where they mean the same; no text if quiet. Not
 /// thread-safe.
 class edit_report {
  public:
@@ -30,6 +30,7 @@ class edit_report {
 
  private:
   void write(const std::string& line) {
+    if (say_.is_quiet() && format_ == format::text) return;
     if (written_.ok()) written_ = out_.write(line);
   }
 

@@ -46,6 +46,7 @@ class forget_command final : public subcommand {
   bool is_dry_run_ = false;
   bool prunes_ = false;
   bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 std::int64_t nanoseconds_now() {
@@ -93,6 +94,7 @@ void forget_command::add_options(CLI::App& app) {
   app.add_flag("--dry-run", is_dry_run_, "Remove nothing, and print what would be removed");
   app.add_flag("--prune", prunes_, "Remove what no snapshot refers to any more, if snapshots were removed");
   app.add_flag("--json", is_json_, "Print a line of JSON for each group");
+  add_quiet(app, level_);
 }
 
 /// Puts the snapshots that were named into one group, or applies the rules to all.
@@ -142,11 +144,11 @@ exit_code forget_command::prune(const console& say, backup_store& store, std::se
   drawn.erase();
   if (!done) return fail(say, done.error());
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
-  return write_all(output_option(), text, say);
+  return write_report(text, is_json_, say);
 }
 
 exit_code forget_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   const auto rules = rules_.read();
   if (!rules) return say.refuse(rules.error());
   if (ids_.empty() && rules->policy.is_empty()) {
@@ -160,7 +162,7 @@ exit_code forget_command::run() {
   auto forgotten = plan(say, *store, *rules);
   if (!forgotten) return fail(say, forgotten.error());
   // Nothing is removed before the user was told.
-  const exit_code written = write_all(output_option(), text_of(*forgotten), say);
+  const exit_code written = write_report(text_of(*forgotten), is_json_, say);
   if (written != exit_code::done) return written;
   std::set<std::string> ids = removed_of(forgotten->groups);
   std::size_t count = ids.size();

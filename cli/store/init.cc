@@ -35,6 +35,7 @@ class init_command final : public subcommand {
   std::string compression_ = "zstd";
   std::string container_size_ = "32M";
   bool is_for_experiments_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 /// Creates a key file with random bytes, if it does not exist. Errors: io_error.
@@ -55,17 +56,23 @@ status make_key_file(const std::string& path) {
 
 void init_command::add_options(CLI::App& app) {
   store_.add_to(app);
-  add_value_option(app, "--encryption", encryption_, "NAME", "none, password or key-file")->required();
+  add_value_option(app, "--encryption", encryption_, "NAME", "none, password or key-file (must be given)");
   add_value_option(app, "--cuts", cuts_, "STRING", "Canonical string of the chunker (default: about 64 KiB)");
   add_value_option(app, "--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
   add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
   add_value_option(app, "--container-size", container_size_, "SIZE", "Length of containers");
   app.add_flag("--for-experiments", is_for_experiments_, "Accept fingerprints that a store must not trust");
+  add_quiet(app, level_);
 }
 
 exit_code init_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   if (store_.location().empty()) return say.refuse(usage_error("no store: give --store or set CUTPOINT_STORE"));
+  if (encryption_.empty()) {
+    return say.refuse(usage_error(
+        "--encryption is missing: give password (with --password-file or --password-command), key-file (with "
+        "--key-file) or none"));
+  }
   if (encryption_ != "none" && encryption_ != "password" && encryption_ != "key-file") {
     return say.refuse(usage_error("--encryption " + encryption_ + ": the names are none, password and key-file"));
   }
@@ -115,7 +122,7 @@ exit_code init_command::run() {
   if (needs_key_file)
     text +=
         fmt::format("Without {} nobody can read the store: keep a copy elsewhere.\n", printable(secrets.key_file()));
-  return write_all(output_option(), text, say);
+  return write_report(text, false, say);
 }
 
 std::unique_ptr<subcommand> make_init_command() { return std::make_unique<init_command>(); }

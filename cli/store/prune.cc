@@ -30,6 +30,7 @@ class prune_command final : public subcommand {
   std::string most_rewritten_;
   bool is_dry_run_ = false;
   bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 }  // namespace
@@ -40,10 +41,11 @@ void prune_command::add_options(CLI::App& app) {
   add_value_option(app, "--max-unused", most_unused_, "PERCENT", "Share of the stored bytes that may stay unused");
   add_value_option(app, "--max-rewrite", most_rewritten_, "SIZE", "Copy at most so much into new containers");
   app.add_flag("--json", is_json_, "Print as JSON");
+  add_quiet(app, level_);
 }
 
 exit_code prune_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   store_prune_options options{.is_dry_run = is_dry_run_, .cancel = &interruption()};
   const auto most_unused = checked_percent("--max-unused", most_unused_);
   if (!most_unused) return say.refuse(most_unused.error());
@@ -65,7 +67,7 @@ exit_code prune_command::run() {
   remember_log(store_.location(), *store);
   if (!done) return fail(say, done.error());
   const exit_code written =
-      write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);
+      write_report(is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), is_json_, say);
   drawn.finish("done");
   return written == exit_code::done && done->damaged_copies != 0 ? exit_code::input_failed : written;
 }

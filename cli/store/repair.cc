@@ -22,6 +22,7 @@ class repair_command final : public subcommand {
  private:
   store_options store_;
   bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 }  // namespace
@@ -29,10 +30,11 @@ class repair_command final : public subcommand {
 void repair_command::add_options(CLI::App& app) {
   store_.add_to(app);
   app.add_flag("--json", is_json_, "Print as JSON");
+  add_quiet(app, level_);
 }
 
 exit_code repair_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   auto store = store_.open_for_writing();
   if (!store) return say.refuse(store.error());
   const store_repair_options options{
@@ -53,17 +55,16 @@ exit_code repair_command::run() {
   remember_log(store_.location(), *store);
   if (!done) return fail(say, done.error());
   if (is_json_) {
-    return write_all(output_option(),
-                     json_text({{"damaged_objects", done->damaged_objects},
-                                {"saved_records", done->saved_records},
-                                {"lost_files", done->lost_files},
-                                {"replaced_snapshots", done->replaced_snapshots}}),
-                     say);
+    return write_report(json_text({{"damaged_objects", done->damaged_objects},
+                                   {"saved_records", done->saved_records},
+                                   {"lost_files", done->lost_files},
+                                   {"replaced_snapshots", done->replaced_snapshots}}),
+                        true, say);
   }
-  return write_all(output_option(),
-                   fmt::format("{} damaged objects, {} chunks and nodes saved, {} files lost, {} snapshots replaced\n",
-                               done->damaged_objects, done->saved_records, done->lost_files, done->replaced_snapshots),
-                   say);
+  return write_report(
+      fmt::format("{} damaged objects, {} chunks and nodes saved, {} files lost, {} snapshots replaced\n",
+                  done->damaged_objects, done->saved_records, done->lost_files, done->replaced_snapshots),
+      false, say);
 }
 
 std::unique_ptr<subcommand> make_repair_command() { return std::make_unique<repair_command>(); }

@@ -34,6 +34,7 @@ class rewrite_command final : public subcommand {
   bool forgets_ = false;
   bool is_dry_run_ = false;
   bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 }  // namespace
@@ -46,6 +47,7 @@ void rewrite_command::add_options(CLI::App& app) {
   app.add_flag("--forget", forgets_, "Remove the old snapshots, whose places the new ones take");
   app.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be left out");
   app.add_flag("--json", is_json_, "Print lines of JSON");
+  add_quiet(app, level_);
 }
 
 std::string rewrite_command::sum_of(const store_edit_summary& done) const {
@@ -57,7 +59,7 @@ std::string rewrite_command::sum_of(const store_edit_summary& done) const {
 }
 
 exit_code rewrite_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   if (!excluded_.is_any_given()) {
     return say.refuse(usage_error("nothing says what to leave out: give --exclude, --iexclude or --exclude-file"));
   }

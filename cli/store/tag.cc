@@ -33,6 +33,7 @@ class tag_command final : public subcommand {
   std::vector<std::string> removed_;
   std::vector<std::string> tags_;
   bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
 };
 
 }  // namespace
@@ -45,6 +46,7 @@ void tag_command::add_options(CLI::App& app) {
   add_value_option(app, "--set", tags_, "TAG,...", "Replace all tags; '' leaves none (repeatable)");
   among_.add_to(app);
   app.add_flag("--json", is_json_, "Print lines of JSON");
+  add_quiet(app, level_);
 }
 
 /// Reads the tags. Errors: invalid_argument.
@@ -69,7 +71,7 @@ result<store_tag_options> tag_command::checked() const {
 }
 
 exit_code tag_command::run() {
-  const console say(verbosity::normal);
+  const console say(level_);
   auto options = checked();
   if (!options) return say.refuse(options.error());
   auto store = store_.open_for_writing();

@@ -352,7 +352,8 @@ result<backup_summary> backup_files(engine& threads, write_session& session, con
                                     const backup_options& options) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
-    return status(status_code::invalid_argument, "the name of standard input is not that of a file");
+    return status(status_code::invalid_argument,
+                  "the name of standard input is not that of a file: '" + options.standard_input_name + "'");
   }
   auto named = named_paths(options);
   if (!named) return named.error();

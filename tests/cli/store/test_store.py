@@ -59,6 +59,23 @@ class StoreTest(CommandTest):
 
 
 class Store(StoreTest):
+    def test_quiet_commands_print_nothing_of_what_they_did_and_do_it(self):
+        self.backup()
+        newest = self.backup("--force", "data")
+        (self.folder / "other").mkdir()
+        init = self.run_command("init", "-q", "--encryption", "none", "--store", "other/store")
+        self.assert_done(init)
+        self.assertEqual(init.stdout, "")
+        self.assertIn("encrypted      no", self.run_command("stats", "--store", "other/store").stdout)
+        for words in (
+            ("check",), ("repair",), ("tag", "--add", "x", newest), ("rewrite", "--exclude", "empty", "--forget"), ("forget", "--keep-last", "1"), ("prune",),
+        ):  # fmt: skip
+            self.assertEqual(self.store(*words, "--quiet"), "", words)
+        (left,) = (json.loads(line) for line in self.store("snapshots", "--json").splitlines())
+        self.assertEqual(left["tags"], ["x", "rewrite"])
+        self.assertNotEqual(self.store("check", "-q", "--json"), "")  # what is asked for is printed
+        self.assertIn("2 containers (2 of them read)", self.store("check", "--read-data"))
+
     def test_a_prune_removes_what_only_forgotten_snapshots_have(self):
         old = self.backup()
         self.write("data/a", random_bytes(300_000, 7))

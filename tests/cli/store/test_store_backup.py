@@ -136,7 +136,7 @@ class StandardInput(BackupTest):
 
     def test_a_name_that_is_none_is_refused(self):
         for name in ("", "a/b", ".."):
-            self.assert_refused(self.backup("-", f"--stdin-name={name}", content=b"x"), "the name of standard input")
+            self.assert_refused(self.backup("-", f"--stdin-name={name}", content=b"x"), f"the name of standard input is not that of a file: '{name}'")
 
     def test_the_output_of_a_command(self):
         words = ("--stdin-from-command", "--stdin-name", "dump", "--")
