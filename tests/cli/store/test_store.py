@@ -72,7 +72,8 @@ class Store(StoreTest):
         ):  # fmt: skip
             self.assertEqual(self.store(*words, "--quiet"), "", words)
         (left,) = (json.loads(line) for line in self.store("snapshots", "--json").splitlines())
-        self.assertEqual(left["tags"], ["x", "rewrite"])
+        self.assertEqual(left["tags"], ["x"])
+        self.assertNotIn("empty", self.store("ls", "latest"))
         self.assertNotEqual(self.store("check", "-q", "--json"), "")  # what is asked for is printed
         self.assertIn("2 containers (2 of them read)", self.store("check", "--read-data"))
 
