@@ -30,7 +30,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.problems_with(files), [])
 
     def test_a_layer_may_not_include_what_is_above_or_beside(self):
-        for above, below in (("pipeline", "host"), ("cuda", "simd"), ("cli", "pipeline"), ("pipeline", "cli"), ("tests", "host")):
+        for above, below in (("pipeline", "host"), ("cuda", "simd"), ("store", "cluster"), ("cluster", "pipeline"), ("cli", "pipeline"), ("pipeline", "cli"), ("tests", "host")):
             files = {f"{above}/a.h": "", f"{below}/b.cc": f'#include "{above}/a.h"\n'}
             self.assertEqual(len(self.problems_with(files)), 1, (above, below))
 
