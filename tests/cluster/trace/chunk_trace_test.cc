@@ -1,0 +1,163 @@
+// Tests of chunk traces: what is written is read again, and traces that are damaged are refused with the place.
+#include <cutpoint/cluster/chunk_trace.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cluster/support/random_chunks.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using cluster::chunk_trace_reader;
+using cluster::chunk_trace_writer;
+using cluster::routed_chunk;
+
+struct traced_file {
+  std::string application;
+  std::uint32_t client;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> chunks;
+
+  bool operator==(const traced_file&) const = default;
+};
+
+std::string written(const std::vector<traced_file>& files) {
+  std::string bytes;
+  chunk_trace_writer writer([&](std::string_view more) {
+    bytes += more;
+    return status();
+  });
+  for (const traced_file& file : files) {
+    EXPECT_TRUE(writer.begin_file(file.application, file.client).ok());
+    for (const auto& [fingerprint, length] : file.chunks) writer.add({fingerprint, length});
+  }
+  EXPECT_TRUE(writer.finish().ok());
+  return bytes;
+}
+
+/// A source that gives at most `step` bytes at a time.
+class slow_source final : public source {
+ public:
+  slow_source(std::string_view bytes, std::size_t step) : rest_(bytes), step_(step) {}
+  result<std::size_t> read(std::span<std::uint8_t> destination) override {
+    const std::size_t count = std::min({destination.size(), step_, rest_.size()});
+    std::copy_n(rest_.begin(), count, destination.begin());
+    rest_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view rest_;
+  std::size_t step_;
+};
+
+/// Reads a trace to its end. The result is the status of the first failure.
+status read_all(std::string_view bytes, std::vector<traced_file>& files, std::size_t step = 1 << 20) {
+  slow_source source(bytes, step);
+  auto reader = chunk_trace_reader::open(source, "t");
+  if (!reader) return reader.error();
+  for (;;) {
+    const auto has_file = reader->next_file();
+    if (!has_file) return has_file.error();
+    if (!*has_file) return {};
+    files.push_back({reader->applications()[reader->application()], reader->client(), {}});
+    for (;;) {
+      const auto chunks = reader->next_chunks();
+      if (!chunks) return chunks.error();
+      if (chunks->empty()) break;
+      for (const routed_chunk& each : *chunks) files.back().chunks.emplace_back(each.fingerprint, each.length);
+    }
+  }
+}
+
+std::string message_of(std::string_view bytes) {
+  std::vector<traced_file> files;
+  return read_all(bytes, files).message();
+}
+
+std::vector<traced_file> random_files(splitmix64& random, std::size_t count) {
+  std::vector<traced_file> files;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t application = random.next() % 7;
+    files.push_back({std::string(1 + application * application * 7, static_cast<char>('a' + application)),
+                     static_cast<std::uint32_t>(random.next()),
+                     {}});
+    for (const routed_chunk& each : random_chunks(random, random.next() % 50)) {
+      files.back().chunks.emplace_back(each.fingerprint, each.length);
+    }
+  }
+  return files;
+}
+
+TEST(cluster_chunk_trace, is_read_as_it_was_written_however_its_bytes_come) {
+  splitmix64 random(1);
+  for (const std::size_t step : {1U, 5U, 12U, 1000U, 1'000'000U}) {
+    const auto files = random_files(random, step < 12 ? 20 : 400);
+    std::vector<traced_file> again;
+    ASSERT_EQ(read_all(written(files), again, step).message(), "");
+    EXPECT_EQ(again, files);
+  }
+}
+
+TEST(cluster_chunk_trace, may_have_no_file) {
+  std::vector<traced_file> files;
+  EXPECT_TRUE(read_all(written({}), files).ok());
+  EXPECT_TRUE(files.empty());
+}
+
+TEST(cluster_chunk_trace, skips_the_rest_of_a_file) {
+  splitmix64 random(2);
+  const auto files = random_files(random, 30);
+  const std::string bytes = written(files);
+  slow_source source(bytes, 100);
+  auto reader = chunk_trace_reader::open(source, "t");
+  ASSERT_TRUE(reader.ok());
+  for (const traced_file& each : files) {
+    ASSERT_TRUE(*reader->next_file());
+    EXPECT_EQ(reader->client(), each.client);
+  }
+  EXPECT_FALSE(*reader->next_file());
+}
+
+TEST(cluster_chunk_trace, that_is_cut_off_anywhere_is_refused) {
+  const std::string bytes = written({{"tar", 1, {{5, 6}, {7, 8}}}, {"disk images", 2, {{9, 10}}}});
+  EXPECT_EQ(message_of(bytes), "");
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::string message = message_of(bytes.substr(0, size));
+    if (size < 12) {
+      EXPECT_EQ(message, "t: is no chunk trace: it does not begin with CUTTRACE");
+    } else {
+      EXPECT_THAT(message, testing::HasSubstr("t: is cut off after ")) << size;
+    }
+  }
+  EXPECT_EQ(message_of(bytes + 'x'), "t: record 10 lies after the end");
+}
+
+TEST(cluster_chunk_trace, refuses_what_it_does_not_know_with_the_place) {
+  const std::string bytes = written({{"tar", 1, {{5, 6}}}});  // class, name, file, chunk, end
+  const auto changed = [&](std::size_t offset, char value) {
+    std::string copy = bytes;
+    copy[offset] = value;
+    return message_of(copy);
+  };
+  EXPECT_EQ(changed(0, 'X'), "t: is no chunk trace: it does not begin with CUTTRACE");
+  EXPECT_EQ(changed(8, 2), "t: has version 2 of the format for chunk traces, and only version 1 can be read");
+  EXPECT_EQ(changed(12, 9), "t: record 0 has the unknown kind 9");
+  EXPECT_EQ(changed(13, 0), "t: record 0 has the name of an application class with 0 bytes, and 1 to 255 are allowed");
+  EXPECT_EQ(changed(12 + 8, 1), "t: record 0 is a chunk outside a file");
+  EXPECT_EQ(changed(36 + 1, 4), "t: record 2 names the application class 4, and 1 are defined");
+  EXPECT_EQ(changed(60 + 1, 7), "t: record 4 is the end after 7 records");
+  EXPECT_EQ(message_of(bytes.substr(0, 36) + bytes.substr(12, 24) + bytes.substr(36)),
+            "t: record 4 follows a second definition of the application class 'tar'");
+}
+
+TEST(cluster_chunk_trace, writer_refuses_names_that_do_not_fit_and_passes_failures_on) {
+  chunk_trace_writer writer([](std::string_view) { return status(status_code::io_error, "full"); });
+  EXPECT_EQ(writer.begin_file("").message(), "the name of an application class has 1 to 255 bytes, not 0");
+  EXPECT_EQ(writer.begin_file(std::string(256, 'a')).message(),
+            "the name of an application class has 1 to 255 bytes, not 256");
+  EXPECT_TRUE(writer.begin_file(std::string(255, 'a')).ok());
+  EXPECT_EQ(writer.finish().message(), "full");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
