@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <cutpoint/fingerprint.h>
@@ -17,6 +18,9 @@ class bloom_filter {
   void add(const digest& content) noexcept;
   /// Returns false only for a digest that was not added.
   [[nodiscard]] bool may_have(const digest& content) const noexcept;
+
+  /// The bits, which a file may keep.
+  [[nodiscard]] std::span<std::uint64_t> words() noexcept { return words_; }
 
   [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
   [[nodiscard]] unsigned functions() const noexcept { return functions_; }

@@ -105,6 +105,8 @@ result<measured_index> open_index(const options& settings) {
     index.shards = std::move(*shards);
     return index;
   }
+  // LMDB gets lists of megabytes for each file and uses little of them. Mapped, the rest takes no memory.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 17);
   tablet_options tablets{
       .folder = settings.folder,
       .tablet_bytes = settings.tablet_kib * 1024,
@@ -133,7 +135,8 @@ void drop_from_memory(const std::string& folder) {
     if (!each.is_regular_file()) continue;
     const int file = ::open(each.path().c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) continue;  // it is only not dropped
-    ::fdatasync(file);
+    // What is not on the disk is not dropped.
+    ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
     ::close(file);
   }
@@ -166,6 +169,7 @@ status measure(const options& settings) {
           std::count(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(count), index_answer::present));
       done += count;
     }
+    const std::uint64_t memory_bytes = index->table().memory_bytes();
     const usage begin = used_so_far();
     if (index->shards) {
       if (status ended = index->shards->begin_next_session(); !ended.ok()) return ended;
@@ -178,12 +182,16 @@ status measure(const options& settings) {
                         {"size", index->table().size()},
                         {"major_faults", sum.major_faults},
                         {"read_bytes", sum.read_bytes},
-                        {"memory_bytes", index->table().memory_bytes()}};
+                        {"memory_bytes", memory_bytes}};
     if (index->tablets) {
       row.update(json_of(index->tablets->counts(), before));
       row.update(ordered_json{{"tablets", index->tablets->tablet_count()},
                               {"used_bytes", index->tablets->used_bytes()},
                               {"file_bytes", index->tablets->file_bytes()}});
+    } else {
+      const auto file_bytes = index->shards->disk_bytes();
+      if (!file_bytes) return file_bytes.error();
+      row["file_bytes"] = *file_bytes;
     }
     rounds.push_back(std::move(row));
   }
@@ -200,8 +208,6 @@ status measure(const options& settings) {
 }  // namespace cutpoint::bench
 
 int main(int argc, char** argv) {
-  // LMDB gets lists of megabytes for each file and uses little of them. Mapped, the rest takes no memory.
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 17);
   cutpoint::bench::options settings;
   CLI::App app("Measures lookups in PRUNE's fingerprint table and in a store's own index, and prints them as JSON.");
   app.add_option("FOLDER", settings.folder,

@@ -53,6 +53,17 @@ status shard_table::begin_next_session() {
   return open_session();
 }
 
+result<std::uint64_t> shard_table::disk_bytes() const {
+  std::uint64_t sum = 0;
+  for (const store::shard& each : writer_->shards.shards()) {
+    const auto bytes = objects_->size({store::object_kind::shard, each.id()});
+    if (!bytes) return bytes;
+    sum += *bytes + each.entry_count() * store::description_bytes +
+           each.container_count() * (store::trailer_bytes(0) + store::tail_bytes);
+  }
+  return sum;
+}
+
 status shard_table::look_up(std::span<const digest> digests, std::span<index_answer> answers) {
   records_.assign(digests.size(), std::nullopt);
   if (status located = writer_->shards.locate(store::record_kind::chunk, digests, records_); !located.ok())

@@ -29,8 +29,12 @@ class shard_table final : public fingerprint_index {
   status look_up(std::span<const digest> digests, std::span<index_answer> answers) override;
   status insert(std::span<const digest> digests, std::span<index_answer> answers) override;
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
-  /// Returns the bytes of the tables of containers that are in memory, without the shards' filters and directories.
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept override { return tables_->memory_bytes(); }
+  /// Returns the bytes of what is in memory of the shards, and of the tables of containers.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept override {
+    return writer_->shards.memory_bytes() + tables_->memory_bytes();
+  }
+  /// Returns the bytes of the shards' files, and of the tables in the containers.
+  [[nodiscard]] result<std::uint64_t> disk_bytes() const;
 
   /// Ends the session that inserts, and begins another one.
   [[nodiscard]] status begin_next_session();

@@ -25,6 +25,7 @@ class tablet {
   tablet& operator=(tablet&&) = delete;
 
   /// Errors of all: io_error, which names the file.
+  [[nodiscard]] status open();
   [[nodiscard]] result<bool> has(const digest& content);
   /// Calls a function with each digest, in their order.
   [[nodiscard]] status visit(const std::function<void(const digest&)>& visitor);
@@ -56,7 +57,6 @@ class tablet {
   using owned_transaction = std::unique_ptr<MDB_txn, transaction_closer>;
 
   [[nodiscard]] status failure(int error) const;
-  [[nodiscard]] status open();
   [[nodiscard]] status begin_writing();
   [[nodiscard]] status describe(MDB_txn* transaction);
 

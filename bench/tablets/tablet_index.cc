@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <utility>
 
@@ -35,6 +37,28 @@ std::string tablet_index::path_of(std::size_t number) const {
   return fmt::format("{}/tablet-{:06}", options_.folder, number);
 }
 
+std::string tablet_index::filter_path() const {
+  return fmt::format("{}/filter-{}-{}", options_.folder, filter_.bits(), filter_.functions());
+}
+
+/// Returns false if there is no such filter.
+bool tablet_index::read_filter() {
+  const std::span<char> bytes(reinterpret_cast<char*>(filter_.words().data()), filter_.words().size_bytes());
+  std::ifstream file(filter_path(), std::ios::binary);
+  return file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) && file.peek() == EOF;
+}
+
+status tablet_index::write_filter() {
+  if (size_of_file_ == size_) return {};
+  const auto bytes = std::as_bytes(filter_.words());
+  std::ofstream file(filter_path(), std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) return {status_code::io_error, filter_path() + " cannot be written", errno};
+  size_of_file_ = size_;
+  return {};
+}
+
 void tablet_index::add_tablet() {
   const std::size_t number = by_creation_.size();
   const bool is_at_end = options_.order == tablet_order::linear;
@@ -43,13 +67,16 @@ void tablet_index::add_tablet() {
 }
 
 status tablet_index::load() {
+  const bool has_filter = read_filter();
   while (std::filesystem::exists(path_of(by_creation_.size()))) {
     add_tablet();
     tablet& last = by_creation_.back()->table;
-    if (status visited = last.visit([this](const digest& each) { filter_.add(each); }); !visited.ok()) return visited;
+    const status read = has_filter ? last.open() : last.visit([this](const digest& each) { filter_.add(each); });
+    if (!read.ok()) return read;
     size_ += last.size();
     if (status closed = last.close(); !closed.ok()) return closed;
   }
+  if (has_filter) size_of_file_ = size_;
   return {};
 }
 
@@ -107,7 +134,9 @@ status tablet_index::insert_new(const digest& content) {
     if (!by_creation_.empty()) {
       tablet& full = by_creation_.back()->table;
       if (full.is_open()) --open_count_;
-      if (status finished = full.finish(); !finished.ok()) return finished;
+      // What is not open leaves the page cache where that is bounded.
+      const status ended = options_.most_open == 0 ? full.finish() : full.close();
+      if (!ended.ok()) return ended;
     }
     add_tablet();
   }
@@ -142,7 +171,7 @@ status tablet_index::close() {
     if (status closed = each.table.close(); !closed.ok()) return closed;
   }
   open_count_ = 0;
-  return {};
+  return write_filter();
 }
 
 std::uint64_t tablet_index::memory_bytes() const noexcept {

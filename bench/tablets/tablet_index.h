@@ -50,7 +50,8 @@ struct tablet_counts {
 class tablet_index final : public fingerprint_index {
  public:
   explicit tablet_index(tablet_options options);
-  /// Adds the tablets that the folder has from another index, of which `order` and `tablet_bytes` were the same. Only at first.
+  /// Adds the tablets that the folder has from another index, of which `order` and `tablet_bytes` were the same, and its filter if that
+  /// was like this one. Only at first.
   [[nodiscard]] status load();
 
   status look_up(std::span<const digest> digests, std::span<index_answer> answers) override;
@@ -59,7 +60,7 @@ class tablet_index final : public fingerprint_index {
   /// Returns the bytes of the filter and the list, without the pages of open tablets.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept override;
 
-  /// Closes all tablets, which drops them from memory.
+  /// Closes all tablets, which drops them from memory, and writes the filter.
   [[nodiscard]] status close();
 
   [[nodiscard]] const tablet_counts& counts() const noexcept { return counts_; }
@@ -82,7 +83,10 @@ class tablet_index final : public fingerprint_index {
   void move_to_head(position hit);
   [[nodiscard]] status insert_new(const digest& content);
   void add_tablet();
+  [[nodiscard]] bool read_filter();
+  [[nodiscard]] status write_filter();
   [[nodiscard]] std::string path_of(std::size_t number) const;
+  [[nodiscard]] std::string filter_path() const;
 
   tablet_options options_;
   bloom_filter filter_;
@@ -91,6 +95,7 @@ class tablet_index final : public fingerprint_index {
   std::size_t open_count_ = 0;
   std::uint64_t uses_ = 0;
   std::uint64_t size_ = 0;
+  std::uint64_t size_of_file_ = 0;  ///< how many digests the filter's file has
   tablet_counts counts_;
 };
 

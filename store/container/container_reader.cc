@@ -8,9 +8,6 @@ namespace cutpoint::store {
 
 namespace {
 
-/// The bytes at the end of a container that are read at once. They contain the whole trailer of most containers.
-constexpr std::uint64_t first_read_bytes = 64 * KiB;
-
 std::string container_path(const std::string& id) { return path_of({object_kind::container, id}); }
 
 seal_tag tag_at(byte_span bytes, std::size_t position) {
@@ -36,13 +33,12 @@ result<container_footer> open_footer(sealer& seals, byte_span tail, std::uint64_
   return damage(container_path(id), "its footer is wrong");
 }
 
-result<container_table> open_trailer(sealer& seals, std::vector<std::uint8_t> trailer, const container_footer& footer,
+/// Opens a trailer in place.
+result<container_table> open_trailer(sealer& seals, std::span<std::uint8_t> trailer, const container_footer& footer,
                                      const std::string& id, const object_salt& salt) {
-  const std::size_t fields_bytes = trailer.size() - tag_bytes;
-  const seal_tag tag = tag_at(trailer, fields_bytes);
-  trailer.resize(fields_bytes);
-  if (seals.open(sealed_content::trailer, footer.trailer_position, trailer, tag)) {
-    if (auto records = decode_trailer(trailer, footer)) {
+  const auto fields = trailer.first(trailer.size() - tag_bytes);
+  if (seals.open(sealed_content::trailer, footer.trailer_position, fields, tag_at(trailer, fields.size()))) {
+    if (auto records = decode_trailer(fields, footer)) {
       return container_table{id, salt, std::move(*records), footer.total_bytes};
     }
   }
@@ -86,30 +82,30 @@ status read_and_open(storage& objects, const container_table& table, const place
 
 }  // namespace
 
-result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key) {
-  const object_name name{object_kind::container, id};
-  const auto total_bytes = objects.size(name);
-  if (!total_bytes) return total_bytes.error();
-  if (*total_bytes < tail_bytes || *total_bytes > largest_container_bytes) {
+result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
+                                             std::uint64_t first_read_bytes) {
+  const auto object = objects.open({object_kind::container, id});
+  if (!object) return object.error();
+  const std::uint64_t total_bytes = (*object)->size();
+  if (total_bytes < tail_bytes || total_bytes > largest_container_bytes) {
     return damage(container_path(id), "its length is impossible");
   }
-  std::vector<std::uint8_t> end(std::min(*total_bytes, first_read_bytes));
-  const std::uint64_t end_position = *total_bytes - end.size();
-  if (status read = objects.read(name, end_position, end); !read.ok()) return read;
+  std::vector<std::uint8_t> end(std::clamp<std::uint64_t>(first_read_bytes, tail_bytes, total_bytes));
+  const std::uint64_t end_position = total_bytes - end.size();
+  if (status read = (*object)->read(end_position, end); !read.ok()) return read;
   const byte_span tail = byte_span(end).last(tail_bytes);
   const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
   if (!header) return header.error();
   const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
-  const auto footer = open_footer(*seals, tail, *total_bytes, id);
+  const auto footer = open_footer(*seals, tail, total_bytes, id);
   if (!footer) return footer.error();
-  std::vector<std::uint8_t> trailer(trailer_bytes(footer->record_count));
-  if (footer->trailer_position >= end_position) {
-    std::copy_n(end.begin() + static_cast<std::ptrdiff_t>(footer->trailer_position - end_position), trailer.size(),
-                trailer.begin());
-  } else if (status read = objects.read(name, footer->trailer_position, trailer); !read.ok()) {
-    return read;
+  if (footer->trailer_position < end_position) {
+    std::vector<std::uint8_t> begin(end_position - footer->trailer_position);
+    if (status read = (*object)->read(footer->trailer_position, begin); !read.ok()) return read;
+    end.insert(end.begin(), begin.begin(), begin.end());
   }
-  return open_trailer(*seals, std::move(trailer), *footer, id, header->salt);
+  const auto trailer = std::span(end).last(total_bytes - footer->trailer_position);
+  return open_trailer(*seals, trailer.first(trailer_bytes(footer->record_count)), *footer, id, header->salt);
 }
 
 result<container_table> decode_container_table(byte_span container, const std::string& id, const seal_key& key) {
@@ -122,8 +118,9 @@ result<container_table> decode_container_table(byte_span container, const std::s
   const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
   const auto footer = open_footer(*seals, tail, container.size(), id);
   if (!footer) return footer.error();
-  const byte_span trailer = container.subspan(footer->trailer_position, trailer_bytes(footer->record_count));
-  return open_trailer(*seals, {trailer.begin(), trailer.end()}, *footer, id, header->salt);
+  const byte_span sealed = container.subspan(footer->trailer_position, trailer_bytes(footer->record_count));
+  std::vector<std::uint8_t> trailer(sealed.begin(), sealed.end());
+  return open_trailer(*seals, trailer, *footer, id, header->salt);
 }
 
 result<byte_span> record_opener::open_payload(const placed_record& place, std::span<std::uint8_t> record) const {

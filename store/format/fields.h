@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,8 +59,13 @@ class field_reader {
   [[nodiscard]] Number number() noexcept {
     const byte_span field = take(sizeof(Number));
     if (field.empty()) return 0;
+    if constexpr (std::endian::native == std::endian::little) {  // compilers do not make one load of the loop
+      Number value;
+      std::memcpy(&value, field.data(), sizeof value);
+      return value;
+    }
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < sizeof(Number); ++i) value |= std::uint64_t{field[i]} << (8 * i);  // one load
+    for (std::size_t i = 0; i < sizeof(Number); ++i) value |= std::uint64_t{field[i]} << (8 * i);
     return static_cast<Number>(value);
   }
   template <std::size_t Count>

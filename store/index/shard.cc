@@ -71,6 +71,12 @@ class shard::filter_table {
     filter.store(bytes.data(), std::memory_order_release);
     return bytes.data();
   }
+  [[nodiscard]] std::uint64_t memory_bytes() {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t sum = filters_.capacity() * sizeof(loaded_filter);
+    for (const loaded_filter& each : filters_) sum += each.bytes.capacity();
+    return sum;
+  }
 
  private:
   struct loaded_filter {
@@ -162,6 +168,11 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
 std::optional<fuse_filter> shard::filter_of(std::size_t index) const {
   const std::uint8_t* const fingerprints = filters_->find(*object_, index, partitions_[index]);
   return fingerprints == nullptr ? std::nullopt : std::optional(fuse_filter(partitions_[index].shape, fingerprints));
+}
+
+std::uint64_t shard::memory_bytes() const {
+  return containers_.capacity() * sizeof(shard_container) + partitions_.capacity() * sizeof(partition) +
+         filters_->memory_bytes();
 }
 
 bool shard::may_contain(std::uint64_t prefix) const {

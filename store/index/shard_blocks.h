@@ -1,6 +1,7 @@
 // A bounded cache of blocks of shards' entries.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,11 @@ class shard_blocks {
     slot->position = position;
     slot->count = count;
     return slot->bytes.data();
+  }
+
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    const auto blocks = std::ranges::count_if(slots_, [](const auto& slot) { return slot != nullptr; });
+    return slots_.size() * sizeof slots_[0] + static_cast<std::size_t>(blocks) * sizeof(block);
   }
 
  private:

@@ -317,6 +317,12 @@ std::vector<shard_container> shard_index::containers() const {
   return all;
 }
 
+std::uint64_t shard_index::memory_bytes() const {
+  std::uint64_t bytes = blocks_.memory_bytes();
+  for (const shard& each : shards_) bytes += each.memory_bytes();
+  return bytes;
+}
+
 std::uint64_t shard_index::entry_count() const noexcept {
   std::uint64_t count = 0;
   for (const shard& each : shards_) count += each.entry_count();

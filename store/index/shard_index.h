@@ -76,12 +76,14 @@ class shard_index {
   [[nodiscard]] std::vector<shard_container> containers() const;
   [[nodiscard]] std::uint64_t entry_count() const noexcept;
   [[nodiscard]] const std::vector<std::string>& damaged_shards() const noexcept { return damaged_; }
+  /// Returns the bytes of memory that the shards and the cache of their blocks take, without `tables()`.
+  [[nodiscard]] std::uint64_t memory_bytes() const;
   /// Returns the number of lookups that were answered by the next record of a container.
   [[nodiscard]] std::uint64_t sequential_hits() const noexcept { return sequential_hits_; }
 
  private:
   shard_index(storage& objects, seal_kind seal, table_cache& tables)
-      : objects_(&objects), seal_(seal), tables_(&tables) {}
+      : objects_(&objects), seal_(seal), tables_(&tables), blocks_(tables.limit_bytes() / tables_over_blocks) {}
 
   /// An entry of a shard with the prefix that is looked for.
   struct candidate {
@@ -99,6 +101,9 @@ class shard_index {
   [[nodiscard]] status find_candidates(const digest& content, std::uint64_t hint, std::size_t asked);
   [[nodiscard]] result<std::optional<found_record>> confirm(const candidate& possible, record_kind kind,
                                                             const digest& content);
+
+  /// The cache of tables has so many times the memory of that of blocks, of which few are read as long as chunks follow each other.
+  static constexpr std::size_t tables_over_blocks = 8;
 
   storage* objects_;
   seal_kind seal_;

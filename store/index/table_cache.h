@@ -16,7 +16,8 @@
 
 namespace cutpoint::store {
 
-/// Thread-safe. `objects` and the key must outlive the cache.
+/// The first read of a table has the length of the table that was read last, since containers of a store are much alike. So tables
+/// of any length mostly take one ranged read. Thread-safe. `objects` and the key must outlive the cache.
 class table_cache {
  public:
   static constexpr std::size_t usual_bytes = 64 * MiB;  ///< for one operation on a store
@@ -32,6 +33,7 @@ class table_cache {
   void forget(const std::string& id);
 
   [[nodiscard]] const seal_key& key() const noexcept { return key_; }
+  [[nodiscard]] std::size_t limit_bytes() const noexcept { return limit_bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const;
   /// Returns the number of tables that were read.
   [[nodiscard]] std::uint64_t reads() const;
@@ -46,7 +48,8 @@ class table_cache {
   const seal_key& key_;
   std::size_t limit_bytes_;
   const std::set<container_name> ignored_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  ///< for everything below
+  std::uint64_t first_read_bytes_ = usual_first_read_bytes;
   std::list<cached_table> recent_;  ///< the one used last is the first
   std::map<container_name, std::list<cached_table>::iterator> by_name_;
   std::size_t used_bytes_ = 0;

@@ -243,6 +243,7 @@ result<std::vector<write_session::chunk_answer>> write_session::look_up(std::spa
   const std::lock_guard lock(mutex_);
   if (status located = locate_chunks(chunks); !located.ok()) return located;
   std::vector<chunk_answer> results;
+  results.reserve(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) results.push_back(answer(chunks[i], located_[i]));
   return results;
 }

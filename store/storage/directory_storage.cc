@@ -165,6 +165,8 @@ class directory_storage final : public storage {
     if (!file) return file.error();
     const auto size = (*file)->size();
     if (!size) return size.error();
+    // Entries of shards are read in the order of digests, in blocks.
+    if (name.kind == object_kind::shard) (*file)->expect_random_reads();
     return std::unique_ptr<object_reader>(std::make_unique<directory_object_reader>(std::move(*file), *size));
   }
   result<std::vector<std::string>> list(object_kind kind, std::string_view prefix) override {

@@ -22,6 +22,8 @@ class open_file {
   [[nodiscard]] virtual result<std::uint64_t> size() = 0;
   /// Fills `destination`. Errors: as `storage::read`.
   [[nodiscard]] virtual status read(std::uint64_t offset, std::span<std::uint8_t> destination) = 0;
+  /// Says that reads have no order, so that the system reads nothing ahead. Only a hint.
+  virtual void expect_random_reads() noexcept {}
 };
 
 /// Files below one root folder. Paths are relative to it, and the root itself is "". Thread-safe. Errors: io_error with

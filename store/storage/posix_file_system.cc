@@ -78,6 +78,7 @@ class posix_file final : public open_file {
     }
     return {};
   }
+  void expect_random_reads() noexcept override { ::posix_fadvise(descriptor_.number(), 0, 0, POSIX_FADV_RANDOM); }
 
  private:
   file_descriptor descriptor_{-1};

@@ -38,6 +38,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store and --tablets, and of each definition, of which 0 measures no times (5)")
     parser.add_argument("--tablets", action="store_true", help=f"measure PRUNE's tablets first, and keep it in {tablet_runs.FILE}")
+    parser.add_argument("--only", action="append", default=[], choices=tablet_runs.GROUPS, help="measure these jobs of --tablets alone, and keep the others")
     parser.add_argument("--fair", action="store_true", help=f"search sizes with means near SeqCDC's 16 KB first, and keep them in {fair_runs.FILE}")
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store (/dev/shm)")
     parser.add_argument("--disk", type=Path, metavar="DIR", default=ROOT / "build", help="folder on a disk for the tables of --tablets (build/)")
@@ -74,7 +75,8 @@ def measure(options: argparse.Namespace) -> None:
         compared = definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log)
         (options.pages / definition_runs.FILE).write_text(definition_runs.text_of(compared), encoding="utf-8")
     if options.tablets:
-        measurements = tablet_runs.measure(options.build, options.disk, options.rounds, log)
+        known = stored_json(options.pages / tablet_runs.FILE)
+        measurements = tablet_runs.measure(options.build, options.disk, options.rounds, log, only=options.only, known=known)
         (options.pages / tablet_runs.FILE).write_text(tablet_runs.text_of(measurements), encoding="utf-8")
 
 

@@ -2,16 +2,19 @@
 
 Each first backup fills a table where memory is not bounded. What is measured then begins with that table on the disk alone: the same backup
 again, and one of new fingerprints. Times of slow ones are those of their first seconds.
+
+`only` measures some groups of jobs, and keeps what was measured of the others.
 """
 
 import hashlib
 import json
+import os
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +22,7 @@ from experiments import memory_limit
 from experiments.papers.json_lines import lines_of
 
 FILE = "prune-tablets.json"  # beside the pages
-FINGERPRINTS = 5_000_000
+FINGERPRINTS = 4_000_000
 ORDERS = ("single", "linear", "lru", "lru-list", "lru-creation")
 SHARDS = "shards"
 TABLET_KIB = tuple(512 * half for half in range(1, 28))  # 0.5 to 13.5 MB, as in figure 13
@@ -28,7 +31,9 @@ FILTER_BITS = (0, 2, 4, 6, 8, 12, 16)
 USUAL_BITS = 8
 ROUNDS_OF_GROWTH = 10
 SIZES = (0.1, 0.3, 1, 3, 10)  # of the one table's file, over the memory
-SECONDS = 20  # of a backup
+SMALL_LIMIT = 24_000_000  # bytes of memory for these
+OPEN = (1, 4, 16, 64)  # tablets, where their number is bounded
+SECONDS = 2  # of a backup; what is slower is measured at its beginning
 SMALLEST_SHARE = 5  # the shards' second limit is this share of the first
 
 
@@ -40,6 +45,7 @@ class Job:
     backup: str = "same"
     tablet_kib: int = BEST_KIB
     filter_bits: int = USUAL_BITS
+    most_open: int = 0  # all
     fingerprints: int = FINGERPRINTS
     limit: str = "quarter"  # of the file of the one table; or `fifth` of that, or bytes
 
@@ -61,6 +67,10 @@ def by_tablet_size() -> Iterator[Job]:
 
 def by_filter() -> Iterator[Job]:
     yield from (Job("lru", backup, filter_bits=bits) for bits in FILTER_BITS for backup in ("new", "same"))
+
+
+def by_open_tablets() -> Iterator[Job]:
+    yield from (Job("lru", backup, most_open=count) for count in OPEN for backup in ("new", "same"))
 
 
 def growth() -> Iterator[Job]:
@@ -87,8 +97,8 @@ class Tables:
         self._filled: tuple | None = None
 
     def _run(self, folder: Path, job: Job, limit: int | None, *words: object) -> list[dict]:
-        settings = ["--index", job.index, "--fingerprints", job.fingerprints, "--tablet-kib", job.tablet_kib, "--filter-bits", job.filter_bits]
-        done = memory_limit.run([*map(str, [self.program, folder, *settings, "--table-cache-kib", 1024, *words])], limit)
+        settings = ["--index", job.index, "--fingerprints", job.fingerprints, "--tablet-kib", job.tablet_kib, "--filter-bits", job.filter_bits, "--open", job.most_open]
+        done = memory_limit.run([*map(str, [self.program, folder, *settings, "--table-cache-kib", 512, *words])], limit)
         if done.returncode == -signal.SIGKILL:
             raise Killed(f"{job.name}: needs more than {limit} bytes of memory")
         if done.returncode != 0:
@@ -105,23 +115,41 @@ class Tables:
         """Fills a table by a first backup, unless the last job had the same, and returns what that took."""
         key = (job.index, job.tablet_kib, job.filter_bits, job.fingerprints)
         if not self._filled or self._filled[0] != key:
-            (first,) = self._run(self._new_folder("table"), job, None, "--rounds", 1)
+            (first,) = self._run(self._new_folder("table"), replace(job, most_open=0), None, "--rounds", 1)
             self._filled = (key, first)
         return self._filled[1]
 
-    def measure(self, job: Job, limit: int) -> list[dict]:
-        """The rounds of a job. Those that add fingerprints work on a copy of the table."""
+    def _copy(self, table: Path, job: Job) -> Path:
+        """Copies a table, of which only the newest tablet and the filter are ever changed, and drops the copy from memory."""
+        newest = max(table.glob("tablet-*"), default=None)
+
+        def copy(source: str, target: str) -> None:
+            is_changed = Path(source) == newest or Path(source).name.startswith("filter-")
+            (shutil.copy2 if is_changed else os.link)(source, target)
+
+        folder = self.scratch / "copy"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(table, folder, copy_function=copy)
+        self._run(folder, job, None, "--rounds", 0)
+        return folder
+
+    def _ask(self, job: Job, limit: int | None, table: Path, number: int, *words: object) -> dict:
+        """Measures backup `number` where memory is bounded. What adds fingerprints works on a copy."""
+        folder = self._copy(table, job) if "--changed" in words else table
+        (entry,) = self._run(folder, job, limit, "--first-round", number, "--rounds", 1, "--seconds", SECONDS, *words)
+        return entry
+
+    def measure(self, job: Job, limit: int | None, times: int = 1) -> list[dict]:
+        """The medians of a job's rounds. Raises Killed."""
         if job.backup == "growth":
-            return self._run(self._new_folder("growing"), job, limit, "--rounds", ROUNDS_OF_GROWTH, "--changed", 0.9, "--seconds", SECONDS)
+            table, words, entries = self._new_folder("growing"), ("--changed", 0.9), []
+            for number in range(ROUNDS_OF_GROWTH):
+                entries.append(median([self._ask(job, limit, table, number, *words) for _ in range(times)]))
+                self._run(table, job, None, "--first-round", number, "--rounds", 1, *words)
+            return entries
         self.fill(job)
-        folder = self.scratch / "table"
-        if job.backup == "new":
-            folder = self.scratch / "copy"
-            shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(self.scratch / "table", folder)
-            self._run(folder, job, None, "--rounds", 0)  # drops the copy from memory
         words = {"same": [], "new": ["--changed", 1], "scattered": ["--scattered"]}[job.backup]
-        return self._run(folder, job, limit, "--first-round", 1, "--rounds", 1, "--seconds", SECONDS, *words)
+        return [median([self._ask(job, limit, self.scratch / "table", 1, *words) for _ in range(times)])]
 
 
 def median(rounds: list[dict]) -> dict:
@@ -133,27 +161,46 @@ def median(rounds: list[dict]) -> dict:
 text_of = partial(lines_of, depth=2)  # a line for each job
 
 
-def measure(build: Path, scratch: Path, rounds: int, log: Callable[[str], None], fingerprints: int = FINGERPRINTS) -> dict:
-    """Everything. Raises memory_limit.Unlimited, RuntimeError if a program fails."""
+def groups(single: dict, fingerprints: int) -> dict[str, Iterable[Job]]:
+    """The jobs, by the tables of the page that have them."""
+    return {
+        "orders": orders(),
+        "open": by_open_tablets(),
+        "tablet-sizes": by_tablet_size(),
+        "filter": by_filter(),
+        "growth": growth(),
+        "table-sizes": by_table_size(SMALL_LIMIT, single["file_bytes"] / fingerprints),
+    }
+
+
+GROUPS = ("orders", "open", "tablet-sizes", "filter", "growth", "table-sizes")
+
+
+def measure(
+    build: Path, scratch: Path, rounds: int, log: Callable[[str], None], fingerprints: int = FINGERPRINTS, only: Iterable[str] = (), known: dict | None = None
+) -> dict:  # fmt: skip
+    """Everything, or the groups of jobs `only`, beside what is `known`. Raises memory_limit.Unlimited, RuntimeError if a program fails."""
     program = build / "bench/cutpoint_tablets"
+    known = known if only and known else {}
+    entries: dict[str, list[dict]] = dict(known.get("jobs", {}))
+    killed = set(known.get("killed", ()))
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         tables = Tables(program, Path(folder))
         log("filling the one table")
-        single = tables.fill(Job("single", fingerprints=fingerprints))
+        single = known.get("single") or tables.fill(Job("single", fingerprints=fingerprints))
         quarter = single["file_bytes"] // 4
         limits = {"quarter": quarter, "fifth": quarter // SMALLEST_SHARE}
-        small = by_table_size(quarter // 4, single["file_bytes"] / fingerprints)
-        jobs = dict.fromkeys([*orders(), *by_tablet_size(), *by_filter(), *growth(), *small])
-        entries: dict[str, list[dict]] = {}
+        jobs = dict.fromkeys(job for name, group in groups(single, fingerprints).items() if not only or name in only for job in group)
         for job in jobs:
-            scaled = job if fingerprints == FINGERPRINTS else Job(**asdict(job) | {"fingerprints": max(1000, job.fingerprints * fingerprints // FINGERPRINTS)})
+            scaled = job if fingerprints == FINGERPRINTS else replace(job, fingerprints=max(1000, job.fingerprints * fingerprints // FINGERPRINTS))
             log(f"measuring {job.name}")
+            entries.pop(job.name, None)
+            killed.discard(job.name)
             try:
-                runs = [tables.measure(scaled, limits.get(job.limit) or int(job.limit)) for _ in range(rounds)]
-            except Killed as killed:
-                log(str(killed))  # a dash in the tables
-                continue
-            entries[job.name] = [median([run[number] for run in runs]) for number in range(len(runs[0]))]
+                entries[job.name] = tables.measure(scaled, limits.get(job.limit) or int(job.limit), rounds)
+            except Killed as why:
+                log(str(why))
+                killed.add(job.name)
     info = json.loads(subprocess.run([build / "cli/cutpoint", "info", "--json"], capture_output=True, text=True, check=True).stdout)
     return {
         "processor": info["machine"]["processor_model"],
@@ -162,6 +209,7 @@ def measure(build: Path, scratch: Path, rounds: int, log: Callable[[str], None],
         "fingerprints": fingerprints,
         "limits": limits,
         "single": single,
-        "small_limit": quarter // 4,
+        "small_limit": SMALL_LIMIT,
+        "killed": sorted(killed),
         "jobs": entries,
     }

@@ -6,7 +6,7 @@ from functools import partial
 from experiments.papers.claim import add_claim, at_least, at_most, each
 from experiments.papers.evidence import Evidence, ratio
 from experiments.papers.tables import DASH, Rows, lines, percent, plain, table, times
-from experiments.papers.tablet_runs import BEST_KIB, FILTER_BITS, ROUNDS_OF_GROWTH, SHARDS, SIZES, TABLET_KIB, ORDERS, Job, growth, by_table_size
+from experiments.papers.tablet_runs import BEST_KIB, FILTER_BITS, OPEN, ROUNDS_OF_GROWTH, SHARDS, SIZES, TABLET_KIB, ORDERS, Job, growth, by_table_size
 
 NAMES = {"single": "single", "linear": "linear", "lru": "LRU", "lru-list": "LRU, next in the list", "lru-creation": "LRU, created next", SHARDS: "the store's shards"}
 
@@ -17,6 +17,11 @@ def rounds(evidence: Evidence, job: Job) -> list[dict]:
 
 def row(evidence: Evidence, job: Job) -> dict | None:
     return next(iter(rounds(evidence, job)), None)
+
+
+def killed(evidence: Evidence, *jobs: Job) -> str:
+    """What a row says of jobs that needed more memory than they were allowed."""
+    return ", killed" if any(job.name in evidence.tablets.get("killed", ()) for job in jobs) else ""
 
 
 def speed(entry: dict | None) -> float | None:
@@ -67,7 +72,7 @@ def figure_15(evidence: Evidence) -> Rows:
         printed = [plain(number, 1) for number in PAPER_MB.get(job.index, (None, None))]
         new, same = (row(evidence, Job(job.index, backup, limit=job.limit)) for backup in ("new", "same"))
         examined = [plain(per_lookup(same, key), 2) for key in ("examined", "pages")]
-        name = NAMES[job.index] + (", a fifth of the memory" if job.limit == "fifth" else "")
+        name = NAMES[job.index] + (", a fifth of the memory" if job.limit == "fifth" else "") + killed(evidence, job)
         yield [name, *printed, thousands(speed(new)), thousands(speed(same)), *examined, plain(pages_read(same), 3)]
 
 
@@ -106,7 +111,22 @@ def sizes(evidence: Evidence) -> Rows:
         local_lru, scattered_lru, local, scattered = (speed(row(evidence, job)) for job in of_size)
         near, far = times(ratio(local, local_lru)), times(ratio(scattered, scattered_lru))
         cells = [thousands(local_lru), thousands(local), near, thousands(scattered_lru), thousands(scattered), far]
-        yield [f"{share:g}×", plain(of_size[0].fingerprints, 0), *cells]
+        yield [f"{share:g}×" + killed(evidence, *of_size), plain(of_size[0].fingerprints, 0), *cells]
+
+
+@table("prune-tablets-bytes", "", "bytes a fingerprint in memory", "on the disk")
+def bytes_each(evidence: Evidence) -> Rows:
+    for index in ("single", "lru", SHARDS):
+        new = row(evidence, Job(index, "new"))
+        cells = [plain(new and new[key] / new["size"], 1) for key in ("memory_bytes", "file_bytes")]
+        yield [NAMES[index], *cells]
+
+
+@table("prune-tablets-open", "open tablets", "µs a lookup, new", "same", "files opened a lookup, same", "pages read a lookup, same")
+def open_tablets(evidence: Evidence) -> Rows:
+    for count in (*OPEN, 0):
+        new, same = (row(evidence, Job("lru", backup, most_open=count)) for backup in ("new", "same"))
+        yield [str(count or "all"), microseconds(speed(new)), microseconds(speed(same)), plain(per_lookup(same, "openings"), 5), plain(pages_read(same), 3)]
 
 
 claim = partial(add_claim, "PRUNE", page="prune-tablets.md")

@@ -61,20 +61,34 @@ class Runs(unittest.TestCase):
         try:
             self.assertEqual(memory_limit.run(words, 400_000_000).stdout, "200000000\n")
             self.assertEqual(memory_limit.run(words, 50_000_000).returncode, -9)
-            with self.assertRaisesRegex(Killed, "lru same 1536 8 10000 quarter: needs more than 1000000 bytes of memory"):
+            with self.assertRaisesRegex(Killed, "lru same 1536 8 0 10000 quarter: needs more than 1000000 bytes of memory"):
                 self.tables.measure(Job("lru", fingerprints=COUNT), 1_000_000)
         except memory_limit.Unlimited as why:
             self.skipTest(str(why))
 
+    def test_a_measurement_of_some_jobs_keeps_the_others(self):
+        try:
+            with memory_limit.group(1 << 30):
+                pass
+        except memory_limit.Unlimited as why:
+            self.skipTest(str(why))
+        known = {"single": {"file_bytes": 4 << 30}, "killed": ["another"], "jobs": {"one": [1]}}
+        measured = tablet_runs.measure(BUILD, self.folder, 1, lambda _: None, fingerprints=COUNT, only=["open"], known=known)
+        self.assertEqual(set(measured["jobs"]), {"one", *(job.name for job in tablet_runs.by_open_tablets())})
+        self.assertEqual((measured["killed"], measured["single"]), (["another"], known["single"]))
+        bounded = measured["jobs"][Job("lru", most_open=1).name][0]
+        self.assertEqual((bounded["tablets"], bounded["openings"]), (1, 1))
+
     def test_a_failure_names_the_job(self):
         (self.folder / "table").mkdir()
-        with self.assertRaisesRegex(RuntimeError, "lru same 1 8 10000 quarter: --tablet-kib"):
+        with self.assertRaisesRegex(RuntimeError, "lru same 1 8 0 10000 quarter: --tablet-kib"):
             self.tables.measure(Job("lru", tablet_kib=1, fingerprints=COUNT), None)
 
 
 def entry(lookups_per_second: float, tablets_each: float = 1.0, **facts) -> dict:
     return {
         "seconds": 10, "lookups": 10 * lookups_per_second, "present": 0, "size": 1, "read_bytes": 4096 * lookups_per_second, "tablets": 7,
+        "memory_bytes": 2, "file_bytes": 50, "openings": lookups_per_second,
         "examined": 10 * lookups_per_second * tablets_each, "pages": 30 * lookups_per_second * tablets_each, "false_positives": lookups_per_second,
     } | facts  # fmt: skip
 
@@ -82,12 +96,12 @@ def entry(lookups_per_second: float, tablets_each: float = 1.0, **facts) -> dict
 class Pages(unittest.TestCase):
     def setUp(self):
         speeds = {"single": 1000, "linear": 9000, "lru": 20_000, "lru-list": 20_000, "lru-creation": 21_000, SHARDS: 200_000}
-        jobs = {job.name: [entry(speeds[job.index])] for job in [*tablet_runs.orders(), *tablet_runs.by_tablet_size(), *tablet_runs.by_filter()]}
+        jobs = {job.name: [entry(speeds[job.index])] for job in [*tablet_runs.orders(), *tablet_runs.by_open_tablets(), *tablet_runs.by_tablet_size(), *tablet_runs.by_filter()]}
         for job in tablet_runs.growth():
             jobs[job.name] = [entry(20_000 / number, number) for number in range(1, tablet_runs.ROUNDS_OF_GROWTH + 1)]
         measured = {
             "processor": "p", "version": "v", "rounds": 5, "fingerprints": 5_000_000, "limits": {"quarter": 60_000_000, "fifth": 12_000_000},
-            "single": {"file_bytes": 240_000_000}, "small_limit": 15_000_000, "jobs": jobs,
+            "single": {"file_bytes": 240_000_000}, "small_limit": 15_000_000, "killed": [], "jobs": jobs,
         }  # fmt: skip
         self.evidence = Evidence({}, None, {}, Stored({}), tablets=measured)
         self.nothing = Evidence({}, None, {}, Stored({}))
@@ -100,6 +114,15 @@ class Pages(unittest.TestCase):
         self.assertIn("| single | 2.8 | 3.3 | 1.0 | 1.0 | 1.00 | 3.00 | 0.100 |", rows)
         self.assertIn("| the store's shards, a fifth of the memory | – | – | – | 200.0 | 1.00 | 3.00 | 0.100 |", rows)
         self.assertEqual(len(TABLES["prune-tablets-figure-13"](self.evidence)), 2 + 27)
+        self.assertIn("| LRU | 2.0 | 50.0 |", TABLES["prune-tablets-bytes"](self.evidence))
+        self.assertIn("| 4 | 50.00 | 50.00 | 0.10000 | 0.100 |", TABLES["prune-tablets-open"](self.evidence))
+
+    def test_a_row_says_that_a_run_was_killed(self):
+        measured = self.evidence.tablets
+        job = Job(SHARDS, limit="fifth")
+        del measured["jobs"][job.name]
+        measured["killed"] = [job.name]
+        self.assertIn("| the store's shards, a fifth of the memory, killed | – | – | – | – | – | – | – |", TABLES["prune-tablets-figure-15"](self.evidence))
 
     def test_claims_are_judged_by_their_rules(self):
         claims = [claim for claim in CLAIMS if claim.page == "prune-tablets.md"]

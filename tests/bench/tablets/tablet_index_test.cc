@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -187,6 +188,40 @@ TEST_F(six_tablets, prefetching_moves_the_one_created_next) {
   EXPECT_THAT(index.order(), ElementsAre(1, 2, 0, 5, 4, 3));
   EXPECT_EQ(examined(index, 5010), 4u);
   EXPECT_THAT(index.order(), ElementsAre(5, 1, 2, 0, 4, 3)) << "nothing was created after it";
+}
+
+/// Returns how far a disk's head moves over tables that lie one after the other, each sorted, to look digests up one by one.
+std::uint64_t seek_distance(const std::vector<std::vector<digest>>& tables, const std::vector<digest>& lookups) {
+  const temporary_folder folder;
+  std::vector<digest> places;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tablet table(folder / ("tablet" + std::to_string(i)), 1 << 20);
+    for (const digest& each : tables[i]) EXPECT_TRUE(table.insert(each).ok());
+    EXPECT_TRUE(table.finish().ok());
+    EXPECT_TRUE(table.visit([&](const digest& each) { places.push_back(each); }).ok());
+  }
+  std::uint64_t distance = 0;
+  for (std::size_t i = 1; i < lookups.size(); ++i) {
+    const auto last = std::ranges::find(places, lookups[i - 1]);
+    distance += static_cast<std::uint64_t>(std::abs(std::ranges::find(places, lookups[i]) - last));
+  }
+  return distance;
+}
+
+TEST(seeks, are_as_many_as_in_figure_7) {
+  // The paper's text has the sums 20 and 8 of its figure, and not its fingerprints. These give the same sums.
+  std::vector<digest> chunks;
+  for (const std::uint8_t fingerprint : std::initializer_list<std::uint8_t>{1, 5, 4, 2, 9, 3, 6, 7, 8, 10}) {
+    chunks.emplace_back().size = 1;
+    chunks.back().bytes[0] = fingerprint;
+  }
+  const auto range = [&](std::size_t begin, std::size_t end) {
+    return std::vector(chunks.begin() + static_cast<std::ptrdiff_t>(begin),
+                       chunks.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  const std::vector<digest> lookups = range(0, 6);
+  EXPECT_EQ(seek_distance({chunks}, lookups), 20u);
+  EXPECT_EQ(seek_distance({range(0, 3), range(3, 6), range(6, 9), range(9, 10)}, lookups), 8u);
 }
 
 TEST(bloom, has_no_false_negatives_and_as_many_false_positives_as_equation_1_says) {

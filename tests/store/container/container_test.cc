@@ -53,6 +53,11 @@ TEST_P(container, is_read_by_ranges_of_its_object) {
   for (const std::uint64_t chunk_count : {0u, 1u, 10u, 3000u}) {  // the last has a trailer longer than the first read
     const made_container expected = make_container(chunk_count, key_, chunk_count, 60);
     ASSERT_TRUE(objects->put({store::object_kind::container, expected.id}, expected.built.bytes).ok());
+    for (const std::uint64_t first_read_bytes : {0u, 200u, 3000u, 1u << 30}) {
+      const auto read = store::read_container_table(*objects, expected.id, key_, first_read_bytes);
+      ASSERT_TRUE(read.ok()) << read.error().message();
+      EXPECT_EQ(read->records, expected.built.records) << first_read_bytes;
+    }
     const auto table = store::read_container_table(*objects, expected.id, key_);
     ASSERT_TRUE(table.ok()) << table.error().message();
     EXPECT_EQ(table->records, expected.built.records);

@@ -90,6 +90,49 @@ TEST_F(shard_index, finds_records_in_any_order) {
   for (const digest& each : drawn_digests(1000)) EXPECT_EQ(count_found(index, {{store::record_kind::chunk, each}}), 0u);
 }
 
+/// Counts the reads of another storage.
+class counting_storage final : public store::storage {
+ public:
+  explicit counting_storage(store::storage& objects) noexcept : objects_(objects) {}
+  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
+    return objects_.put(name, std::move(bytes));
+  }
+  status remove(const store::object_name& name) override { return objects_.remove(name); }
+  status sync() override { return objects_.sync(); }
+  result<std::uint64_t> size(const store::object_name& name) override { return objects_.size(name); }
+  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    ++reads;
+    return objects_.read(name, offset, destination);
+  }
+  result<std::vector<std::string>> list(store::object_kind kind, std::string_view prefix) override {
+    return objects_.list(kind, prefix);
+  }
+  std::size_t reads = 0;
+
+ private:
+  store::storage& objects_;
+};
+
+TEST_F(shard_index, reads_long_tables_at_once_after_the_first) {
+  std::vector<container_name> names;
+  for (const std::uint64_t chunk_count : {2000u, 2000u, 2000u, 100u, 2000u}) {
+    const auto built = make_container(names.size(), key_, chunk_count, 30).built;
+    names.push_back(store::container_name_in({}, built.digest_of_bytes));
+    put_built(built, names.size());
+  }
+  counting_storage counted(*objects_);
+  store::table_cache tables(counted, key_, 0);
+  std::vector<std::size_t> reads;
+  for (const container_name& each : names) {
+    counted.reads = 0;
+    const auto table = tables.find(each);
+    ASSERT_TRUE(table.ok() && *table != nullptr);
+    EXPECT_EQ((*table)->id, store::id_of(each));
+    reads.push_back(counted.reads);
+  }
+  EXPECT_THAT(reads, testing::ElementsAre(2u, 1u, 1u, 1u, 2u)) << "a table is expected to be as long as the last one";
+}
+
 TEST_F(shard_index, finds_records_of_the_kind_that_is_wanted) {
   store::container_builder builder(MiB);
   const std::vector<std::uint8_t> content = {1, 2, 3};
