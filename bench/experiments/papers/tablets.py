@@ -117,8 +117,8 @@ def sizes(evidence: Evidence) -> Rows:
 @table("prune-tablets-bytes", "", "bytes a fingerprint in memory", "on the disk")
 def bytes_each(evidence: Evidence) -> Rows:
     for index in ("single", "lru", SHARDS):
-        new = row(evidence, Job(index, "new"))
-        cells = [plain(new and new[key] / new["size"], 1) for key in ("memory_bytes", "file_bytes")]
+        same = row(evidence, Job(index))
+        cells = [plain(same and same[key] / same["size"], 1) for key in ("memory_bytes", "file_bytes")]
         yield [NAMES[index], *cells]
 
 
