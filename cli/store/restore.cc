@@ -133,7 +133,7 @@ exit_code restore_command::run() {
                                                  {"problems", restored->problems},
                                                  {"removed", restored->removed}})
                                     : listing + summary_of(*restored);
-  const exit_code written = write_all(output_option(), text, say);
+  const exit_code written = write_report(text, is_json_, say);
   line.finish("done");
   return restored->problems == 0 ? written : exit_code::input_failed;
 }

@@ -68,7 +68,8 @@ class Store(StoreTest):
         self.assertEqual(init.stdout, "")
         self.assertIn("encrypted      no", self.run_command("stats", "--store", "other/store").stdout)
         for words in (
-            ("check",), ("repair",), ("tag", "--add", "x", newest), ("rewrite", "--exclude", "empty", "--forget"), ("forget", "--keep-last", "1"), ("prune",),
+            ("check",), ("repair",), ("tag", "--add", "x", newest), ("rewrite", "--exclude", "empty", "--forget"),
+            ("forget", "--keep-last", "1"), ("prune",), ("restore", "latest", "--target", "out"),
         ):  # fmt: skip
             self.assertEqual(self.store(*words, "--quiet"), "", words)
         (left,) = (json.loads(line) for line in self.store("snapshots", "--json").splitlines())

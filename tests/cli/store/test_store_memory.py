@@ -1,0 +1,41 @@
+"""The memory of backups and copies does not grow with the number of new chunks, as the kernel counts it."""
+
+import os
+import subprocess
+import unittest
+
+from command import DONE, IS_SANITIZED, CommandTest
+from streams import MIB, random_bytes
+
+CHUNK_BYTES = 64
+GROWTH = 60  # most bytes of memory for each further chunk: a table of digests and places takes 100 or more
+
+
+@unittest.skipIf(IS_SANITIZED, "a sanitizer's memory is not the command's")
+class StoreMemory(CommandTest):
+    def run_store(self, store: str, *words) -> int:
+        """Peak of the memory of a command in bytes."""
+        process = self.start(*words, "--store", store, stdout=subprocess.DEVNULL, stderr=None)
+        _, state, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(state)
+        self.assertEqual(process.returncode, DONE, words)
+        return usage.ru_maxrss * 1024
+
+    def test_grows_with_no_table_of_chunks(self):
+        counts, backups, copies = [], [], []
+        for data_bytes in (64 * MIB, 128 * MIB):  # the caches are full at the former
+            with (self.folder / "data").open("wb") as data:  # in blocks: a child's peak begins at the memory of its parent
+                for seed in range(data_bytes // MIB):
+                    data.write(random_bytes(MIB, seed))
+            stores = f"from-{data_bytes}", f"to-{data_bytes}"
+            for store in stores:
+                self.run_store(store, "init", "--encryption", "none", "--compression", "none", "--cuts", f"fixed(avg_bytes={CHUNK_BYTES})")
+            backups.append(self.run_store(stores[0], "backup", "--memory", "64M", "data"))
+            copies.append(self.run_store(stores[1], "copy", "--memory", "64M", "--from-store", stores[0]))
+            counts.append(data_bytes // CHUNK_BYTES)
+        for peaks in (backups, copies):
+            self.assertLess(peaks[1] - peaks[0], GROWTH * (counts[1] - counts[0]), peaks)
+
+
+if __name__ == "__main__":
+    unittest.main()
