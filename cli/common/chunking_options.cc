@@ -27,6 +27,16 @@ status chunking_options::use(const std::string& canonical, const std::string& fi
   return hash_.use(fingerprint);
 }
 
+status chunking_options::use(const context_file& context, chunking& job) const {
+  if (context.others && cuts_.is_given()) {
+    return usage_error("the file of --context says how the other files are cut: no other option can");
+  }
+  if (context.others) job.feed.cuts = *context.others;
+  job.feed.rule_cuts = context.rules.cuts();
+  job.warnings.insert(job.warnings.end(), context.warnings.begin(), context.warnings.end());
+  return {};
+}
+
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
   const auto fingerprint = hash_.checked(default_fingerprint);
   if (!fingerprint) return fingerprint.error();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <cutpoint/context_file.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/status.h>
 
@@ -33,6 +34,10 @@ class chunking_options {
 
   /// Takes the cuts and the fingerprint that a listing names. Errors: as for `cut_options::use` and `hash_options::use`.
   [[nodiscard]] status use(const std::string& canonical, const std::string& fingerprint);
+
+  /// Cuts by a context: files with a rule by the rule, and the others by its chunker if it names one. Errors: invalid_argument, if
+  /// the options name another for these.
+  [[nodiscard]] status use(const context_file& context, chunking& job) const;
 
   /// `default_fingerprint` is used if the options name none. Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;

@@ -47,7 +47,7 @@ result<std::vector<parameter_setting>> cut_options::settings() const {
 }
 
 status cut_options::use(const std::string& canonical) {
-  if (algorithm_ || profile_ || cuts_ || size_ || !parameters_.empty()) {
+  if (is_given()) {
     return usage_error("cuts cannot be chosen here: the listing names them");
   }
   if (canonical.find(' ') != std::string::npos) {

@@ -18,6 +18,9 @@ class cut_options {
   /// Takes the cuts that a listing names. Errors: invalid_argument, if options name any, or if a join changed the cuts.
   [[nodiscard]] status use(const std::string& canonical);
 
+  /// Whether any option says how streams are cut.
+  [[nodiscard]] bool is_given() const { return algorithm_ || profile_ || cuts_ || size_ || !parameters_.empty(); }
+
   /// Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<named_chunker> checked() const;
 

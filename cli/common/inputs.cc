@@ -117,7 +117,8 @@ result<file_reader> input_options::make_reader(chunking& job) const {
 // --- Feeding ---------------------------------------------------------------------------------------------------------
 
 console_feeder::console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver,
-                               const input_options& inputs, const output& out, const console& say)
+                               const input_options& inputs, const output& out, const console& say,
+                               const chunking_context* context)
     : destination_(destination),
       reader_(reader),
       inputs_(inputs),
@@ -130,7 +131,8 @@ console_feeder::console_feeder(feed& destination, feed* copy, file_reader& reade
                .cancel = interruption(),
                .copy = copy,
                .observer = this,
-               .repeats = inputs.repeats() == further_names::skip ? &repeats_ : nullptr}) {}
+               .repeats = inputs.repeats() == further_names::skip ? &repeats_ : nullptr,
+               .context = context}) {}
 
 status console_feeder::feed_all() {
   const auto walked = inputs_.walk();

@@ -70,9 +70,10 @@ class input_options {
 /// Feeds inputs to one feed or to two. Belongs to the feeding thread.
 class console_feeder : private input_observer {
  public:
-  /// All arguments must outlive the feeder. `copy` is the second feed, or null.
+  /// All arguments must outlive the feeder. `copy` is the second feed, or null. `context` may be null.
   console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver,
-                 const input_options& inputs, const output& out, const console& say);
+                 const input_options& inputs, const output& out, const console& say,
+                 const chunking_context* context = nullptr);
 
   /// Adds the times of reading to `timeline`, the first feed's, and skips `file` among the inputs.
   void trace(const trace_file& file, feed_timeline& timeline) {

@@ -2,35 +2,20 @@
 #include "cli/common/path_options.h"
 
 #include <algorithm>
-#include <array>
 
 #include <cutpoint/source.h>
 #include <fmt/format.h>
 
-#include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
+#include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-result<std::string> read_whole(const std::string& file) {
-  auto source = file == standard_input_path ? result(file_source::standard_input(&interruption()))
-                                            : file_source::open(file, &interruption());
-  if (!source) return source.error();
-  std::string text;
-  std::array<std::uint8_t, 64 * KiB> block;
-  for (;;) {
-    const auto count = source->read(block);
-    if (!count) return count.error();
-    if (*count == 0) return text;
-    text.append(reinterpret_cast<const char*>(block.data()), *count);
-  }
-}
-
 /// Adds the paths of a list, in which `end` follows each path; it may be missing after the last.
 status add_list(const std::string& file, char end, std::vector<std::string>& paths) {
-  const auto text = read_whole(file);
+  const auto text = read_input(file);
   if (!text) return text.error();
   for (std::size_t begin = 0, number = 1; begin < text->size(); ++number) {
     const std::size_t path_end = std::min(text->find(end, begin), text->size());

@@ -16,6 +16,7 @@
 
 #include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
+#include "cli/common/context_option.h"
 #include "cli/common/costs.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/inputs.h"
@@ -36,9 +37,11 @@ class dedup_command final : public subcommand {
   exit_code run() override;
 
  private:
-  exit_code run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace, const console& say) const;
+  exit_code run(const chunking& job, const chunking_context& context, file_reader& reader, engine& threads,
+                trace_file* trace, const console& say) const;
 
   chunking_options chunking_;
+  context_option context_;
   input_options inputs_{further_names::skip};
   trace_option trace_;
   output_option output_;
@@ -54,8 +57,9 @@ std::string kind_of_input(std::string_view path) {
 /// Counts chunks by kinds of files. If a comparison is given, passes the chunks on to it.
 class dedup_receiver final : public input_tally {
  public:
-  dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
-      : input_tally(fingerprint), comparison_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
+  dedup_receiver(fingerprint_kind fingerprint, const chunking_context& context, cut_comparison* compared,
+                 const console& say)
+      : input_tally(fingerprint, context), comparison_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
 
   status take_chunk(const delivered_chunk& c) override {
     if (status counted = input_tally::take_chunk(c); !counted.ok()) return counted;
@@ -137,6 +141,7 @@ struct comparison {
 void dedup_command::add_options(CLI::App& app) {
   inputs_.add_to(app);
   chunking_.add_to(app);
+  context_.add_to(app);
   auto* json = app.add_flag("--json", is_json_, "Print the report as JSON");
   app.add_flag("--details", is_detailed_, "Also report chunk lengths, stages, lanes and predictions")->excludes(json);
   output_.add_to(app);
@@ -152,6 +157,9 @@ exit_code dedup_command::run() {
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
     return say.refuse(usage_error("--hash none: duplicates are found by their fingerprints"));
   }
+  const auto context = context_.checked();
+  if (!context) return say.refuse(context.error());
+  if (const status used = chunking_.use(*context, *job); !used.ok()) return say.refuse(used);
   auto reader = inputs_.make_reader(*job);
   if (!reader) return say.refuse(reader.error());
   auto threads = engine::make(job->engine);
@@ -159,14 +167,14 @@ exit_code dedup_command::run() {
   job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   const auto trace = trace_.open();
   if (!trace) return say.refuse(trace.error());
-  return run(*job, *reader, *threads, trace->get(), say);
+  return run(*job, context->rules, *reader, *threads, trace->get(), say);
 }
 
-exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace,
-                             const console& say) const {
+exit_code dedup_command::run(const chunking& job, const chunking_context& context, file_reader& reader, engine& threads,
+                             trace_file* trace, const console& say) const {
   std::optional<comparison> exact_run;
   if (job.feed.join != join_kind::exact) exact_run.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
-  dedup_receiver receiver(job.feed.fingerprint.kind, exact_run ? &exact_run->compared : nullptr, say);
+  dedup_receiver receiver(job.feed.fingerprint.kind, context, exact_run ? &exact_run->compared : nullptr, say);
   feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
   feed_options traced = job.feed;
   traced.trace = timeline;
@@ -187,7 +195,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
   console_feeder feeder(*destination, exact_run ? &*exact_run->destination : nullptr, reader, receiver, inputs_, *out,
-                        say);
+                        say, &context);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
   status outcome = feeder.feed_all();
@@ -211,6 +219,8 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                      .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                      .tally = &receiver.tally(),
                      .kind_names = receiver.kind_names(),
+                     .kind_rules = receiver.kind_rules(),
+                     .context = context,
                      .reading = feeder.record().work,
                      .work = destination->statistics(),
                      .exact = {}};

@@ -52,10 +52,22 @@ ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expe
 
 ordered_json kinds_json(const dedup_report& facts) {
   return json_list(facts.kinds_by_bytes(), [&](std::size_t kind) {
-    ordered_json row = {{"kind", facts.kind_names[kind]}};
+    ordered_json row = {{"kind", facts.kind_names[kind]}, {"class", facts.context.class_name(facts.kind_rules[kind])}};
     row.update(json_of(facts.tally->kinds()[kind]));
     return row;
   });
+}
+
+ordered_json classes_json(const dedup_report& facts) {
+  const std::vector<dedup_counts> counts = facts.classes();
+  ordered_json rows = ordered_json::array();
+  for (std::size_t rule = 0; rule < counts.size(); ++rule) {
+    const chunker& cuts = rule == 0 ? facts.feed->cuts : facts.feed->rule_cuts[rule - 1];
+    ordered_json row = {{"class", facts.context.class_name(rule)}, {"cuts", cuts.canonical()}};
+    row.update(json_of(counts[rule]));
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 ordered_json comparison_json(const dedup_report& facts, const std::optional<double>& expected) {
@@ -88,6 +100,7 @@ std::string dedup_json(const dedup_report& facts) {
       {"failed_input_count", facts.failed_count},
       {"repeated_input_count", facts.repeated_count},
       {"result", json_of(*facts.tally, expected)},
+      {"classes", classes_json(facts)},
       {"kinds", kinds_json(facts)},
       {"wall_seconds", facts.wall_seconds},
       {"bytes_per_second", or_null(facts.bytes_per_second())},

@@ -124,6 +124,21 @@ std::string kind_row(std::string_view name, const dedup_counts& counts) {
                      or_dash(counts.savings(), human_percent));
 }
 
+/// Returns the classes of the context, with the chunkers of its rules.
+std::string classes_of(const dedup_report& facts) {
+  const std::vector<dedup_counts> counts = facts.classes();
+  if (counts.empty()) return {};
+  std::string out = fmt::format("  {:<18} {:>9} {:>9} {:>9} {:>8}  {:>9}  {}\n", "class", "files", "bytes", "unique",
+                                "savings", "chunks", "cuts");
+  for (std::size_t rule = 0; rule < counts.size(); ++rule) {
+    const std::string row = kind_row(facts.context.class_name(rule), counts[rule]);
+    const chunker& cuts = rule == 0 ? facts.feed->cuts : facts.feed->rule_cuts[rule - 1];
+    out += fmt::format("{}  {:>9}  {}\n", std::string_view(row).substr(0, row.size() - 1),
+                       human_count(counts[rule].chunk_count), cuts.canonical());
+  }
+  return out + '\n';
+}
+
 std::string kinds_of(const dedup_report& facts, std::size_t most_kinds) {
   const std::vector<std::size_t> order = facts.kinds_by_bytes();
   std::string out = fmt::format("  {:<18} {:>9} {:>9} {:>9} {:>8}\n", "kind", "files", "bytes", "unique", "savings");
@@ -134,9 +149,7 @@ std::string kinds_of(const dedup_report& facts, std::size_t most_kinds) {
       out += kind_row(printable(facts.kind_names[order[i]]), counts);
       continue;
     }
-    rest.stream_count += counts.stream_count;
-    rest.bytes += counts.bytes;
-    rest.unique_bytes += counts.unique_bytes;
+    rest += counts;
   }
   if (order.size() > most_kinds) out += kind_row(fmt::format("{} others", order.size() - most_kinds), rest);
   return out;
@@ -174,7 +187,7 @@ std::string dedup_summary(const dedup_report& facts) {
   out += settings_of(facts);
   out += line("time", fmt::format("{:.3f} s, {}, bottleneck {}", facts.wall_seconds,
                                   or_dash(facts.bytes_per_second(), human_rate), facts.bottleneck().value_or("-")));
-  return out + '\n' + kinds_of(facts, kinds_in_summary);
+  return out + '\n' + classes_of(facts) + kinds_of(facts, kinds_in_summary);
 }
 
 std::string dedup_details(const dedup_report& facts) {
@@ -183,7 +196,7 @@ std::string dedup_details(const dedup_report& facts) {
       savings_of(total) + inputs_of(facts) + counts_of(total) + index_of(facts.tally->index()) + settings_of(facts);
   if (facts.exact) out += comparison_of(facts);
   out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.feed->cuts);
-  out += "\nKinds of files\n" + kinds_of(facts, kinds_in_details);
+  out += "\nKinds of files\n" + classes_of(facts) + kinds_of(facts, kinds_in_details);
   return out + "\nWhere the time went\n" + time_report(facts);
 }
 

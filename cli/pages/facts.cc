@@ -14,6 +14,7 @@
 
 #include "cli/chunk/format.h"
 #include "cli/common/chunking_options.h"
+#include "cli/common/context_option.h"
 #include "cli/common/inputs.h"
 #include "cli/common/lane_options.h"
 #include "cli/tune/options.h"
@@ -66,6 +67,7 @@ names names_of(std::string_view option) {
   if (option == "--param") return parameters();
   if (option == "--hash") return hashes();
   if (option == "--backend") return back_ends();
+  if (option == "--context") return owned(context_names());
   if (option == "--goal") return owned(goal_names());
   if (option == "--encryption") return {"none", "password", "key-file"};
   if (option == "--compression") return {"zstd", "none"};

@@ -151,6 +151,15 @@ status dedup_tally::end_stream(std::uint64_t, const status&) { return {}; }
 
 // --- Comparison ------------------------------------------------------------------------------------------------------
 
+dedup_counts& dedup_counts::operator+=(const dedup_counts& other) noexcept {
+  stream_count += other.stream_count;
+  bytes += other.bytes;
+  chunk_count += other.chunk_count;
+  unique_bytes += other.unique_bytes;
+  unique_chunk_count += other.unique_chunk_count;
+  return *this;
+}
+
 std::string kind_of_file(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');

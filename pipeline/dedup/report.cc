@@ -71,6 +71,13 @@ std::uint64_t dedup_report::segment_bytes() const {
   return feed->join == join_kind::exact ? work.segment_bytes : feed->segment_bytes;
 }
 
+std::vector<dedup_counts> dedup_report::classes() const {
+  if (context.rules().empty()) return {};
+  std::vector<dedup_counts> sums(context.rules().size() + 1);
+  for (std::size_t kind = 0; kind < tally->kinds().size(); ++kind) sums[kind_rules[kind]] += tally->kinds()[kind];
+  return sums;
+}
+
 std::vector<std::size_t> dedup_report::kinds_by_bytes() const {
   const std::vector<dedup_counts>& kinds = tally->kinds();
   std::vector<std::size_t> order;

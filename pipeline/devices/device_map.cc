@@ -93,7 +93,7 @@ cuda::batch_limits fingerprint_limits(const device_configuration& configuration)
 
 result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
                            cuda::offload& offload, lane& worker) {
-  const auto batch = batch_of(work, *context.cuts, limits);
+  const auto batch = batch_of(work, (*context.cuts)[0], limits);
   if (!batch) return false;
   const auto buffers = context.ring->buffers(batch->base, batch->end);
   status outcome;

@@ -94,10 +94,14 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver, byte_span bytes) {
   const backend on_processor = needs_device(options.where) ? backend::automatic : options.where;
-  const auto cuts = pool_->choices.place(options.cuts, on_processor);
-  if (!cuts) return cuts.error();
   feed_options placed = options;
-  placed.cuts = *cuts;
+  for (std::size_t rule = 0; rule <= options.rule_cuts.size(); ++rule) {
+    chunker& cuts = rule == 0 ? placed.cuts : placed.rule_cuts[rule - 1];
+    auto fastest = pool_->choices.place(cuts, on_processor);
+    if (!fastest) return fastest.error();
+    cuts = *std::move(fastest);
+  }
+  const stream_chunkers cuts(placed);
   if (status named = check_names(options.devices); !named.ok()) return named;
   auto setup = pool_->set_up(std::move(placed), receiver, bytes);
   if (!setup) return setup.error();
@@ -109,13 +113,13 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
     configuration.fingerprinted_on = fingerprinter->where;
     lanes.push_back({.fingerprints = std::move(fingerprinter->batch)});
   }
-  configuration.chunked_on = backend_of(*cuts);
+  configuration.chunked_on = backend_of(cuts[0]);
   if (configuration.fingerprinted_on != backend::scalar) configuration.fingerprint_task_bytes = vector_task_bytes;
   auto for_runs = fingerprinter::make(options.fingerprint);
   if (!for_runs) return for_runs.error();
-  auto implementation = std::make_unique<feed::implementation>(*pool_, configuration, *cuts, std::move(setup->key),
+  auto implementation = std::make_unique<feed::implementation>(*pool_, configuration, cuts, std::move(setup->key),
                                                                std::move(setup->memory), std::move(lanes),
-                                                               run_periods(*cuts, *std::move(for_runs)), receiver);
+                                                               run_periods(cuts, *std::move(for_runs)), receiver);
   if (options.trace != nullptr) implementation->trace(*options.trace);
   if (status started = implementation->start(); !started.ok()) return started;
   return feed(std::move(implementation));

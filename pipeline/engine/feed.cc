@@ -12,8 +12,8 @@ feed::feed(std::unique_ptr<implementation> owned) noexcept : implementation_(std
 feed::feed(feed&&) noexcept = default;
 feed::~feed() = default;
 
-status feed::begin(std::uint64_t stream) {
-  return implementation_->guarded([&] { return implementation_->begin(stream); });
+status feed::begin(std::uint64_t stream, std::size_t rule) {
+  return implementation_->guarded([&] { return implementation_->begin(stream, rule); });
 }
 result<std::span<std::uint8_t>> feed::space() {
   return implementation_->guarded([&] { return implementation_->space(); });
@@ -68,8 +68,8 @@ result<bool> feed_next_block(feed& feed, source& source) {
   return true;
 }
 
-status feed_source(feed& feed, std::uint64_t stream, source& source) {
-  if (status begun = feed.begin(stream); !begun.ok()) return begun;
+status feed_source(feed& feed, std::uint64_t stream, source& source, std::size_t rule) {
+  if (status begun = feed.begin(stream, rule); !begun.ok()) return begun;
   for (;;) {
     const auto goes_on = feed_next_block(feed, source);
     if (!goes_on) return goes_on.error();

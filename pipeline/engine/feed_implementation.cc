@@ -20,9 +20,10 @@ constexpr std::uint64_t publish_threshold_calls = 1024;
 
 }  // namespace
 
-feed::implementation::implementation(engine::pool& pool, const feed_configuration& configuration, const chunker& cuts,
-                                     feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes,
-                                     run_periods periods, chunk_receiver& receiver)
+feed::implementation::implementation(engine::pool& pool, const feed_configuration& configuration,
+                                     const stream_chunkers& cuts, feed_memory_key key,
+                                     std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+                                     chunk_receiver& receiver)
     : pool_(pool),
       memory_key_(std::move(key)),
       memory_(std::move(memory)),
@@ -32,6 +33,7 @@ feed::implementation::implementation(engine::pool& pool, const feed_configuratio
       schedule_(configuration, cuts, ring_, receiver),
       lanes_(std::move(lanes)),
       device_warning_(configuration.device_warning),
+      rule_count_(cuts.size()),
       help_threshold_segments_(help_threshold_segments(configuration)),
       totals_(lanes_.size()) {
   std::size_t lane_index = configuration.lane_count;
@@ -78,8 +80,12 @@ status feed::implementation::start() {
 
 // --- The feeding thread ----------------------------------------------------------------------------------------------
 
-status feed::implementation::begin(std::uint64_t stream) {
-  intake_.begin(stream);
+status feed::implementation::begin(std::uint64_t stream, std::size_t rule) {
+  if (rule >= rule_count_) {
+    return {status_code::invalid_argument,
+            fmt::format("rule {} is unknown: the feed has {}, counted from 0", rule, rule_count_)};
+  }
+  intake_.begin(stream, rule);
   is_open_ = true;
   return {};
 }

@@ -19,8 +19,8 @@ namespace cutpoint {
 class feed::implementation final : public task_source {
  public:
   /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
-  implementation(engine::pool& pool, const feed_configuration& configuration, const chunker& cuts, feed_memory_key key,
-                 std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+  implementation(engine::pool& pool, const feed_configuration& configuration, const stream_chunkers& cuts,
+                 feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
                  chunk_receiver& receiver);
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
@@ -35,7 +35,7 @@ class feed::implementation final : public task_source {
 
   // The feeding thread calls these through `guarded`, because they may throw std::bad_alloc.
 
-  [[nodiscard]] status begin(std::uint64_t stream);
+  [[nodiscard]] status begin(std::uint64_t stream, std::size_t rule);
   [[nodiscard]] result<std::span<std::uint8_t>> space();
   [[nodiscard]] std::uint64_t room();
   [[nodiscard]] status commit(std::uint64_t count);
@@ -111,6 +111,7 @@ class feed::implementation final : public task_source {
   schedule schedule_;
   std::vector<lane> lanes_;  ///< each is used by its thread only; those of the pool come first
   const std::string device_warning_;
+  const std::size_t rule_count_;           ///< with rule 0
   std::uint64_t help_threshold_segments_;  ///< waiting segments from which on the feeding thread works too
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;

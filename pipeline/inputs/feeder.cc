@@ -32,7 +32,8 @@ void input_observer::progressed(const reading_record&) {}
 result<file_reader> make_input_reader(feed_options& feed, file_access access, const cancellation* cancel) {
   const std::uint64_t working = feed.memory_bytes - std::min(feed.memory_bytes, feed.kept_memory_bytes);
   const std::uint64_t share = std::min(file_reader_options().budget_bytes, working / share_of_reading);
-  const bool is_needed_for_cuts = feed.cuts.reach() > working / 4;
+  const auto is_long = [&](const chunker& cuts) { return cuts.reach() > working / 4; };
+  const bool is_needed_for_cuts = is_long(feed.cuts) || std::ranges::any_of(feed.rule_cuts, is_long);
   const std::uint64_t budget = is_needed_for_cuts || share < least_budget_bytes ? 0 : share;
   auto reader = file_reader::make({.access = access, .budget_bytes = budget, .cancel = cancel});
   if (reader && reader->reads_ahead()) feed.memory_bytes -= budget;
@@ -229,11 +230,12 @@ class input_feeder::implementation::checked_source final : public source {
 status input_feeder::implementation::feed_opened(const std::string& path, file_stream& file) {
   ++meter_.record.input_count;
   const std::uint64_t stream = options_.receiver.add(path);
+  const std::size_t rule = options_.context != nullptr ? options_.context->rule_of(path) : 0;
   if (options_.copy != nullptr) {
-    if (status begun = options_.copy->begin(stream); !begun.ok()) return begun;
+    if (status begun = options_.copy->begin(stream, rule); !begun.ok()) return begun;
   }
   copying_source tapped(*this, file);
-  const status outcome = feed_source(options_.destination, stream, tapped);
+  const status outcome = feed_source(options_.destination, stream, tapped, rule);
   if (status failed = options_.destination.failure(); !failed.ok()) return failed;
   if (options_.copy != nullptr) {
     if (status ended = options_.copy->end(outcome); !ended.ok()) return ended;
@@ -245,7 +247,7 @@ status input_feeder::implementation::feed_opened(const std::string& path, file_s
   if (!file.restart_unmodified()) return fail(path, unchanged, input_receiver::failure_kind::fed);
   checked_source again(file);
   const std::uint64_t second = options_.receiver.add_second_reading(path, unchanged);
-  const status reread = feed_source(options_.destination, second, again);
+  const status reread = feed_source(options_.destination, second, again, rule);
   if (status failed = options_.destination.failure(); !failed.ok()) return failed;
   return reread.code() == status_code::cancelled ? reread : status();
 }

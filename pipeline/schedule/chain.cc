@@ -10,18 +10,23 @@ std::optional<chunk_finder::step> chunk_finder::operator()(std::uint64_t start) 
   while (!ranges_.empty() && ranges_.front().end <= start) ranges_ = ranges_.subspan(1);
   if (ranges_.empty()) return std::nullopt;
   const visible_range& around = ranges_.front();
-  const std::uint64_t behind = std::min(chunker_->behind(), start - around.begin);
+  const std::uint64_t behind = std::min((*chunkers_)[around.rule].behind(), start - around.begin);
   const stream_window window{.bytes = ring_->bytes(start - behind, around.end),
                              .start = behind,
                              .at_end = around.how == range_end::stream || around.how == range_end::cut};
-  if (const auto length = next_cut(window, start)) return step{start + *length, true};
+  if (const auto length = next_cut(window, start, around.rule)) return step{start + *length, true};
   if (around.how == range_end::failed) return step{around.end, false};
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> chunk_finder::next_cut(const stream_window& window, std::uint64_t start) {
-  if (candidates_ != nullptr) return chunker_->next_cut(window, *candidates_, start);
-  return cursor_ != nullptr ? cursor_->next_cut(window, start) : chunker_->next_cut(window);
+std::optional<std::uint64_t> chunk_finder::next_cut(const stream_window& window, std::uint64_t start,
+                                                    std::size_t rule) {
+  const chunker& cuts = (*chunkers_)[rule];
+  if (candidates_ != nullptr) return cuts.next_cut(window, *candidates_, start);
+  if (cursors_ == nullptr) return cuts.next_cut(window);
+  std::optional<cut_cursor>& cursor = (*cursors_)[rule];
+  if (!cursor) cursor.emplace(cuts);
+  return cursor->next_cut(window, start);
 }
 
 std::uint64_t chain::bytes() const noexcept {

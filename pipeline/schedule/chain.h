@@ -16,13 +16,17 @@ namespace cutpoint {
 class chunk_finder {
  public:
   /// `candidates`, where not null, has those of every visible_range. All must outlive it.
-  chunk_finder(const chunker& chunker, const ring& ring, std::span<const visible_range> visible_ranges,
+  chunk_finder(const stream_chunkers& chunkers, const ring& ring, std::span<const visible_range> visible_ranges,
                const candidate_bits* candidates = nullptr)
-      : chunker_(&chunker), ring_(&ring), ranges_(visible_ranges), candidates_(candidates) {}
+      : chunkers_(&chunkers), ring_(&ring), ranges_(visible_ranges), candidates_(candidates) {}
 
-  /// Finds many chunks in a row with a cursor over the same sequence, which must outlive it.
-  chunk_finder(cut_cursor& cursor, const ring& ring, std::span<const visible_range> visible_ranges)
-      : chunker_(&cursor.cuts()), ring_(&ring), ranges_(visible_ranges), cursor_(&cursor) {}
+  /// Finds many chunks in a row with cursors over the same sequence, which must outlive it: one for each rule, made when it is
+  /// needed.
+  chunk_finder(const stream_chunkers& chunkers, std::vector<std::optional<cut_cursor>>& cursors, const ring& ring,
+               std::span<const visible_range> visible_ranges)
+      : chunkers_(&chunkers), ring_(&ring), ranges_(visible_ranges), cursors_(&cursors) {
+    cursors.resize(chunkers.size());
+  }
 
   struct step {
     std::uint64_t next = 0;  ///< where the next chunk begins
@@ -33,13 +37,14 @@ class chunk_finder {
   [[nodiscard]] std::optional<step> operator()(std::uint64_t start);
 
  private:
-  [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window, std::uint64_t start);
+  [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window, std::uint64_t start,
+                                                      std::size_t rule);
 
-  const chunker* chunker_;
+  const stream_chunkers* chunkers_;
   const ring* ring_;
   std::span<const visible_range> ranges_;
   const candidate_bits* candidates_ = nullptr;
-  cut_cursor* cursor_ = nullptr;
+  std::vector<std::optional<cut_cursor>>* cursors_ = nullptr;
 };
 
 /// Chunks of the sequence, their offsets positions in it. Only what a failed stream leaves lies between them.

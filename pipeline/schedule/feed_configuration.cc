@@ -26,6 +26,20 @@ constexpr std::uint64_t least_mean_chunk = 512;
 /// With devices, the shared plan must be predicted to be this many times as fast as the processor alone.
 constexpr double worthwhile_gain = 1.1;
 
+std::uint64_t usual_segment_of(std::uint64_t reach) {
+  return reach == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * reach);
+}
+
+/// The reach by which segments are chosen. The fixed lengths of further rules do not count, because they are cut without a look
+/// at the bytes: nothing is lost where such a chunk crosses segments.
+std::uint64_t reach_for_segments(const stream_chunkers& cuts) {
+  std::uint64_t most = cuts[0].reach();
+  for (const chunker& each : cuts) {
+    if (!each.fixed_chunk_bytes()) most = std::max(most, each.reach());
+  }
+  return most;
+}
+
 std::uint64_t rounded_up(std::uint64_t bytes) {
   return (bytes + segment_granule - 1) / segment_granule * segment_granule;
 }
@@ -33,14 +47,14 @@ std::uint64_t rounded_up(std::uint64_t bytes) {
 /// A kernel cuts so fast that what it cuts twice costs less than the map.
 bool wants_candidates(const feed_options& options) {
   const auto map = options.cuts.candidate_map();
-  if (!map || options.map == map_kind::cuts) return false;
+  if (!map || options.map == map_kind::cuts || !options.rule_cuts.empty()) return false;
   return options.map == map_kind::candidates ||
          (map->is_cheaper_than_speculation && backend_of(options.cuts) == backend::scalar);
 }
 
 status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
   if (options.join == join_kind::exact) return {};
-  const std::uint64_t reach = options.cuts.reach();
+  const std::uint64_t reach = stream_chunkers(options).reach();
   const char* join = options.join == join_kind::pdedupe ? "pdedupe" : "none";
   if (reach == unlimited) {
     return {status_code::invalid_argument, fmt::format("the join {} needs a maximum chunk size", join)};
@@ -94,11 +108,11 @@ struct chosen_work {
 
 chosen_work choose_work(const feed_options& options, std::uint64_t thread_count) {
   chosen_work chosen;
-  const bool is_bounded = options.cuts.reach() != unlimited;
+  const bool can_cut = options.cuts.reach() != unlimited && options.rule_cuts.empty();
   if (options.rates) {
     job_rates rates = *options.rates;
     rates.processor.lane_count = thread_count;
-    rates.devices_can_cut = rates.devices_can_cut && is_bounded;
+    rates.devices_can_cut = rates.devices_can_cut && can_cut;
     std::erase_if(rates.devices, [&](const device_rates& each) {
       return std::find(options.devices.begin(), options.devices.end(), each.device) == options.devices.end();
     });
@@ -116,15 +130,13 @@ chosen_work choose_work(const feed_options& options, std::uint64_t thread_count)
     chosen.plan = work_plan::shared;
   }
   const bool is_faster_without_cuts = shared != nullptr && shared->device_cut_share < shared->device_fingerprint_share;
-  if (!is_bounded || is_faster_without_cuts) chosen.on_devices = work_kind::fingerprints;
+  if (!can_cut || is_faster_without_cuts) chosen.on_devices = work_kind::fingerprints;
   return chosen;
 }
 
 }  // namespace
 
-std::uint64_t usual_segment_bytes(const chunker& cuts) {
-  return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * cuts.reach());
-}
+std::uint64_t usual_segment_bytes(const chunker& cuts) { return usual_segment_of(cuts.reach()); }
 
 std::uint64_t feed_configuration::all_lanes() const noexcept {
   std::uint64_t lanes = lane_count;
@@ -150,15 +162,22 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
                                                    const chunk_receiver& receiver) {
   feed_options options = asked;
   std::string device_warning = remove_unmeasured_devices(options);
-  const chunker& cuts = options.cuts;
+  const stream_chunkers cuts(options);
+  if (options.where == backend::cuda && cuts.size() > 1) {
+    return status(
+        status_code::invalid_argument,
+        "the back end cuda cuts all streams by one chunker: with rules devices only fingerprint, as hybrid does");
+  }
   if (options.kept_memory_bytes >= options.memory_bytes) {
     return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
                                                          options.kept_memory_bytes, options.memory_bytes));
   }
   const std::uint64_t memory_bytes = options.memory_bytes - options.kept_memory_bytes;
   const std::string note = kept_memory_note(memory_bytes, options.kept_memory_bytes);
-  if (status memory = check_memory(cuts, {.memory_bytes = memory_bytes}); !memory.ok()) {
-    return status(memory.code(), memory.message() + note);
+  for (const chunker& each : cuts) {
+    if (status memory = check_memory(each, {.memory_bytes = memory_bytes}); !memory.ok()) {
+      return status(memory.code(), memory.message() + note);
+    }
   }
   chosen_work chosen = choose_work(options, thread_count);
   const std::uint64_t device_count = chosen.plan != work_plan::processor ? options.devices.size() : 0;
@@ -167,7 +186,8 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   const std::uint64_t memory = std::min(memory_bytes, std::uint64_t{1} << 45);
   const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
   const bool is_alone = thread_count == 1 && !has_devices && options.join == join_kind::exact;
-  const std::uint64_t usual = is_alone ? std::max(least_segment_alone, 2 * reach) : usual_segment_bytes(cuts);
+  const std::uint64_t scanned = is_bounded ? reach_for_segments(cuts) : 1;
+  const std::uint64_t usual = is_alone ? std::max(least_segment_alone, 2 * scanned) : usual_segment_of(scanned);
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
 
@@ -193,10 +213,10 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   if (options.join == join_kind::pdedupe && needed > memory_bytes) {
     return status(status_code::memory_limit,
                   fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}{}",
-                              cuts.canonical(), needed, memory_bytes, note));
+                              options.cuts.canonical(), needed, memory_bytes, note));
   }
   if (!has_devices && wants_candidates(options)) {
-    const candidate_map_needs map = *cuts.candidate_map();
+    const candidate_map_needs map = *options.cuts.candidate_map();
     const std::uint64_t kept_lookbehind_bytes = std::max(cuts.behind(), map.behind);
     const std::uint64_t needed_with_map =
         kept_lookbehind_bytes + reach + map.ahead + 2 * segment_granule + smallest_segment;
@@ -228,8 +248,12 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   for (const device_configuration& each : configuration.devices) for_devices += batches_held * each.batch_bytes;
   // While a run is held back, a segment whose map looks ahead into it waits, and so does the work behind that segment.
   const std::uint64_t awaited =
-      configuration.has_candidates ? cuts.candidate_map()->ahead + configuration.segment_bytes + granule : 0;
-  const std::uint64_t for_runs = is_bounded ? least_ring_for_runs(cuts) + awaited : unlimited;
+      configuration.has_candidates ? options.cuts.candidate_map()->ahead + configuration.segment_bytes + granule : 0;
+  std::uint64_t for_runs = unlimited;
+  if (is_bounded) {
+    for_runs = 0;
+    for (const chunker& each : cuts) for_runs = std::max(for_runs, least_ring_for_runs(each) + awaited);
+  }
   const std::uint64_t comfortable = needed + for_lanes + for_devices + (is_bounded ? for_runs : 0) + 1 * MiB;
   configuration.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
   configuration.ring_bytes = rounded_up(is_bounded ? configuration.fill_limit : memory + 1);

@@ -63,16 +63,16 @@ class joiner {
 /// before a forced cut is held back until the first chunk after it is known.
 void recut_boundaries(join_task& work, const task_context& context) {
   std::vector<joined_chunk> joined;
-  auto is_before_cut = [&, index = std::size_t{0}](std::uint64_t end) mutable {
-    while (index < work.visible_ranges.size() && work.visible_ranges[index].end < end) ++index;
-    return index < work.visible_ranges.size() && work.visible_ranges[index].end == end &&
-           work.visible_ranges[index].how == range_end::cut;
+  auto range_of = [&, index = std::size_t{0}](std::uint64_t end) mutable -> const visible_range& {
+    while (work.visible_ranges[index].end < end) ++index;
+    return work.visible_ranges[index];
   };
   for (const joined_chunk& next : work.joined) {
     const std::uint64_t end = next.where.offset + next.where.length;
+    const visible_range& around = range_of(end);
     if (work.recut_chunk && work.recut_chunk->where.offset + work.recut_chunk->where.length == next.where.offset) {
       const std::uint64_t begin = work.recut_chunk->where.offset;
-      for (const chunk& again : context.cuts->find_cuts(context.ring->bytes(begin, end))) {
+      for (const chunk& again : (*context.cuts)[around.rule].find_cuts(context.ring->bytes(begin, end))) {
         joined.push_back({.where = {begin + again.offset, again.length}});
       }
       work.recut_bytes += end - begin;
@@ -84,7 +84,7 @@ void recut_boundaries(join_task& work, const task_context& context) {
       if (work.recut_chunk) joined.push_back(*std::exchange(work.recut_chunk, std::nullopt));
       joined.push_back(next);
     }
-    if (is_before_cut(end)) {
+    if (around.end == end && around.how == range_end::cut) {
       work.recut_chunk = joined.back();
       joined.pop_back();
     }

@@ -30,13 +30,13 @@ status perform(map_task& work, const task_context& context, lane& worker) {
   segment& target = *work.target;
   if (work.marks_candidates) {
     measure(worker.at(stage::chunking), [&] {
-      mark_candidates(*context.cuts, *context.ring, work.visible_ranges, target.begin, target.end, *context.candidates);
+      mark_candidates((*context.cuts)[0], *context.ring, work.visible_ranges, target.begin, target.end,
+                      *context.candidates);
       return target.end - target.begin;
     });
     return {};
   }
-  if (!worker.cursor) worker.cursor.emplace(*context.cuts);
-  chunk_finder cut(*worker.cursor, *context.ring, work.visible_ranges);
+  chunk_finder cut(*context.cuts, worker.cursors, *context.ring, work.visible_ranges);
   target.own.next = work.start;
   std::deque<digest> digests;  // a deque, because the fingerprinter holds pointers to the digests
   fingerprint_session session(*context.ring, *worker.fingerprints);

@@ -16,24 +16,28 @@ constexpr std::uint64_t max_streams_per_segment = 32'768;
 
 std::uint64_t less(std::uint64_t position, std::uint64_t bytes) { return position - std::min(position, bytes); }
 
+bool has_walking(const stream_chunkers& cuts) {
+  return std::ranges::any_of(cuts, [](const chunker& each) { return each.candidates() == candidate_kind::walking; });
+}
+
 }  // namespace
 
-schedule::schedule(const feed_configuration& chosen, const chunker& cuts, const ring& ring, chunk_receiver& receiver)
+schedule::schedule(const feed_configuration& chosen, stream_chunkers cuts, const ring& ring, chunk_receiver& receiver)
     : configuration_(chosen),
       balance_(chosen),
-      chunker_(cuts),
+      chunkers_(std::move(cuts)),
       ring_(&ring),
       receiver_(&receiver),
       kept_memory_(std::make_shared<kept_memory>(chosen.kept_memory_bytes)),
       fill_limit_(chosen.fill_limit),
-      wasted_share_(cuts.candidates() == candidate_kind::walking ? 1 : 0) {
+      wasted_share_(has_walking(chunkers_) ? 1 : 0) {
   statistics_.segment_bytes = configuration_.segment_bytes;
   statistics_.ring_bytes = configuration_.ring_bytes;
   statistics_.chunked_on = configuration_.chunked_on;
   statistics_.fingerprinted_on = configuration_.fingerprinted_on;
   if (configuration_.has_candidates) {
     const std::uint64_t capacity = (configuration_.ring_bytes / segment_granule + 2) * segment_granule;
-    candidates_ = std::make_unique<candidate_bits>(capacity, cuts.candidate_map()->levels);
+    candidates_ = std::make_unique<candidate_bits>(capacity, chunkers_[0].candidate_map()->levels);
   }
 }
 
@@ -54,7 +58,7 @@ void schedule::apply_update(intake_update update) {
 }
 
 bool schedule::seal_available_bytes() {
-  const std::uint64_t ahead = candidates_ ? chunker_.candidate_map()->ahead : 0;
+  const std::uint64_t ahead = candidates_ ? chunkers_[0].candidate_map()->ahead : 0;
   const std::uint64_t granule = candidates_ ? segment_granule : 1;
   const std::uint64_t sealable = sequence_.last_position_with_lookahead(ahead) / granule * granule;
   if (sealable <= open_begin_) return false;
@@ -101,7 +105,7 @@ void schedule::request_join() {
 
 void schedule::postpone_join(std::uint64_t start) {
   const std::uint64_t visible = joinable() - start;
-  const std::uint64_t wanted = chunker_.reach() != unlimited ? chunker_.reach() : std::max(visible + 1, 2 * visible);
+  const std::uint64_t wanted = chunkers_.reach() != unlimited ? chunkers_.reach() : std::max(visible + 1, 2 * visible);
   next_join_attempt_ = start + wanted;
 }
 
@@ -109,7 +113,7 @@ void schedule::postpone_join(std::uint64_t start) {
 /// last in it. Else the join decides it, with the plain loop.
 std::uint64_t schedule::lookahead() const noexcept {
   if (candidates_ || configuration_.join != join_kind::exact || !configuration_.devices.empty()) return 0;
-  return std::min(chunker_.reach(), configuration_.segment_bytes / 2);
+  return std::min(chunkers_.reach(), configuration_.segment_bytes / 2);
 }
 
 void schedule::seal(std::uint64_t end) {
@@ -126,7 +130,7 @@ void schedule::seal(std::uint64_t end) {
 // --- State -----------------------------------------------------------------------------------------------------------
 
 task_context schedule::context() const noexcept {
-  return {.cuts = &chunker_,
+  return {.cuts = &chunkers_,
           .ring = ring_,
           .candidates = candidates_.get(),
           .receiver = receiver_,

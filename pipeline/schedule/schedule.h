@@ -37,7 +37,7 @@ enum class lane_role { works, feeds };
 
 class schedule {
  public:
-  schedule(const feed_configuration& chosen, const chunker& cuts, const ring& ring, chunk_receiver& receiver);
+  schedule(const feed_configuration& chosen, stream_chunkers cuts, const ring& ring, chunk_receiver& receiver);
 
   // The feeding side.
 
@@ -152,7 +152,7 @@ class schedule {
 
   feed_configuration configuration_;
   load_balance balance_;
-  chunker chunker_;
+  stream_chunkers chunkers_;
   const ring* ring_;
   chunk_receiver* receiver_;
   std::shared_ptr<kept_memory> kept_memory_;

@@ -117,7 +117,7 @@ std::optional<task> schedule::take_map(lane_role role) {
   const std::size_t number = next_waiting(0);
   if (number == segments_.size()) return std::nullopt;
   segment& next = *segments_[number];
-  if (!sequence_.has_lookahead(next.end, chunker_.candidate_map()->ahead)) return std::nullopt;
+  if (!sequence_.has_lookahead(next.end, chunkers_[0].candidate_map()->ahead)) return std::nullopt;
   return make_map_task(next, next.begin, {});
 }
 

@@ -146,7 +146,7 @@ struct task {
 /// The objects that all tasks of a feed use. They are constant while tasks run, except that each map writes candidates
 /// of its own segment.
 struct task_context {
-  const chunker* cuts = nullptr;
+  const stream_chunkers* cuts = nullptr;
   const cutpoint::ring* ring = nullptr;
   candidate_bits* candidates = nullptr;
   chunk_receiver* receiver = nullptr;

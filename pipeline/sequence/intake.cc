@@ -22,11 +22,12 @@ std::uint64_t least_ring_for_runs(const chunker& chunker) noexcept {
   return chunker.behind() + 2 * chunker.reach() + least_run(chunker.reach()) + long_run_bytes;
 }
 
-intake::intake(const ring& ring, const chunker& chunker, run_periods periods, intake_options plan)
-    : ring_(&ring), behind_(chunker.behind()), reach_(chunker.reach()), periods_(std::move(periods)), options_(plan) {}
+intake::intake(const ring& ring, stream_chunkers chunkers, run_periods periods, intake_options plan)
+    : ring_(&ring), chunkers_(std::move(chunkers)), periods_(std::move(periods)), options_(plan) {}
 
-void intake::begin(std::uint64_t stream) {
-  update_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream});
+void intake::begin(std::uint64_t stream, std::size_t rule) {
+  update_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream, .rule = rule});
+  rule_ = rule;
   stream_bytes_ = 0;
   scanned_ = cursor_;
 }
@@ -83,13 +84,13 @@ void intake::force_cuts(std::uint64_t count) {
 status intake::scan_for_runs() {
   while (scanned_ < cursor_) {
     const byte_span bytes = ring_->bytes(scanned_, cursor_);
-    const auto run = find_run(bytes, 0, std::min(least_run(reach_), long_run_bytes));
+    const auto run = find_run(bytes, 0, std::min(least_run(reach()), long_run_bytes));
     if (!run) {
       scanned_ = cursor_ - trailing_run(bytes);
       return {};
     }
     const std::uint64_t last = scanned_ + run->last;
-    run_ = pending_run{.kept_from = std::max(scanned_ + run->first + behind_, update_.readable)};
+    run_ = pending_run{.kept_from = std::max(scanned_ + run->first + behind(), update_.readable)};
     const auto removed = shorten(last);
     if (!removed) return removed.error();
     scanned_ = last - *removed;
@@ -104,16 +105,16 @@ status intake::extend_run() {
   const auto removed = shorten(last);
   if (!removed) return removed.error();
   scanned_ = last - *removed;
-  if (scanned_ == cursor_ && run_->removed_bytes < longest_held_run(reach_)) return {};
+  if (scanned_ == cursor_ && run_->removed_bytes < longest_held_run(reach())) return {};
   end_run();
   return scan_for_runs();
 }
 
 result<std::uint64_t> intake::shorten(std::uint64_t last) {
-  if (last < run_->kept_from + least_run(reach_)) return std::uint64_t{0};
-  const auto period = periods_.of(ring_->bytes(run_->kept_from - behind_, run_->kept_from + reach_));
+  if (last < run_->kept_from + least_run(reach())) return std::uint64_t{0};
+  const auto period = periods_.of(ring_->bytes(run_->kept_from - behind(), run_->kept_from + reach()), rule_);
   if (!period) return period.error();
-  const std::uint64_t count = (last - run_->kept_from - 2 * reach_) / period->length;
+  const std::uint64_t count = (last - run_->kept_from - 2 * reach()) / period->length;
   const std::uint64_t removed = count * period->length;
   run_->period = *period;
   run_->count += count;

@@ -28,6 +28,7 @@ struct visible_range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   range_end how = range_end::open;
+  std::size_t rule = 0;  ///< of the stream's chunker
 };
 
 /// An event at a position of the sequence.
@@ -35,6 +36,7 @@ struct intake_event {
   enum class kind { begin, end, run } what;
   std::uint64_t position = 0;
   std::uint64_t stream = 0;         ///< begin: the feed's number
+  std::size_t rule = 0;             ///< begin
   range_end how = range_end::open;  ///< end
   status outcome = {};              ///< end: of a stream
   run_period period = {};           ///< run: removed before the first chunk that starts here or later
@@ -61,14 +63,14 @@ inline constexpr std::uint64_t long_run_bytes = 64 * KiB;
 /// Used by the feeding thread only.
 class intake {
  public:
-  intake(const ring& ring, const chunker& chunker, run_periods periods, intake_options plan);
+  intake(const ring& ring, stream_chunkers chunkers, run_periods periods, intake_options plan);
 
   /// Position of the next byte.
   [[nodiscard]] std::uint64_t cursor() const noexcept { return cursor_; }
   /// All bytes of the streams until now, including removed ones.
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
 
-  void begin(std::uint64_t stream);
+  void begin(std::uint64_t stream, std::size_t rule = 0);
   /// Takes the `count` bytes that were written at the cursor. Errors: the fingerprint's.
   [[nodiscard]] status commit(std::uint64_t count);
   /// Takes up to `count` zeros and returns their number. The ring has room for `room` bytes at the cursor. Within a run
@@ -96,9 +98,12 @@ class intake {
   void end_run();
   void publish_readable();
 
+  [[nodiscard]] std::uint64_t behind() const noexcept { return chunkers_[rule_].behind(); }
+  [[nodiscard]] std::uint64_t reach() const noexcept { return chunkers_[rule_].reach(); }
+
   const ring* ring_;
-  std::uint64_t behind_;
-  std::uint64_t reach_;
+  stream_chunkers chunkers_;
+  std::size_t rule_ = 0;  ///< of the present stream
   run_periods periods_;
   intake_options options_;
   std::uint64_t cursor_ = 0;

@@ -53,7 +53,7 @@ void measure(const stage_meter& meter, Doing&& doing) {
 /// Not synchronised.
 struct lane {
   std::unique_ptr<batch_fingerprinter> fingerprints;
-  std::optional<cut_cursor> cursor = {};  ///< over the sequence of the feed
+  std::vector<std::optional<cut_cursor>> cursors = {};  ///< over the sequence of the feed, for each rule
   std::array<stage_work, stage_count> work = {};
   std::uint64_t device_bytes = 0;               ///< cut by its device, in the present task
   std::unique_ptr<span_notes> notes = nullptr;  ///< null if the feed is not traced

@@ -46,12 +46,13 @@ std::optional<byte_run> find_run(byte_span bytes, std::uint64_t begin, std::uint
   return std::nullopt;
 }
 
-result<run_period> run_periods::of(byte_span run) {
-  std::optional<run_period>& known = known_[run[0]];
+result<run_period> run_periods::of(byte_span run, std::size_t rule) {
+  std::optional<run_period>& known = known_[rule][run[0]];
   if (!known) {
-    const byte_span seen = run.first(chunker_.behind() + chunker_.reach());
-    const std::uint64_t length = *chunker_.next_cut({.bytes = seen, .start = chunker_.behind(), .at_end = false});
-    auto fingerprint = fingerprint_(seen.subspan(chunker_.behind(), length));
+    const chunker& cuts = chunkers_[rule];
+    const byte_span seen = run.first(cuts.behind() + cuts.reach());
+    const std::uint64_t length = *cuts.next_cut({.bytes = seen, .start = cuts.behind(), .at_end = false});
+    auto fingerprint = fingerprint_(seen.subspan(cuts.behind(), length));
     if (!fingerprint) return fingerprint.error();
     known = run_period{length, *fingerprint};
   }

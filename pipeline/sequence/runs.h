@@ -4,10 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <cutpoint/bytes.h>
-#include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
+
+#include "pipeline/sequence/stream_chunkers.h"
 
 namespace cutpoint {
 
@@ -33,19 +36,19 @@ struct run_period {
   digest fingerprint;
 };
 
-/// The periods of a chunker's runs, found once for each byte. Not synchronised.
+/// The periods of each chunker's runs, found once for each byte. Not synchronised.
 class run_periods {
  public:
-  run_periods(const chunker& chunker, fingerprinter fingerprint)
-      : chunker_(chunker), fingerprint_(std::move(fingerprint)) {}
+  run_periods(stream_chunkers chunkers, fingerprinter fingerprint)
+      : chunkers_(std::move(chunkers)), fingerprint_(std::move(fingerprint)), known_(chunkers_.size()) {}
 
-  /// `run` must have at least `behind + reach` bytes, all equal. Errors: the fingerprint's.
-  [[nodiscard]] result<run_period> of(byte_span run);
+  /// `run` must have at least `behind + reach` bytes of the rule's chunker, all equal. Errors: the fingerprint's.
+  [[nodiscard]] result<run_period> of(byte_span run, std::size_t rule);
 
  private:
-  chunker chunker_;
+  stream_chunkers chunkers_;
   fingerprinter fingerprint_;
-  std::array<std::optional<run_period>, 256> known_;
+  std::vector<std::array<std::optional<run_period>, 256>> known_;  ///< for each rule
 };
 
 }  // namespace cutpoint

@@ -12,7 +12,7 @@ void sequence::apply_update(intake_update update) {
     if (event.what == intake_event::kind::begin) ++stream_count_;
     switch (event.what) {
       case intake_event::kind::begin:
-        entries_.push_back({.stream = event.stream, .begin = event.position});
+        entries_.push_back({.stream = event.stream, .rule = event.rule, .begin = event.position});
         break;
       case intake_event::kind::end: {
         stream_entry& ended = entries_.back();
@@ -20,7 +20,7 @@ void sequence::apply_update(intake_update update) {
         ended.how = event.how;
         ended.outcome = std::move(event.outcome);
         if (event.how == range_end::cut) {
-          entries_.push_back({.stream = ended.stream, .begin = event.position, .continues = true});
+          entries_.push_back({.stream = ended.stream, .rule = ended.rule, .begin = event.position, .continues = true});
         }
         break;
       }
@@ -45,8 +45,10 @@ std::vector<visible_range> sequence::visible_ranges(std::uint64_t first, std::ui
     const stream_entry& entry = entries_[i];
     if (entry.begin == entry.end) continue;
     const bool is_whole = entry.end <= visible;
-    ranges.push_back(
-        {.begin = entry.begin, .end = is_whole ? entry.end : visible, .how = is_whole ? entry.how : range_end::open});
+    ranges.push_back({.begin = entry.begin,
+                      .end = is_whole ? entry.end : visible,
+                      .how = is_whole ? entry.how : range_end::open,
+                      .rule = entry.rule});
   }
   return ranges;
 }

@@ -11,6 +11,7 @@ namespace cutpoint {
 /// A stream in the sequence, or its part between two forced cuts.
 struct stream_entry {
   std::uint64_t stream = 0;  ///< the feed's number
+  std::size_t rule = 0;      ///< of its chunker
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  ///< its end, or the end of its known bytes
   range_end how = range_end::open;

@@ -72,6 +72,8 @@ struct dedup_counts {
   [[nodiscard]] std::optional<double> savings() const;
   /// Returns the number of bytes for each byte that is stored, 1 or more; nullopt if there are no bytes.
   [[nodiscard]] std::optional<double> elimination_ratio() const;
+
+  dedup_counts& operator+=(const dedup_counts& other) noexcept;
 };
 
 /// Counts the chunks of a feed. Chunks with equal digests count as equal. A run of equal chunks costs as much as one

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/context.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/stage_costs.h>
@@ -59,6 +60,8 @@ struct dedup_report {
   double wall_seconds = 0;
   const dedup_tally* tally = nullptr;
   std::vector<std::string> kind_names;    ///< names of the kinds in `tally->kinds()`
+  std::vector<std::size_t> kind_rules = {};  ///< their rules in `context`
+  chunking_context context = {};          ///< that the feed cut by
   stage_work reading;                     ///< as `reading_record::work`
   feed_statistics work;                   ///< statistics of the finished feed
   std::optional<exact_comparison> exact;  ///< present if the exact cuts were found too
@@ -75,6 +78,8 @@ struct dedup_report {
   [[nodiscard]] throughput_model model() const;
   /// Returns the bytes of all streams per second of wall time, or nullopt if one of them is 0.
   [[nodiscard]] std::optional<double> bytes_per_second() const;
+  /// Returns the counts of each class of the context, those of the files without a rule first. Empty without rules.
+  [[nodiscard]] std::vector<dedup_counts> classes() const;
   /// Returns the numbers of the kinds that have streams, those with the most bytes first.
   [[nodiscard]] std::vector<std::size_t> kinds_by_bytes() const;
 };

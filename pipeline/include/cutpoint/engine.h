@@ -66,9 +66,12 @@ struct engine_options {
   thread_placement placement = thread_placement::none;
 };
 
-/// The options of a feed. With the exact join the cuts depend on `cuts` only.
+/// The options of a feed. With the exact join the cuts depend on `cuts` and `rule_cuts` only.
 struct feed_options {
   chunker cuts;
+  /// The chunkers of the rules of a context (`chunking_context::cuts`): a stream that begins with the rule k > 0 is cut by
+  /// `rule_cuts[k - 1]`. Then devices only fingerprint, and the back end cuda is refused.
+  std::vector<chunker> rule_cuts = {};
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// The back end that cuts and fingerprints. It does not change the chunks. `automatic` uses devices only with `rates`
   /// that promise at least a tenth more speed with them. It takes the fastest back end of the processor, unless `cuts` has
@@ -185,7 +188,7 @@ class engine {
 
   /// Opens a feed that delivers its chunks to `receiver`, which must outlive it. Errors: invalid_argument, for a
   /// segment that is too small for the join, for a device that does not exist, for a chunker with a kernel of its own if
-  /// `where` names a back end of the processor, and as `fingerprinter::make`; memory_limit, if a cut may depend on more
+  /// `where` names a back end of the processor, for the back end cuda with `rule_cuts`, and as `fingerprinter::make`; memory_limit, if a cut may depend on more
   /// bytes than the memory allowed, or two cuts with the join pdedupe, or if open feeds have left too little of the
   /// engine's memory;
   /// unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
@@ -221,8 +224,9 @@ class feed {
   feed& operator=(feed&&) = delete;
   ~feed();
 
-  /// Begins a stream. The receiver gets the number `stream`.
-  [[nodiscard]] status begin(std::uint64_t stream);
+  /// Begins a stream. The receiver gets the number `stream`. The stream is cut by `cuts` of the options, or by the chunker of a
+  /// rule. Errors: invalid_argument, if the options have no such rule.
+  [[nodiscard]] status begin(std::uint64_t stream, std::size_t rule = 0);
 
   /// Waits until there is room for at least one byte, and returns it. Write bytes there and `commit` them. Errors:
   /// memory_limit, if a chunk without a maximum outgrows the memory: the stream has then ended with that status, and
@@ -262,7 +266,7 @@ class feed {
 };
 
 /// Feeds the rest of a source; holes are fed as zeros without being read. A failure of the source ends the stream and
-/// is returned. So is a failure of the feed, which `feed::failure` has too.
-[[nodiscard]] status feed_source(feed& feed, std::uint64_t stream, source& source);
+/// is returned. So is a failure of the feed, which `feed::failure` has too. `rule` is that of `feed::begin`.
+[[nodiscard]] status feed_source(feed& feed, std::uint64_t stream, source& source, std::size_t rule = 0);
 
 }  // namespace cutpoint

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <cutpoint/context.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/inputs.h>
 
@@ -15,8 +17,9 @@ namespace cutpoint {
 /// Counts the chunks of inputs by kinds of files. A derived class reports failures (`input_failed`).
 class input_tally : public input_receiver {
  public:
-  /// `fingerprint` is the kind that the feed makes. It must not be `none`.
-  explicit input_tally(fingerprint_kind fingerprint);
+  /// `fingerprint` is the kind that the feed makes. It must not be `none`. Files that different rules of the context cut are of
+  /// different kinds, even if these have the same name.
+  explicit input_tally(fingerprint_kind fingerprint, chunking_context context = {});
 
   [[nodiscard]] bool has_select() const noexcept override { return true; }
 
@@ -25,6 +28,8 @@ class input_tally : public input_receiver {
   [[nodiscard]] const dedup_tally& tally() const noexcept { return tally_; }
   /// Returns the names of the kinds in the order of their numbers in the tally.
   [[nodiscard]] std::vector<std::string> kind_names() const;
+  /// Returns the rule of each kind in the same order.
+  [[nodiscard]] std::vector<std::size_t> kind_rules() const;
 
  protected:
   [[nodiscard]] status take_chunk(const delivered_chunk& chunk) override { return tally_.take(chunk); }
@@ -38,8 +43,9 @@ class input_tally : public input_receiver {
   [[nodiscard]] virtual std::string kind_of(const std::string& path) const;
 
  private:
-  std::map<std::string, std::size_t> kinds_;
-  std::size_t kind_ = 0;  ///< kind of the present input
+  chunking_context context_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> kinds_;  ///< by rules and names
+  std::size_t kind_ = 0;                                              ///< kind of the present input
   dedup_tally tally_;
 };
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include <cutpoint/chunks.h>
+#include <cutpoint/context.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
 #include <cutpoint/repeated_file_filter.h>
@@ -145,6 +146,8 @@ struct input_feeder_options {
   input_observer* observer = nullptr;
   /// Finds further names of files, which are skipped. If it is null, a file is fed under each name.
   repeated_file_filter* repeats = nullptr;
+  /// Says by which rule of the feeds the file of a path is cut, as `chunking_context::rule_of` does; null: by none.
+  const chunking_context* context = nullptr;
 };
 
 /// Walks paths and feeds their files in order. Not thread-safe. The failure of an input goes to the receiver; the

@@ -55,6 +55,7 @@ class Schemas(CommandTest):
     def test_of_dedup(self):
         self.assert_valid("dedup", self.json_of("dedup", "--json", "tree"))
         self.assert_valid("dedup", self.json_of("dedup", "--json", "tree/empty"))
+        self.assert_valid("dedup", self.json_of("dedup", "--json", "--context", "prune", "tree"))
 
     def test_of_dedup_with_a_comparison(self):
         report = self.json_of("dedup", "--json", "--join", "pdedupe", "--segment", "256K", "tree")

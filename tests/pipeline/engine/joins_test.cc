@@ -40,23 +40,28 @@ class lossy_joins : public testing::TestWithParam<algorithm_case> {};
 TEST_P(lossy_joins, are_as_the_paper_says) {
   for (int round = 0; round < GetParam().rounds; ++round) {
     seeded_choices random(static_cast<std::uint64_t>(round) * 64 + GetParam().which);
-    const chunker cuts = tiny_chunker(GetParam().which, random);
-    if (cuts.reach() == unlimited) continue;
+    const std::vector<chunker> rules = {tiny_chunker(GetParam().which, random),
+                                        tiny_chunker(random.between(0, algorithm_count - 1), random)};
+    const std::uint64_t reach = std::max(rules[0].reach(), rules[1].reach());
+    if (reach == unlimited) continue;
     std::vector<fed_stream> streams(random.between(1, 3));
     for (fed_stream& s : streams) {
+      s.rule = random.between(0, 1);
       s.bytes =
           make_stream(all_contents[random.between(0, all_contents.size() - 1)], random.between(0, 12'000), random);
     }
     for (const join_kind join : {join_kind::pdedupe, join_kind::none}) {
-      const feed_options options{.cuts = cuts,
+      const feed_options options{.cuts = rules[0],
+                                 .rule_cuts = {rules[1]},
                                  .fingerprint = fingerprint_kind::xxh3,
                                  .join = join,
-                                 .segment_bytes = 2 * cuts.reach() + random.between(1, 900)};
+                                 .segment_bytes = 2 * reach + random.between(1, 900)};
       recorder out;
       const auto run = run_on_virtual_lanes(options, random.between(1, 4), streams, out, random);
       ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
       ASSERT_EQ(run.fault + out.fault, "");
       for (std::size_t i = 0; i < streams.size(); ++i) {
+        const chunker& cuts = rules[streams[i].rule];
         ASSERT_EQ(out.streams[i].chunks, joined_naively(cuts, streams[i].bytes, options.segment_bytes, join))
             << cuts.canonical() << " segment " << options.segment_bytes << " round " << round;
         ASSERT_EQ(out.streams[i].bytes, streams[i].bytes);

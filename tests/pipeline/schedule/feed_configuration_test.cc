@@ -44,6 +44,28 @@ TEST(feed_configuration, stays_within_the_memory) {
   }
 }
 
+TEST(feed_configuration, with_rules_leaves_cutting_to_the_processor) {
+  feed_options options = configured_options();
+  options.rule_cuts = {chunker_of("fixed", "avg_bytes=1M")};
+  options.where = backend::hybrid;
+  options.rates = rates_with(4);
+  const auto shared = configured(options, 2);
+  ASSERT_TRUE(shared.ok()) << shared.error().message();
+  ASSERT_FALSE(shared->devices.empty());
+  EXPECT_EQ(shared->devices[0].work, work_kind::fingerprints);
+  EXPECT_GE(shared->ring_bytes, 2 * MiB);  // a chunk of the rule, and what follows it
+  EXPECT_EQ(shared->segment_bytes, usual_segment_bytes(options.cuts));
+
+  options.where = backend::cuda;
+  const auto refused = configured(options, 2);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
+  options.where = backend::automatic;
+  options.rates = nullptr;
+  options.memory_bytes = 512 * KiB;
+  EXPECT_EQ(configured(options, 2).error().code(), status_code::memory_limit);
+}
+
 TEST(feed_configuration, takes_the_memory_for_selection_ahead_from_the_ring) {
   feed_options options = configured_options();
   options.memory_bytes = 8 * MiB;

@@ -119,34 +119,45 @@ std::string exactness_fault(std::size_t which, choices& random) {
   const auto cuts = chunker::make(tiny_parameters(which, random));
   if (!cuts) return cuts.error().message();
   std::vector<fed_stream> streams(random.between(1, random.once_in(4) ? 12 : 2));
+  std::vector<chunker> rules = {*cuts};
+  const std::uint64_t rule_count = random.once_in(3) ? random.between(2, 4) : 1;
+  while (rules.size() < rule_count) {
+    rules.push_back(chunker::make(tiny_parameters(random.between(0, algorithm_count - 1), random)).value());
+  }
   for (fed_stream& s : streams) {
-    s.bytes = draw_hostile_stream(*cuts, random.between(0, random.once_in(10) ? 12'000 : 1'200), random);
+    s.rule = random.between(0, rules.size() - 1);
+    s.bytes = draw_hostile_stream(rules[s.rule], random.between(0, random.once_in(10) ? 12'000 : 1'200), random);
     if (random.once_in(12)) s.outcome = {status_code::io_error, "injected"};
   }
   feed_options options{.cuts = on_any_backend(*cuts, random),
+                       .rule_cuts = std::vector(rules.begin() + 1, rules.end()),
                        .fingerprint = random.once_in(3) ? fingerprint_kind::none : fingerprint_kind::xxh3,
                        .map = random.one_of(map_kind::cuts),
                        .segment_bytes = random.between(1, random.once_in(2) ? 200 : 2000),
                        .memory_bytes = 16'000 + random.between(0, 30'000)};
+  for (chunker& each : options.rule_cuts) each = on_any_backend(each, random);
   disturbance trouble;
   if (random.once_in(2)) {
     draw_devices(options, random);
+    if (rules.size() > 1) options.where = backend::hybrid;
     if (random.once_in(3)) trouble.lose_device_at = random.between(1, 200);
   }
   const std::uint64_t lane_count = random.between(1, 5);
   recorder out;
   const virtual_outcome run = run_on_virtual_lanes(options, lane_count, streams, out, random, trouble);
-  const std::string what = fmt::format(
-      "{} on {} in segments of {} on {} lanes, map {}, back end {}: ", cuts->canonical(), options.cuts.backend(),
-      options.segment_bytes, lane_count, static_cast<int>(options.map), to_string(options.where));
+  const std::string what =
+      fmt::format("{} of {} rules on {} in segments of {} on {} lanes, map {}, back end {}: ", cuts->canonical(),
+                  rules.size(), options.cuts.backend(), options.segment_bytes, lane_count,
+                  static_cast<int>(options.map), to_string(options.where));
   if (!run.outcome.ok()) return what + run.outcome.message();
   if (!run.fault.empty()) return what + run.fault;
   if (!out.fault.empty()) return what + out.fault;
   if (out.streams.size() != streams.size()) return what + fmt::format("{} streams came out", out.streams.size());
   auto fingerprint = fingerprinter::make(options.fingerprint);
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    std::string fault = stream_fault(out.streams[i], streams[i], *cuts, *fingerprint);
-    if (fault.empty()) fault = decided_fault(out.streams[i], streams[i], *cuts);
+    const chunker& of_rule = rules[streams[i].rule];
+    std::string fault = stream_fault(out.streams[i], streams[i], of_rule, *fingerprint);
+    if (fault.empty()) fault = decided_fault(out.streams[i], streams[i], of_rule);
     if (!fault.empty()) return what + fmt::format("stream {} of {} bytes ", i, streams[i].bytes.size()) + fault;
   }
   return {};

@@ -24,17 +24,17 @@ result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& opt
   };
   add({}, processor_lanes);
   for (std::size_t i = 0; i < configuration->devices.size(); ++i) add(i, configuration->devices[i].lane_count);
-  return std::unique_ptr<stepped_feed>(new stepped_feed(options, *std::move(configuration), *std::move(memory),
-                                                        std::move(lanes),
-                                                        run_periods(options.cuts, *std::move(of_runs)), receiver));
+  return std::unique_ptr<stepped_feed>(
+      new stepped_feed(options, *std::move(configuration), *std::move(memory), std::move(lanes),
+                       run_periods(stream_chunkers(options), *std::move(of_runs)), receiver));
 }
 
 stepped_feed::stepped_feed(const feed_options& options, feed_configuration configuration, ring memory,
                            std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver)
     : configuration_(std::move(configuration)),
       ring_(std::move(memory)),
-      intake_(ring_, options.cuts, std::move(periods), configuration_.intake),
-      schedule_(configuration_, options.cuts, ring_, receiver),
+      intake_(ring_, stream_chunkers(options), std::move(periods), configuration_.intake),
+      schedule_(configuration_, stream_chunkers(options), ring_, receiver),
       lanes_(std::move(lanes)) {}
 
 void stepped_feed::put(byte_span bytes) {

@@ -25,7 +25,7 @@ class stepped_feed {
 
   // Feeding.
 
-  void begin(std::uint64_t stream) { intake_.begin(stream); }
+  void begin(std::uint64_t stream, std::size_t rule = 0) { intake_.begin(stream, rule); }
   /// Takes bytes. The feed must have room for them.
   void put(byte_span bytes);
   void end(status outcome);

@@ -85,7 +85,7 @@ class executor {
     }
     const fed_stream& stream = streams[next_stream_];
     if (!is_open_) {
-      feed_.begin(next_stream_);
+      feed_.begin(next_stream_, stream.rule);
       is_open_ = true;
     }
     const std::uint64_t rest = stream.bytes.size() - at_;

@@ -10,10 +10,11 @@
 
 namespace cutpoint::tests {
 
-/// A stream to feed: its bytes and the outcome with which it ends.
+/// A stream to feed: its bytes, the outcome with which it ends, and the rule by which it is cut.
 struct fed_stream {
   std::vector<std::uint8_t> bytes;
   status outcome = {};
+  std::size_t rule = 0;
 };
 
 /// Disturbances of a feed. By default there are none.

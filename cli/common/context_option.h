@@ -1,0 +1,29 @@
+// The option that names a context: the built-in one, or a file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/context_file.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint::cli {
+
+class context_option {
+ public:
+  void add_to(CLI::App& command);
+
+  [[nodiscard]] bool is_given() const { return !context_.empty(); }
+  /// Returns what the option names, or a context without rules. Errors: a file that cannot be read; its mistakes.
+  [[nodiscard]] result<context_file> checked() const;
+
+ private:
+  std::string context_;
+};
+
+/// Returns the names of built-in contexts.
+[[nodiscard]] std::vector<std::string_view> context_names();
+
+}  // namespace cutpoint::cli
