@@ -52,7 +52,8 @@ ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expe
 
 ordered_json kinds_json(const dedup_report& facts) {
   return json_list(facts.kinds_by_bytes(), [&](std::size_t kind) {
-    ordered_json row = {{"kind", facts.kind_names[kind]}, {"class", facts.context.class_name(facts.kind_rules[kind])}};
+    ordered_json row = {{"kind", facts.kind_names[kind]}};
+    if (!facts.context.rules().empty()) row["class"] = facts.context.class_name(facts.kind_rules[kind]);
     row.update(json_of(facts.tally->kinds()[kind]));
     return row;
   });
