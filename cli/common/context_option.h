@@ -15,7 +15,6 @@ class context_option {
  public:
   void add_to(CLI::App& command);
 
-  [[nodiscard]] bool is_given() const { return !context_.empty(); }
   /// Returns what the option names, or a context without rules. Errors: a file that cannot be read; its mistakes.
   [[nodiscard]] result<context_file> checked() const;
 

@@ -63,7 +63,7 @@ ordered_json classes_json(const dedup_report& facts) {
   const std::vector<dedup_counts> counts = facts.classes();
   ordered_json rows = ordered_json::array();
   for (std::size_t rule = 0; rule < counts.size(); ++rule) {
-    const chunker& cuts = rule == 0 ? facts.feed->cuts : facts.feed->rule_cuts[rule - 1];
+    const chunker& cuts = facts.feed->cuts_of(rule);
     ordered_json row = {{"class", facts.context.class_name(rule)}, {"cuts", cuts.canonical()}};
     row.update(json_of(counts[rule]));
     rows.push_back(std::move(row));

@@ -132,7 +132,7 @@ std::string classes_of(const dedup_report& facts) {
                                 "savings", "chunks", "cuts");
   for (std::size_t rule = 0; rule < counts.size(); ++rule) {
     const std::string row = kind_row(facts.context.class_name(rule), counts[rule]);
-    const chunker& cuts = rule == 0 ? facts.feed->cuts : facts.feed->rule_cuts[rule - 1];
+    const chunker& cuts = facts.feed->cuts_of(rule);
     out += fmt::format("{}  {:>9}  {}\n", std::string_view(row).substr(0, row.size() - 1),
                        human_count(counts[rule].chunk_count), cuts.canonical());
   }

@@ -7,6 +7,7 @@
 
 #include <cutpoint/catalog.h>
 #include <cutpoint/context.h>
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 namespace cutpoint {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::size_t most_rules = 255;
 constexpr std::size_t longest_name = 64;
-constexpr int highest_level = 19;
 
 /// PRUNE section 4.3: multimedia contents, then compressed files.
 constexpr std::array<std::string_view, 14> immutable_extensions = {"avi",    "wmv", "mkv", "mp3", "mp4", "jpg", "png",
@@ -25,13 +25,6 @@ status refused_context(std::string message) { return {status_code::invalid_argum
 
 bool is_lower_letter(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
 
 status check_name(const std::string& name) {
   const bool has_form =
@@ -119,9 +112,10 @@ result<chunking_context> chunking_context::make(std::vector<context_rule> rules)
     if (i != 0 && context.rules_[i - 1].name == rule.name)
       return refused_context(fmt::format("class '{}' has two rules", rule.name));
     if (rule.extensions.empty()) return refused_context(fmt::format("class '{}' has no extensions", rule.name));
-    if (rule.compression_level && (*rule.compression_level < 0 || *rule.compression_level > highest_level)) {
+    if (rule.compression_level &&
+        (*rule.compression_level < 0 || *rule.compression_level > highest_compression_level)) {
       return refused_context(fmt::format("class '{}': compression_level = {} must be 0 to {}", rule.name,
-                                         *rule.compression_level, highest_level));
+                                         *rule.compression_level, highest_compression_level));
     }
     std::ranges::sort(rule.extensions);
     for (const std::string& extension : rule.extensions) {

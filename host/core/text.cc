@@ -105,6 +105,13 @@ std::string format_size(std::uint64_t bytes) {
   return suffix == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, suffixes[suffix - 1]);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
 std::string size_with_unit(std::uint64_t bytes) {
   if (bytes == 1) return "1 byte";
   return bytes != 0 && bytes % 1024 == 0 ? format_size(bytes) : fmt::format("{} bytes", bytes);

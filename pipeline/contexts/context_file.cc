@@ -71,8 +71,8 @@ class named_table {
     const toml::node* const value = table_.get(key);
     if (value == nullptr) return std::optional<int>();
     const auto* const number = value->as_integer();
-    if (number == nullptr || number->get() < 0 || number->get() > 19)
-      return wrong_key(key, "must be a number from 0 to 19");
+    if (number == nullptr || number->get() < 0 || number->get() > highest_compression_level)
+      return wrong_key(key, fmt::format("must be a number from 0 to {}", highest_compression_level));
     return std::optional(static_cast<int>(number->get()));
   }
 

@@ -9,6 +9,7 @@
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/memory_index.h>
+#include <cutpoint/text.h>
 
 namespace cutpoint {
 
@@ -164,10 +165,7 @@ std::string kind_of_file(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return "(none)";
-  std::string extension(name.substr(dot));
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return extension;
+  return lower_case(name.substr(dot));
 }
 
 std::optional<double> cut_differences::dirty_bytes_per_boundary() const { return ratio(dirty_bytes, boundary_count); }

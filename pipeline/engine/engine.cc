@@ -95,11 +95,15 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver, byte_span bytes) {
   const backend on_processor = needs_device(options.where) ? backend::automatic : options.where;
   feed_options placed = options;
-  for (std::size_t rule = 0; rule <= options.rule_cuts.size(); ++rule) {
-    chunker& cuts = rule == 0 ? placed.cuts : placed.rule_cuts[rule - 1];
+  const auto place = [&](chunker& cuts) -> status {
     auto fastest = pool_->choices.place(cuts, on_processor);
     if (!fastest) return fastest.error();
     cuts = *std::move(fastest);
+    return {};
+  };
+  if (status outcome = place(placed.cuts); !outcome.ok()) return outcome;
+  for (chunker& cuts : placed.rule_cuts) {
+    if (status outcome = place(cuts); !outcome.ok()) return outcome;
   }
   const stream_chunkers cuts(placed);
   if (status named = check_names(options.devices); !named.ok()) return named;

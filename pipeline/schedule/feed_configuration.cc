@@ -52,9 +52,9 @@ bool wants_candidates(const feed_options& options) {
          (map->is_cheaper_than_speculation && backend_of(options.cuts) == backend::scalar);
 }
 
-status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
+status check_segment(const feed_options& options, const stream_chunkers& cuts, std::uint64_t segment_bytes) {
   if (options.join == join_kind::exact) return {};
-  const std::uint64_t reach = stream_chunkers(options).reach();
+  const std::uint64_t reach = cuts.reach();
   const char* join = options.join == join_kind::pdedupe ? "pdedupe" : "none";
   if (reach == unlimited) {
     return {status_code::invalid_argument, fmt::format("the join {} needs a maximum chunk size", join)};
@@ -189,7 +189,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   const std::uint64_t scanned = is_bounded ? reach_for_segments(cuts) : 1;
   const std::uint64_t usual = is_alone ? std::max(least_segment_alone, 2 * scanned) : usual_segment_of(scanned);
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
-  if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
+  if (status segment = check_segment(options, cuts, wanted_segment); !segment.ok()) return segment;
 
   feed_configuration configuration{.fingerprint = options.fingerprint.kind,
                                    .join = options.join,

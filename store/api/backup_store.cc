@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include <cutpoint/context.h>
 #include <fmt/format.h>
 
 #include "store/access/store_keys.h"
@@ -39,7 +40,8 @@ status check_bounds(const store_settings& settings) {
     if (value >= least && value <= most) return {};
     return {status_code::invalid_argument, fmt::format("{} = {} must be from {} to {}", name, value, least, most)};
   };
-  if (status level = check("compression_level", settings.compression_level, 0, store::highest_level); !level.ok()) {
+  if (status level = check("compression_level", settings.compression_level, 0, highest_compression_level);
+      !level.ok()) {
     return level;
   }
   if (status bytes =

@@ -1,5 +1,7 @@
 #include "store/objects/config.h"
 
+#include <cutpoint/context.h>
+
 #include "store/format/extensions.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
@@ -59,7 +61,7 @@ result<store_config> read_config(storage& objects) {
   const bool has_codec = codec != static_cast<std::uint8_t>(record_codec::none);
   if (!fields.ok() || fields.remaining() != 0 || encryption > static_cast<std::uint8_t>(seal_kind::aes_256_gcm) ||
       fingerprint == 0 || fingerprint >= fingerprints().size() ||
-      codec > static_cast<std::uint8_t>(record_codec::zstd) || config.level > highest_level ||
+      codec > static_cast<std::uint8_t>(record_codec::zstd) || config.level > highest_compression_level ||
       has_codec != (config.level != 0) || config.container_bytes < least_container_bytes ||
       config.container_bytes > most_container_bytes) {
     return damage(path_of(config_name()), "a field is out of its bounds");

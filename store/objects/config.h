@@ -11,7 +11,6 @@
 
 namespace cutpoint::store {
 
-inline constexpr std::uint8_t highest_level = 19;
 inline constexpr std::uint32_t least_container_bytes = 64 * KiB;
 inline constexpr std::uint32_t most_container_bytes = largest_container_bytes / 2;
 

@@ -161,19 +161,15 @@ def median(rounds: list[dict]) -> dict:
 text_of = partial(lines_of, depth=2)  # a line for each job
 
 
-def groups(single: dict, fingerprints: int) -> dict[str, Iterable[Job]]:
-    """The jobs, by the tables of the page that have them."""
-    return {
-        "orders": orders(),
-        "open": by_open_tablets(),
-        "tablet-sizes": by_tablet_size(),
-        "filter": by_filter(),
-        "growth": growth(),
-        "table-sizes": by_table_size(SMALL_LIMIT, single["file_bytes"] / fingerprints),
-    }
-
-
-GROUPS = ("orders", "open", "tablet-sizes", "filter", "growth", "table-sizes")
+# The jobs by the tables of the page that have them. A function takes the bytes of the one table's file for each fingerprint.
+GROUPS: dict[str, Callable[[float], Iterable[Job]]] = {
+    "orders": lambda _: orders(),
+    "open": lambda _: by_open_tablets(),
+    "tablet-sizes": lambda _: by_tablet_size(),
+    "filter": lambda _: by_filter(),
+    "growth": lambda _: growth(),
+    "table-sizes": lambda file_bytes_each: by_table_size(SMALL_LIMIT, file_bytes_each),
+}
 
 
 def measure(
@@ -190,7 +186,8 @@ def measure(
         single = known.get("single") or tables.fill(Job("single", fingerprints=fingerprints))
         quarter = single["file_bytes"] // 4
         limits = {"quarter": quarter, "fifth": quarter // SMALLEST_SHARE}
-        jobs = dict.fromkeys(job for name, group in groups(single, fingerprints).items() if not only or name in only for job in group)
+        file_bytes_each = single["file_bytes"] / fingerprints
+        jobs = dict.fromkeys(job for name, jobs_of in GROUPS.items() if not only or name in only for job in jobs_of(file_bytes_each))
         for job in jobs:
             scaled = job if fingerprints == FINGERPRINTS else replace(job, fingerprints=max(1000, job.fingerprints * fingerprints // FINGERPRINTS))
             log(f"measuring {job.name}")

@@ -14,6 +14,8 @@
 
 namespace cutpoint {
 
+inline constexpr int highest_compression_level = 19;  ///< of zstd, in a store
+
 /// A rule says how the files of one class are cut and compressed.
 struct context_rule {
   /// Names the class: 1 to 64 lower-case letters, digits, "-" and "_", of which the first is a letter; not "others".

@@ -1,4 +1,4 @@
-// Parses and formats sizes, numbers and bytes in hexadecimal, and suggests the nearest known name.
+// Parses and formats sizes, numbers and bytes in hexadecimal, lowers letters, and suggests the nearest known name.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ namespace cutpoint {
 
 /// Formats a number of bytes for a sentence: 65536 is "64K", 1000 is "1000 bytes", 1 is "1 byte".
 [[nodiscard]] std::string size_with_unit(std::uint64_t bytes);
+
+/// Returns the text with the letters A to Z in lower case. Other bytes stay.
+[[nodiscard]] std::string lower_case(std::string_view text);
 
 /// Returns the status for a name that is not in `known`, with the message "no WHAT 'NAME'". The message suggests the
 /// nearest known name, or lists all of them if every name differs in more than a third of the letters.

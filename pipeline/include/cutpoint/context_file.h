@@ -1,4 +1,4 @@
-// Contexts as files: TOML that users write, and that the tuner proposes. docs/contexts.md describes it.
+// Contexts as files: TOML that users write. docs/contexts.md describes it.
 #pragma once
 
 #include <optional>

@@ -59,12 +59,12 @@ struct dedup_report {
   bool is_interrupted = false;           ///< whether the execution was cancelled
   double wall_seconds = 0;
   const dedup_tally* tally = nullptr;
-  std::vector<std::string> kind_names;    ///< names of the kinds in `tally->kinds()`
+  std::vector<std::string> kind_names;       ///< names of the kinds in `tally->kinds()`
   std::vector<std::size_t> kind_rules = {};  ///< their rules in `context`
-  chunking_context context = {};          ///< that the feed cut by
-  stage_work reading;                     ///< as `reading_record::work`
-  feed_statistics work;                   ///< statistics of the finished feed
-  std::optional<exact_comparison> exact;  ///< present if the exact cuts were found too
+  chunking_context context = {};             ///< that the feed cut by
+  stage_work reading;                        ///< as `reading_record::work`
+  feed_statistics work;                      ///< statistics of the finished feed
+  std::optional<exact_comparison> exact;     ///< present if the exact cuts were found too
 
   /// Returns the size of a segment: the option if the join makes cuts depend on it, otherwise the size that lanes took.
   [[nodiscard]] std::uint64_t segment_bytes() const;

@@ -107,6 +107,9 @@ struct feed_options {
   std::chrono::nanoseconds cancel_grace = std::chrono::nanoseconds(0);
   /// Takes the feed's timeline. May be null, which costs no time; must outlive the feed.
   trace_receiver* trace = nullptr;
+
+  /// Returns the chunker of the streams that begin with a rule: `cuts` for 0.
+  [[nodiscard]] const chunker& cuts_of(std::size_t rule) const { return rule == 0 ? cuts : rule_cuts[rule - 1]; }
 };
 
 /// The larger of 2 MiB and four times the maximum chunk size; 2 MiB without a maximum.
@@ -188,10 +191,9 @@ class engine {
 
   /// Opens a feed that delivers its chunks to `receiver`, which must outlive it. Errors: invalid_argument, for a
   /// segment that is too small for the join, for a device that does not exist, for a chunker with a kernel of its own if
-  /// `where` names a back end of the processor, for the back end cuda with `rule_cuts`, and as `fingerprinter::make`; memory_limit, if a cut may depend on more
-  /// bytes than the memory allowed, or two cuts with the join pdedupe, or if open feeds have left too little of the
-  /// engine's memory;
-  /// unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
+  /// `where` names a back end of the processor, for the back end cuda with `rule_cuts`, and as `fingerprinter::make`;
+  /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe, or if
+  /// open feeds have left too little of the engine's memory; unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
   /// is no error: the processor does its work, and the statistics say why.
   ///
   /// A feed with devices leaves its ring and the devices' memory to the engine, which keeps them until the next feed is

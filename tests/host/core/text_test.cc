@@ -67,6 +67,11 @@ TEST(parse_size, refuses_every_other_form) {
   }
 }
 
+TEST(lower_case, lowers_ascii_letters_alone) {
+  EXPECT_EQ(lower_case("@AZ[`az{ 09.\xc3\x84"), "@az[`az{ 09.\xc3\x84");
+  EXPECT_EQ(lower_case(""), "");
+}
+
 TEST(parse_number, reads_decimal_and_hexadecimal) {
   EXPECT_EQ(*parse_number("0"), 0u);
   EXPECT_EQ(*parse_number("42"), 42u);
