@@ -42,7 +42,12 @@ status chunk_trace_writer::begin_file(std::string_view application, std::uint32_
     record_count_ += record_count;
   }
   append(kind_value(trace_record_kind::file, number | static_cast<std::uint64_t>(client) << 24), 0);
-  return pending_.size() < write_bytes ? status() : write_pending();
+  return write_if_full();
+}
+
+status chunk_trace_writer::add(const routed_chunk& chunk) {
+  append(chunk.fingerprint, chunk.length);
+  return write_if_full();
 }
 
 void chunk_trace_writer::append(std::uint64_t value, std::uint32_t length) {
@@ -55,6 +60,8 @@ void chunk_trace_writer::append(std::uint64_t value, std::uint32_t length) {
   append_number(pending_, length, 4);
   ++record_count_;
 }
+
+status chunk_trace_writer::write_if_full() { return pending_.size() < write_bytes ? status() : write_pending(); }
 
 status chunk_trace_writer::write_pending() {
   const status written = write_(pending_);

@@ -45,7 +45,7 @@ void check_trace(byte_span bytes) {
   });
   for (const auto& [application, client, fingerprint, length] : rows) {
     if (length != 0) {
-      writer.add({fingerprint, length});
+      require(writer.add({fingerprint, length}).ok(), "a chunk that was read cannot be written");
     } else {
       require(writer.begin_file(application, client).ok(), "a file that was read cannot be written");
     }

@@ -1,4 +1,6 @@
 // Tests of chunk traces: what is written is read again, and traces that are damaged are refused with the place.
+#include <algorithm>
+
 #include <cutpoint/cluster/chunk_trace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +30,7 @@ std::string written(const std::vector<traced_file>& files) {
   });
   for (const traced_file& file : files) {
     EXPECT_TRUE(writer.begin_file(file.application, file.client).ok());
-    for (const auto& [fingerprint, length] : file.chunks) writer.add({fingerprint, length});
+    for (const auto& [fingerprint, length] : file.chunks) EXPECT_TRUE(writer.add({fingerprint, length}).ok());
   }
   EXPECT_TRUE(writer.finish().ok());
   return bytes;
@@ -157,6 +159,24 @@ TEST(cluster_chunk_trace, writer_refuses_names_that_do_not_fit_and_passes_failur
             "the name of an application class has 1 to 255 bytes, not 256");
   EXPECT_TRUE(writer.begin_file(std::string(255, 'a')).ok());
   EXPECT_EQ(writer.finish().message(), "full");
+}
+
+TEST(cluster_chunk_trace, writer_keeps_little_of_a_long_file_and_passes_failures_on_within_it) {
+  constexpr std::size_t chunk_count = 100'000;  // 1.2 MB
+  std::size_t written_bytes = 0;
+  std::size_t longest_write = 0;
+  chunk_trace_writer writer([&](std::string_view more) {
+    written_bytes += more.size();
+    longest_write = std::max(longest_write, more.size());
+    return written_bytes < 1'000'000 ? status() : status(status_code::io_error, "full");
+  });
+  ASSERT_TRUE(writer.begin_file("tar").ok());
+  std::size_t added_count = 0;
+  status added;
+  while (added.ok() && added_count < chunk_count) added = writer.add({++added_count, 1});
+  EXPECT_EQ(added.message(), "full");
+  EXPECT_LT(added_count, chunk_count);
+  EXPECT_LE(longest_write, 256 * 1024 + 12);
 }
 
 }  // namespace
