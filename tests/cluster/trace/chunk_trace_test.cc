@@ -5,36 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cluster/support/random_chunks.h"
+#include "tests/cluster/support/trace_bytes.h"
 
 namespace cutpoint::tests {
 namespace {
 
 using cluster::chunk_trace_reader;
 using cluster::chunk_trace_writer;
-using cluster::routed_chunk;
-
-struct traced_file {
-  std::string application;
-  std::uint32_t client;
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> chunks;
-
-  bool operator==(const traced_file&) const = default;
-};
-
-std::string written(const std::vector<traced_file>& files) {
-  std::string bytes;
-  chunk_trace_writer writer([&](std::string_view more) {
-    bytes += more;
-    return status();
-  });
-  for (const traced_file& file : files) {
-    EXPECT_TRUE(writer.begin_file(file.application, file.client).ok());
-    for (const auto& [fingerprint, length] : file.chunks) EXPECT_TRUE(writer.add({fingerprint, length}).ok());
-  }
-  EXPECT_TRUE(writer.finish().ok());
-  return bytes;
-}
 
 /// A source that gives at most `step` bytes at a time.
 class slow_source final : public source {
@@ -66,7 +43,7 @@ status read_all(std::string_view bytes, std::vector<traced_file>& files, std::si
       const auto chunks = reader->next_chunks();
       if (!chunks) return chunks.error();
       if (chunks->empty()) break;
-      for (const routed_chunk& each : *chunks) files.back().chunks.emplace_back(each.fingerprint, each.length);
+      files.back().chunks.insert(files.back().chunks.end(), chunks->begin(), chunks->end());
     }
   }
 }
@@ -81,11 +58,7 @@ std::vector<traced_file> random_files(splitmix64& random, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t application = random.next() % 7;
     files.push_back({std::string(1 + application * application * 7, static_cast<char>('a' + application)),
-                     static_cast<std::uint32_t>(random.next()),
-                     {}});
-    for (const routed_chunk& each : random_chunks(random, random.next() % 50)) {
-      files.back().chunks.emplace_back(each.fingerprint, each.length);
-    }
+                     static_cast<std::uint32_t>(random.next()), random_chunks(random, random.next() % 50)});
   }
   return files;
 }
@@ -95,21 +68,21 @@ TEST(cluster_chunk_trace, is_read_as_it_was_written_however_its_bytes_come) {
   for (const std::size_t step : {1U, 5U, 12U, 1000U, 1'000'000U}) {
     const auto files = random_files(random, step < 12 ? 20 : 400);
     std::vector<traced_file> again;
-    ASSERT_EQ(read_all(written(files), again, step).message(), "");
+    ASSERT_EQ(read_all(trace_bytes(files), again, step).message(), "");
     EXPECT_EQ(again, files);
   }
 }
 
 TEST(cluster_chunk_trace, may_have_no_file) {
   std::vector<traced_file> files;
-  EXPECT_TRUE(read_all(written({}), files).ok());
+  EXPECT_TRUE(read_all(trace_bytes({}), files).ok());
   EXPECT_TRUE(files.empty());
 }
 
 TEST(cluster_chunk_trace, skips_the_rest_of_a_file) {
   splitmix64 random(2);
   const auto files = random_files(random, 30);
-  const std::string bytes = written(files);
+  const std::string bytes = trace_bytes(files);
   slow_source source(bytes, 100);
   auto reader = chunk_trace_reader::open(source, "t");
   ASSERT_TRUE(reader.ok());
@@ -121,7 +94,7 @@ TEST(cluster_chunk_trace, skips_the_rest_of_a_file) {
 }
 
 TEST(cluster_chunk_trace, that_is_cut_off_anywhere_is_refused) {
-  const std::string bytes = written({{"tar", 1, {{5, 6}, {7, 8}}}, {"disk images", 2, {{9, 10}}}});
+  const std::string bytes = trace_bytes({{"tar", 1, {{5, 6}, {7, 8}}}, {"disk images", 2, {{9, 10}}}});
   EXPECT_EQ(message_of(bytes), "");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const std::string message = message_of(bytes.substr(0, size));
@@ -135,7 +108,7 @@ TEST(cluster_chunk_trace, that_is_cut_off_anywhere_is_refused) {
 }
 
 TEST(cluster_chunk_trace, refuses_what_it_does_not_know_with_the_place) {
-  const std::string bytes = written({{"tar", 1, {{5, 6}}}});  // class, name, file, chunk, end
+  const std::string bytes = trace_bytes({{"tar", 1, {{5, 6}}}});  // class, name, file, chunk, end
   const auto changed = [&](std::size_t offset, char value) {
     std::string copy = bytes;
     copy[offset] = value;

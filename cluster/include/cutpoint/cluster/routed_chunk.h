@@ -15,6 +15,8 @@ using class_number = std::uint32_t;
 struct routed_chunk {
   std::uint64_t fingerprint = 0;  ///< the first 8 bytes of the chunk's digest, as a big-endian number
   std::uint32_t length = 0;       ///< bytes, at least 1
+
+  bool operator==(const routed_chunk&) const = default;
 };
 
 }  // namespace cutpoint::cluster

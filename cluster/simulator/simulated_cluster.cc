@@ -1,0 +1,87 @@
+#include "cluster/simulator/simulated_cluster.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace cutpoint::cluster {
+
+namespace {
+
+std::uint64_t key_of_class(class_number application) { return splitmix64::mixed(application); }
+
+}  // namespace
+
+simulated_cluster::simulated_cluster(node_number node_count, const store_maker& make_store)
+    : states_(node_count), nodes_(node_count) {
+  for (simulated_node& each : nodes_) each.chunks = make_store();
+}
+
+std::span<const std::uint64_t> simulated_cluster::class_bytes(class_number application) const {
+  return application < class_bytes_.size() ? std::span<const std::uint64_t>(class_bytes_[application])
+                                           : std::span<const std::uint64_t>();
+}
+
+void simulated_cluster::count_matches(class_number application, std::span<const std::uint64_t> handprint,
+                                      std::span<const node_number> candidates, std::span<std::uint32_t> counts) const {
+  const std::uint64_t key = key_of_class(application);
+  for (const node_number each : candidates) {
+    for (const std::uint64_t fingerprint : handprint) nodes_[each].representatives.prefetch(fingerprint ^ key);
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const fingerprint_set& known = nodes_[candidates[i]].representatives;
+    counts[i] = static_cast<std::uint32_t>(
+        std::count_if(handprint.begin(), handprint.end(), [&](auto each) { return known.contains(each ^ key); }));
+  }
+  routing_look_ups_ += candidates.size() * handprint.size();
+  routing_messages_ += candidates.size();
+}
+
+void simulated_cluster::count_chunks(std::span<const std::uint64_t> fingerprints,
+                                     std::span<std::uint32_t> counts) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    counts[i] = 0;
+    if (!states_[i].is_alive) continue;
+    counts[i] = static_cast<std::uint32_t>(std::count_if(fingerprints.begin(), fingerprints.end(),
+                                                         [&](auto each) { return nodes_[i].chunks->has_chunk(each); }));
+    routing_look_ups_ += fingerprints.size();
+    ++routing_messages_;
+  }
+}
+
+std::optional<node_number> simulated_cluster::node_of_client(std::uint32_t client) const {
+  const auto entry = client_nodes_.find(client);
+  return entry == client_nodes_.end() ? std::nullopt : std::optional(entry->second);
+}
+
+void simulated_cluster::store(const routing_unit& unit, class_number application, node_number node, bool is_indexed) {
+  states_[node].stored_bytes += nodes_[node].chunks->store(unit);
+  if (application >= class_bytes_.size()) class_bytes_.resize(application + std::size_t{1});
+  std::vector<std::uint64_t>& row = class_bytes_[application];
+  row.resize(nodes_.size());
+  for (const routed_chunk& each : unit.chunks) row[node] += each.length;
+  client_nodes_[unit.client] = node;
+  if (!is_indexed) return;
+  has_similarity_index_ = true;
+  const std::uint64_t key = key_of_class(unit.application);
+  for (const std::uint64_t each : unit.handprint) nodes_[node].representatives.insert(each ^ key);
+}
+
+void simulated_cluster::set_live_count(node_number live_count) {
+  assert(live_count > 0 && live_count <= states_.size());
+  for (node_number i = 0; i < states_.size(); ++i) states_[i].is_alive = i < live_count;
+}
+
+std::uint64_t simulated_cluster::index_entries() const {
+  std::uint64_t count = 0;
+  for (const simulated_node& each : nodes_) {
+    count += has_similarity_index_ ? each.representatives.size() : each.chunks->index_entries();
+  }
+  return count;
+}
+
+std::uint64_t simulated_cluster::application_count(node_number node) const {
+  return static_cast<std::uint64_t>(std::count_if(class_bytes_.begin(), class_bytes_.end(),
+                                                  [node](const auto& row) { return !row.empty() && row[node] != 0; }));
+}
+
+}  // namespace cutpoint::cluster

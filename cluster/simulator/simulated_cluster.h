@@ -1,0 +1,67 @@
+// The state of a simulated cluster.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+
+#include "cluster/routing/policy.h"
+#include "cluster/simulator/fingerprint_set.h"
+#include "cluster/simulator/node_store.h"
+
+namespace cutpoint::cluster {
+
+/// A view for policies, and what the policies that are only simulated ask besides. Not thread-safe.
+class simulated_cluster final : public cluster_view {
+ public:
+  using store_maker = std::function<std::unique_ptr<node_store>()>;
+
+  simulated_cluster(node_number node_count, const store_maker& make_store);
+
+  std::span<const node_state> nodes() const override { return states_; }
+  std::span<const std::uint64_t> class_bytes(class_number application) const override;
+  void count_matches(class_number application, std::span<const std::uint64_t> handprint,
+                     std::span<const node_number> candidates, std::span<std::uint32_t> counts) const override;
+
+  /// Sets `counts[i]` to the number of fingerprints whose chunks node i has, for all nodes. Only those alive are asked.
+  void count_chunks(std::span<const std::uint64_t> fingerprints, std::span<std::uint32_t> counts) const;
+  /// Returns the node that has the latest routing unit of a client, or nullopt if there is none.
+  [[nodiscard]] std::optional<node_number> node_of_client(std::uint32_t client) const;
+
+  /// Stores a routing unit. `application` is its class, which the unit has only for policies that know classes. The handprint
+  /// goes to the similarity index if `is_indexed`.
+  void store(const routing_unit& unit, class_number application, node_number node, bool is_indexed);
+
+  /// From now on the first `live_count` nodes are alive and the others are not. There is at least one. A node that was dead
+  /// has what it had before.
+  void set_live_count(node_number live_count);
+
+  /// Returns the number of fingerprints that nodes were asked for to route, and the messages that these took.
+  [[nodiscard]] std::uint64_t routing_look_ups() const noexcept { return routing_look_ups_; }
+  [[nodiscard]] std::uint64_t routing_messages() const noexcept { return routing_messages_; }
+  /// Returns the entries of all indexes: of those that handprints went to, or else of those that chunks are found by.
+  [[nodiscard]] std::uint64_t index_entries() const;
+  /// Returns how many classes a node has.
+  [[nodiscard]] std::uint64_t application_count(node_number node) const;
+
+ private:
+  struct simulated_node {
+    std::unique_ptr<node_store> chunks;
+    fingerprint_set representatives;  ///< of all classes, each mixed with its class
+  };
+
+  std::vector<node_state> states_;
+  std::vector<simulated_node> nodes_;
+  std::vector<std::vector<std::uint64_t>> class_bytes_;  ///< by class, then by node
+  absl::flat_hash_map<std::uint32_t, node_number> client_nodes_;
+  bool has_similarity_index_ = false;
+  mutable std::uint64_t routing_look_ups_ = 0;
+  mutable std::uint64_t routing_messages_ = 0;
+};
+
+}  // namespace cutpoint::cluster

@@ -1,0 +1,143 @@
+#include "cluster/simulator/simulated_policies.h"
+
+#include <optional>
+
+#include "cluster/routing/application_nodes.h"
+#include "cluster/routing/hash_ring.h"
+
+namespace cutpoint::cluster {
+
+namespace {
+
+/// Routes by the smallest fingerprint.
+class smallest_fingerprint final : public routing_policy {
+ public:
+  smallest_fingerprint(const routing_options& options, routing_unit_kind kind)
+      : ring_(options.node_count, options.points_per_node), kind_(kind) {}
+
+  routing_unit_kind unit_kind() const noexcept override { return kind_; }
+
+  void route(std::span<const routing_unit> batch, const cluster_view& view,
+             std::span<node_number> nodes) const override {
+    for (std::size_t i = 0; i < batch.size(); ++i) nodes[i] = node_of(batch[i], view);
+  }
+
+  [[nodiscard]] node_number node_of(const routing_unit& unit, const cluster_view& view) const {
+    return ring_.owner(unit.handprint.front(), [&](node_number node) { return view.nodes()[node].is_alive; });
+  }
+
+ private:
+  hash_ring ring_;
+  routing_unit_kind kind_;
+};
+
+/// Asks all nodes for a sample of the chunks of a routing unit, and compares their answers.
+class chunk_vote {
+ public:
+  chunk_vote(const simulated_cluster& cluster, std::uint32_t overload_percent)
+      : cluster_(cluster), is_free_(nodes_that_are_not_overloaded(cluster.nodes(), overload_percent)) {}
+
+  [[nodiscard]] bool is_free(node_number node) const { return is_free_[node]; }
+
+  /// Returns the node with the most matches for its load, or nullopt if no free node has a match.
+  [[nodiscard]] std::optional<node_number> winner(const routing_unit& unit) {
+    constexpr std::uint64_t sampled_share = 8;
+    sample_.clear();
+    for (const routed_chunk& each : unit.chunks) {
+      if (splitmix64::mixed(each.fingerprint) % sampled_share == 0) sample_.push_back(each.fingerprint);
+    }
+    counts_.assign(is_free_.size(), 0);
+    cluster_.count_chunks(sample_, counts_);
+    std::optional<node_number> best;
+    for (node_number i = 0; i < counts_.size(); ++i) {
+      if (is_free_[i] && counts_[i] != 0 && (!best || is_better(i, *best))) best = i;
+    }
+    return best;
+  }
+
+  [[nodiscard]] node_number least_loaded_node() const { return least_loaded(cluster_.nodes(), is_free_); }
+
+ private:
+  static std::vector<bool> nodes_that_are_not_overloaded(std::span<const node_state> nodes, std::uint32_t percent) {
+    std::vector<bool> is_free = live_nodes(nodes);
+    const std::uint64_t mean_bytes = mean_load(nodes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      is_free[i] = is_free[i] && !is_overloaded(nodes[i].stored_bytes, mean_bytes, percent);
+    }
+    return is_free;
+  }
+
+  [[nodiscard]] bool is_better(node_number first, node_number second) const {
+    const std::uint64_t first_load = cluster_.nodes()[first].stored_bytes;
+    const std::uint64_t second_load = cluster_.nodes()[second].stored_bytes;
+    return counts_[first] * second_load > counts_[second] * first_load;
+  }
+
+  const simulated_cluster& cluster_;
+  std::vector<bool> is_free_;
+  std::vector<std::uint64_t> sample_;
+  std::vector<std::uint32_t> counts_;
+};
+
+class emc_stateful final : public routing_policy {
+ public:
+  emc_stateful(const routing_options& options, const simulated_cluster& cluster)
+      : stateless_(options, routing_unit_kind::super_chunk),
+        overload_percent_(options.overload_percent),
+        cluster_(cluster) {}
+
+  void route(std::span<const routing_unit> batch, const cluster_view& view,
+             std::span<node_number> nodes) const override {
+    chunk_vote vote(cluster_, overload_percent_);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto winner = vote.winner(batch[i]);
+      const node_number stateless = stateless_.node_of(batch[i], view);
+      nodes[i] = winner ? *winner : vote.is_free(stateless) ? stateless : vote.least_loaded_node();
+    }
+  }
+
+ private:
+  smallest_fingerprint stateless_;
+  std::uint32_t overload_percent_;
+  const simulated_cluster& cluster_;
+};
+
+class calb final : public routing_policy {
+ public:
+  explicit calb(const simulated_cluster& cluster) : cluster_(cluster) {}
+
+  void route(std::span<const routing_unit> batch, const cluster_view&, std::span<node_number> nodes) const override {
+    constexpr std::uint32_t moving_percent = 200;
+    chunk_vote vote(cluster_, moving_percent);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto present = cluster_.node_of_client(batch[i].client);
+      if (present && vote.is_free(*present)) {
+        nodes[i] = *present;
+        continue;
+      }
+      const auto winner = vote.winner(batch[i]);
+      nodes[i] = winner ? *winner : vote.least_loaded_node();
+    }
+  }
+
+ private:
+  const simulated_cluster& cluster_;
+};
+
+}  // namespace
+
+std::unique_ptr<routing_policy> make_emc_stateless(const routing_options& options) {
+  return std::make_unique<smallest_fingerprint>(options, routing_unit_kind::super_chunk);
+}
+
+std::unique_ptr<routing_policy> make_emc_stateful(const routing_options& options, const simulated_cluster& cluster) {
+  return std::make_unique<emc_stateful>(options, cluster);
+}
+
+std::unique_ptr<routing_policy> make_calb(const simulated_cluster& cluster) { return std::make_unique<calb>(cluster); }
+
+std::unique_ptr<routing_policy> make_extreme_binning(const routing_options& options) {
+  return std::make_unique<smallest_fingerprint>(options, routing_unit_kind::file);
+}
+
+}  // namespace cutpoint::cluster

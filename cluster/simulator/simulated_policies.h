@@ -1,0 +1,28 @@
+// Policies that are simulated and not shipped. EMC's are patented (US 8,751,448 and others).
+#pragma once
+
+#include <memory>
+
+#include "cluster/routing/policy.h"
+#include "cluster/simulator/simulated_cluster.h"
+
+namespace cutpoint::cluster {
+
+/// EMC's stateless routing: a super-chunk goes where its smallest fingerprint belongs.
+[[nodiscard]] std::unique_ptr<routing_policy> make_emc_stateless(const routing_options& options);
+
+/// EMC's stateful routing: all nodes are asked for an eighth of the chunks. Among those that are not overloaded, the node
+/// with the most matches for its load gets the super-chunk. If none has a match, the stateless one gets it, unless it is
+/// overloaded; then the least loaded does. The cluster must outlive the policy.
+[[nodiscard]] std::unique_ptr<routing_policy> make_emc_stateful(const routing_options& options,
+                                                                const simulated_cluster& cluster);
+
+/// Content-aware load balancing (CALB): a client stays on its node until that has more than twice the mean load. Then, and
+/// at first, it goes to the node with the most matches among those below, as in stateful routing. The cluster must outlive
+/// the policy.
+[[nodiscard]] std::unique_ptr<routing_policy> make_calb(const simulated_cluster& cluster);
+
+/// Extreme Binning: a file goes where its smallest fingerprint belongs.
+[[nodiscard]] std::unique_ptr<routing_policy> make_extreme_binning(const routing_options& options);
+
+}  // namespace cutpoint::cluster

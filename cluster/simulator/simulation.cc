@@ -1,0 +1,173 @@
+// Runs a trace through a policy and a simulated cluster.
+#include <algorithm>
+#include <utility>
+
+#include <cutpoint/cluster/simulation.h>
+
+#include "cluster/simulator/policies_by_name.h"
+#include "cluster/simulator/unit_builder.h"
+
+namespace cutpoint::cluster {
+
+namespace {
+
+routing_options routing_of(const simulation_options& options) {
+  return {.node_count = static_cast<node_number>(options.node_count),
+          .points_per_node = options.points_per_node,
+          .overload_percent = static_cast<std::uint32_t>(options.overload_percent)};
+}
+
+simulated_cluster::store_maker store_maker_of(const simulation_options& options, const simulated_policy& policy,
+                                              std::size_t class_count) {
+  if (policy.deduplicates_in_bins) return make_binned_store;
+  if (options.deduplication == node_deduplication::exact) return make_exact_store;
+  const container_store_options containers = {.container_bytes = options.container_bytes,
+                                              .cached_containers = options.cached_containers,
+                                              .class_count = std::max<std::size_t>(class_count, 1)};
+  return [containers] { return make_container_store(containers); };
+}
+
+/// One simulation.
+class simulation_run {
+ public:
+  simulation_run(const simulation_options& options, const simulated_policy& policy, const trace_totals& totals,
+                 const simulation_hooks& hooks)
+      : options_(options),
+        hooks_(hooks),
+        totals_(totals),
+        index_entry_bytes_(policy.index_entry_bytes),
+        cluster_(static_cast<node_number>(options.node_count),
+                 store_maker_of(options, policy, totals.applications.size())),
+        policy_(policy.make(routing_of(options), cluster_)),
+        units_({.kind = policy_->unit_kind(),
+                .is_application_aware = policy_->is_application_aware(),
+                .super_chunks = {options.has_fixed_super_chunks ? super_chunk_cuts::fixed : super_chunk_cuts::content,
+                                 options.super_chunk_bytes},
+                .handprint_size = options.handprint_size,
+                .batch_size = options.batch_size},
+               [this](std::span<const classified_unit> batch) { store(batch); }) {}
+
+  unit_builder& units() { return units_; }
+
+  [[nodiscard]] simulation_report report() const {
+    simulation_report report = report_;
+    report.routing_look_ups = cluster_.routing_look_ups();
+    report.message_count = cluster_.routing_messages() + report.unit_count;
+    report.index_entries = cluster_.index_entries();
+    report.index_bytes = report.index_entries * index_entry_bytes_;
+    for (node_number i = 0; i < options_.node_count; ++i) {
+      const node_state& state = cluster_.nodes()[i];
+      report.nodes.push_back({state.stored_bytes, cluster_.application_count(i), state.is_alive});
+      report.stored_bytes += report.nodes.back().stored_bytes;
+    }
+    return report;
+  }
+
+ private:
+  void store(std::span<const classified_unit> batch) {
+    apply_changes();
+    routed_.clear();
+    for (const classified_unit& each : batch) routed_.push_back(each.unit);
+    nodes_.resize(batch.size());
+    policy_->route(routed_, cluster_, nodes_);
+    const bool has_handprints = policy_->unit_kind() != routing_unit_kind::chunk;
+    std::uint64_t chunk_count = 0;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const routing_unit& unit = batch[i].unit;
+      cluster_.store(unit, batch[i].application, nodes_[i], policy_->needs_similarity_index());
+      if (hooks_.place) hooks_.place(nodes_[i], unit.chunks);
+      if (has_handprints && unit.handprint.size() < options_.handprint_size) ++report_.short_handprint_count;
+      for (const routed_chunk& each : unit.chunks) report_.byte_count += each.length;
+      chunk_count += unit.chunks.size();
+    }
+    report_.unit_count += batch.size();
+    report_.chunk_count += chunk_count;
+    report_.chunk_look_ups += chunk_count;
+    if (hooks_.progress) hooks_.progress(chunk_count);
+  }
+
+  /// Applies the changes that are due before the next batch.
+  void apply_changes() {
+    for (; change_count_ < options_.changes.size(); ++change_count_) {
+      const membership_change& next = options_.changes[change_count_];
+      if (report_.chunk_count * 100 < next.percent * totals_.chunk_count) return;
+      cluster_.set_live_count(static_cast<node_number>(next.live_count));
+    }
+  }
+
+  const simulation_options& options_;
+  const simulation_hooks& hooks_;
+  const trace_totals& totals_;
+  std::uint32_t index_entry_bytes_;
+  simulated_cluster cluster_;
+  std::unique_ptr<routing_policy> policy_;
+  unit_builder units_;
+  std::vector<routing_unit> routed_;
+  std::vector<node_number> nodes_;
+  std::size_t change_count_ = 0;  ///< changes that have been applied
+  simulation_report report_;
+};
+
+status another_trace() { return {status_code::invalid_argument, "the trace is not the one that was measured"}; }
+
+/// Gives the files of a trace to functions. Errors: those of the reader; cancelled.
+template <class BeginFile, class TakeChunks>
+status read_files(chunk_trace_reader& trace, const cancellation* cancel, BeginFile begin_file, TakeChunks take_chunks) {
+  for (;;) {
+    const auto has_file = trace.next_file();
+    if (!has_file) return has_file.error();
+    if (!*has_file) return {};
+    if (const status begun = begin_file(); !begun.ok()) return begun;
+    for (;;) {
+      if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
+      const auto chunks = trace.next_chunks();
+      if (!chunks) return chunks.error();
+      take_chunks(*chunks);
+      if (chunks->empty()) break;
+    }
+  }
+}
+
+}  // namespace
+
+result<trace_totals> measure_trace(chunk_trace_reader& trace, const simulation_hooks& hooks) {
+  trace_totals totals;
+  const auto store = make_exact_store();
+  const auto count_file = [&] {
+    ++totals.file_count;
+    return status();
+  };
+  const status read = read_files(trace, hooks.cancel, count_file, [&](std::span<const routed_chunk> chunks) {
+    totals.chunk_count += chunks.size();
+    for (const routed_chunk& each : chunks) totals.byte_count += each.length;
+    totals.unique_bytes += store->store({.chunks = chunks, .handprint = {}});
+    if (hooks.progress) hooks.progress(chunks.size());
+  });
+  if (!read.ok()) return read;
+  totals.applications = trace.applications();
+  return totals;
+}
+
+result<simulation_report> simulate(chunk_trace_reader& trace, const trace_totals& totals,
+                                   const simulation_options& options, const simulation_hooks& hooks) {
+  if (const status checked = check(options); !checked.ok()) return checked;
+  simulation_run run(options, *find_policy(options.policy), totals, hooks);
+  bool is_in_file = false;
+  const auto begin_file = [&]() -> status {
+    if (trace.application() >= totals.applications.size()) return another_trace();
+    run.units().begin_file(trace.application(), trace.client());
+    is_in_file = true;
+    return {};
+  };
+  const status read = read_files(trace, hooks.cancel, begin_file, [&](std::span<const routed_chunk> chunks) {
+    run.units().add(chunks);
+    if (chunks.empty() && std::exchange(is_in_file, false)) run.units().end_file();
+  });
+  if (!read.ok()) return read;
+  run.units().finish();
+  simulation_report report = run.report();
+  if (report.chunk_count != totals.chunk_count || report.byte_count != totals.byte_count) return another_trace();
+  return report;
+}
+
+}  // namespace cutpoint::cluster
