@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <cutpoint/version.h>
+#include <fmt/format.h>
 
 #include "cli/common/words.h"
 #include "cli/subcommands.h"
@@ -15,13 +16,6 @@ namespace cutpoint::cli {
 
 namespace {
 
-struct command_row {
-  const char* name;
-  const char* meaning;
-  std::unique_ptr<subcommand> (*make)();
-};
-
-/// The subcommands, in the order of the help text.
 constexpr command_row command_rows[] = {
     {"chunk", "List the chunks of files, folders and standard input, with fingerprints", make_chunk_command},
     {"dedup", "Report what deduplication would save, and where the time went", make_dedup_command},
@@ -95,13 +89,17 @@ class help_formatter final : public CLI::Formatter {
 
 }  // namespace
 
-command_line::command_line()
-    : app_("Cutpoint cuts files and streams into content-defined chunks, exactly as the sequential algorithm does",
-           "cutpoint") {
-  app_.set_version_flag("--version", "cutpoint " + std::string(version()));
+program cutpoint_program() {
+  return {"cutpoint",
+          "Cutpoint cuts files and streams into content-defined chunks, exactly as the sequential algorithm does",
+          command_rows};
+}
+
+command_line::command_line(const program& definition) : app_(definition.meaning, definition.name) {
+  app_.set_version_flag("--version", fmt::format("{} {}", definition.name, version()));
   app_.require_subcommand(1);
   app_.formatter(std::make_shared<help_formatter>());
-  for (const command_row& row : command_rows) {
+  for (const command_row& row : definition.commands) {
     const auto& [app, command] = commands_.emplace_back(app_.add_subcommand(row.name, row.meaning), row.make());
     command->add_options(*app);
     for (CLI::Option* option : app->get_options()) {

@@ -1,7 +1,8 @@
-// The definition of the command line: every subcommand with its options. main.cc runs it and cli/pages describes it.
+// The definition of the command line: every subcommand with its options. program.cc runs it and cli/pages describes it.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,26 @@
 
 namespace cutpoint::cli {
 
+struct command_row {
+  const char* name;
+  const char* meaning;
+  std::unique_ptr<subcommand> (*make)();
+};
+
+/// A program with subcommands.
+struct program {
+  const char* name;
+  const char* meaning;
+  std::span<const command_row> commands;  ///< in the order of the help text
+};
+
+/// Returns `cutpoint`.
+[[nodiscard]] program cutpoint_program();
+
 /// Parsing writes to the commands, so the object must not move.
 class command_line {
  public:
-  command_line();
+  explicit command_line(const program& definition);
 
   [[nodiscard]] CLI::App& app() { return app_; }
   [[nodiscard]] const CLI::App& app() const { return app_; }

@@ -34,7 +34,7 @@ exit_code run(int argc, char** argv) {
     std::cerr << usage;
     return exit_code::wrong_usage;
   }
-  const command_line line;
+  const command_line line(cutpoint_program());
   const auto facts = facts_of(line);
   const auto text = facts ? page_text(argv[1], argc == 4 ? argv[2] : "", *facts) : facts.error();
   if (!text) {

@@ -1,0 +1,232 @@
+// `cutpoint-cluster simulate`: stores a chunk trace in simulated clusters.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cutpoint/text.h>
+#include <cutpoint/tree_entry.h>
+#include <cutpoint/walk.h>
+#include <fmt/format.h>
+
+#include "cli/common/choice.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cluster_cli/report.h"
+#include "cluster_cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr choice<cluster::node_deduplication, 2> deduplications = {
+    {{"exact", cluster::node_deduplication::exact}, {"containers", cluster::node_deduplication::containers}}};
+
+class simulate_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  [[nodiscard]] result<cluster::simulation_options> common_options() const;
+  [[nodiscard]] result<simulation_jobs> checked_jobs() const;
+  [[nodiscard]] exit_code run(simulation_jobs& jobs, const console& say) const;
+
+  std::string trace_;
+  std::vector<std::string> policies_;
+  std::vector<std::string> node_counts_;
+  std::vector<std::string> changes_;
+  std::string handprint_ = "8";
+  std::string super_chunk_ = "1M";
+  bool has_fixed_super_chunks_ = false;
+  std::string points_ = "100";
+  std::string batch_ = "16";
+  std::string overload_ = "105";
+  std::string deduplication_ = "exact";
+  std::string container_ = "4M";
+  std::string cached_containers_ = "64";
+  std::string threads_ = "1";
+  std::string placements_;
+  bool is_json_ = false;
+  output_option output_;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+/// Parses COUNT@PERCENT. Errors: invalid_argument.
+result<cluster::membership_change> parsed_change(const std::string& text) {
+  const std::size_t mark = text.find('@');
+  const auto count = parse_number(text.substr(0, mark));
+  const auto percent = mark == std::string::npos ? result<std::uint64_t>(0) : parse_number(text.substr(mark + 1));
+  if (!count || !percent) return usage_error(fmt::format("--live {}: must have the form COUNT@PERCENT", text));
+  return cluster::membership_change{.percent = *percent, .live_count = *count};
+}
+
+/// The node of each chunk, as CSV.
+class placement_file {
+ public:
+  explicit placement_file(output file) : file_(std::move(file)) {}
+
+  [[nodiscard]] const output& file() const { return file_; }
+
+  void begin() {
+    outcome_ = file_.begin();
+    if (outcome_.ok()) outcome_ = file_.write("policy,node_count,node,fingerprint,length\n");
+  }
+  void add(const cluster::simulation_options& options, cluster::node_number node,
+           std::span<const cluster::routed_chunk> chunks) {
+    for (const cluster::routed_chunk& each : chunks) {
+      if (!outcome_.ok()) return;
+      outcome_ = file_.write(
+          fmt::format("{},{},{},{},{}\n", options.policy, options.node_count, node, each.fingerprint, each.length));
+    }
+  }
+  /// Returns the first failure.
+  [[nodiscard]] status finish() { return outcome_.ok() ? file_.finish() : outcome_; }
+
+ private:
+  output file_;
+  status outcome_;
+};
+
+/// Warns of policies for which most routing units have handprints with fewer fingerprints than asked.
+void warn_of_short_handprints(const simulation_facts& facts, const console& say) {
+  for (std::size_t i = 0; i < facts.finished.size(); ++i) {
+    const cluster::simulation_report& report = facts.finished[i].report;
+    const cluster::simulation_options& options = facts.jobs.options[i];
+    if (report.short_handprint_count * 2 <= report.unit_count) continue;
+    say.warning(fmt::format("{}: {} of {} routing units have fewer than {} different chunks, and shorter handprints",
+                            options.policy, report.short_handprint_count, report.unit_count, options.handprint_size));
+  }
+}
+
+}  // namespace
+
+void simulate_command::add_options(CLI::App& app) {
+  app.add_option("TRACE", trace_, "A chunk trace, which is read several times")->required();
+  add_value_option(app, "--policy", policies_, "NAME", "Routing policy; repeatable, and all of them by default");
+  add_value_option(app, "--nodes", node_counts_, "N", "Nodes of the cluster; repeatable, and 4 by default");
+  add_value_option(app, "--live", changes_, "COUNT@PERCENT",
+                   "From this percentage of the chunks on, only the first COUNT nodes are alive; repeatable");
+  add_value_option(app, "--handprint", handprint_, "K", "Representative fingerprints of a super-chunk");
+  add_value_option(app, "--super-chunk", super_chunk_, "SIZE", "Mean length of super-chunks");
+  app.add_flag("--fixed-super-chunks", has_fixed_super_chunks_, "End super-chunks by length alone, as in the paper");
+  add_value_option(app, "--points", points_, "N", "Points of a node on the hash ring; the paper seems to have 1");
+  add_value_option(app, "--batch", batch_, "N", "Routing units that are routed by the same state of the cluster");
+  add_value_option(app, "--overload", overload_, "PERCENT",
+                   "Load above which a node is overloaded, of the mean; 0 is never");
+  add_value_option(app, "--deduplication", deduplication_, "NAME",
+                   "How nodes find duplicates: exact, or containers that a similarity index leads to");
+  add_value_option(app, "--container", container_, "SIZE", "Length of containers");
+  add_value_option(app, "--cached-containers", cached_containers_, "N", "Containers in the cache of a node");
+  add_value_option(app, "--threads", threads_, "N", "Simulations that run at once");
+  add_value_option(app, "--placements", placements_, "FILE", "Also write the node of each chunk as CSV, on one thread");
+  app.add_flag("--json", is_json_, "Print the report as JSON");
+  output_.add_to(app);
+  add_verbosity(app, verbosity_);
+}
+
+result<cluster::simulation_options> simulate_command::common_options() const {
+  cluster::simulation_options options;
+  options.has_fixed_super_chunks = has_fixed_super_chunks_;
+  const auto deduplication = chosen("deduplication", deduplication_, deduplications);
+  if (!deduplication) return deduplication.error();
+  options.deduplication = *deduplication;
+  struct parsed_option {
+    const char* name;
+    const std::string& text;
+    std::uint64_t& value;
+  };
+  const parsed_option numbers[] = {{"--handprint", handprint_, options.handprint_size},
+                                   {"--points", points_, options.points_per_node},
+                                   {"--batch", batch_, options.batch_size},
+                                   {"--overload", overload_, options.overload_percent},
+                                   {"--cached-containers", cached_containers_, options.cached_containers}};
+  for (const parsed_option& each : numbers) {
+    const auto number = checked_number(each.name, each.text, 0);  // cluster::check has the bounds
+    if (!number) return number.error();
+    each.value = *number;
+  }
+  const parsed_option sizes[] = {{"--super-chunk", super_chunk_, options.super_chunk_bytes},
+                                 {"--container", container_, options.container_bytes}};
+  for (const parsed_option& each : sizes) {
+    const auto size = checked_size(each.name, each.text, 0);
+    if (!size) return size.error();
+    each.value = *size;
+  }
+  for (const std::string& each : changes_) {
+    const auto change = parsed_change(each);
+    if (!change) return change.error();
+    options.changes.push_back(*change);
+  }
+  return options;
+}
+
+result<simulation_jobs> simulate_command::checked_jobs() const {
+  simulation_jobs jobs;
+  jobs.trace = trace_;
+  const auto options = common_options();
+  if (!options) return options.error();
+  const auto threads = checked_number("--threads", threads_, 1, most_threads);
+  if (!threads) return threads.error();
+  jobs.thread_count = placements_.empty() ? *threads : 1;
+  std::vector<std::string> policies = policies_;
+  if (policies.empty()) policies.assign(cluster::policy_names().begin(), cluster::policy_names().end());
+  const std::vector<std::string> node_counts = node_counts_.empty() ? std::vector<std::string>{"4"} : node_counts_;
+  for (const std::string& nodes : node_counts) {
+    const auto node_count = checked_number("--nodes", nodes, 0);
+    if (!node_count) return node_count.error();
+    for (const std::string& policy : policies) {
+      jobs.options.push_back(*options);
+      jobs.options.back().policy = policy;
+      jobs.options.back().node_count = *node_count;
+      if (const status checked = cluster::check(jobs.options.back()); !checked.ok()) return checked;
+    }
+  }
+  const auto file = describe_file(trace_, symlinks::follow);
+  if (!file) return file.error();
+  if (file->kind != file_kind::regular_file) {
+    return usage_error(fmt::format("{}: is no regular file, and a trace is read several times", trace_));
+  }
+  return jobs;
+}
+
+exit_code simulate_command::run() {
+  const console say(verbosity_);
+  auto jobs = checked_jobs();
+  return jobs ? run(*jobs, say) : say.refuse(jobs.error());
+}
+
+exit_code simulate_command::run(simulation_jobs& jobs, const console& say) const {
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  std::optional<placement_file> placements;
+  if (!placements_.empty()) {
+    auto file = output::open(placements_);
+    if (!file) return say.refuse(file.error());
+    placements.emplace(*std::move(file));
+  }
+  if (out->is_same_file(trace_) || (placements && placements->file().is_same_file(trace_))) {
+    return say.refuse(usage_error(fmt::format("{}: is the trace, and would be written over", trace_)));
+  }
+  const auto totals = measure(jobs, say);
+  if (!totals) return say.refuse(totals.error());
+  if (placements) {
+    placements->begin();
+    jobs.place = [&](std::size_t number, cluster::node_number node, std::span<const cluster::routed_chunk> chunks) {
+      placements->add(jobs.options[number], node, chunks);
+    };
+  }
+  const auto finished = simulate(jobs, *totals, say);
+  if (!finished) return say.refuse(finished.error());
+  const simulation_facts facts = {jobs, *totals, *finished};
+  warn_of_short_handprints(facts, say);
+  status outcome = placements ? placements->finish() : status();
+  if (outcome.ok()) outcome = write_all(*out, is_json_ ? simulation_json(facts) : simulation_table(facts));
+  if (outcome.ok()) return exit_code::done;
+  say.error(outcome.message());
+  return exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_simulate_command() { return std::make_unique<simulate_command>(); }
+
+}  // namespace cutpoint::cli

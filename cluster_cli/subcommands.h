@@ -1,0 +1,13 @@
+// The subcommands of `cutpoint-cluster`: one function for each, which makes it.
+#pragma once
+
+#include <memory>
+
+#include "cli/common/subcommand.h"
+
+namespace cutpoint::cli {
+
+[[nodiscard]] std::unique_ptr<subcommand> make_simulate_command();
+[[nodiscard]] std::unique_ptr<subcommand> make_trace_command();
+
+}  // namespace cutpoint::cli
