@@ -12,16 +12,18 @@ namespace {
 /// Samples the chunks of a feed that cuts `super_chunks()`.
 class sample_receiver final : public input_receiver {
  public:
-  sample_receiver(content_sample& sample, const console& say) : sample_(sample), say_(say) {}
+  sample_receiver(content_sample& sample, std::vector<std::string>& extensions, const console& say)
+      : sample_(sample), extensions_(extensions), say_(say) {}
 
  private:
-  status take_chunk(const delivered_chunk& c) override { return sample_.add(input_, c.bytes, c.count); }
-  status begin_input(std::uint64_t, const std::string&) override {
-    ++input_;
+  status take_chunk(const delivered_chunk& c) override { return sample_.add(extensions_.size() - 1, c.bytes, c.count); }
+  status begin_input(std::uint64_t, const std::string& path) override {
+    const std::string kind = kind_of_file(path);
+    extensions_.push_back(kind.starts_with('.') ? kind.substr(1) : std::string());
     return {};
   }
   status end_input(std::uint64_t, const status&) override {
-    sample_.end_input(input_);
+    sample_.end_input(extensions_.size() - 1);
     return {};
   }
   status input_failed(const std::string&, const status& why) override {
@@ -30,8 +32,8 @@ class sample_receiver final : public input_receiver {
   }
 
   content_sample& sample_;
+  std::vector<std::string>& extensions_;  ///< of the inputs that have begun
   const console& say_;
-  std::uint64_t input_ = 0;
 };
 
 /// Counts the chunks of all inputs.
@@ -66,8 +68,8 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
   return outcome;
 }
 
-status tune_reading::fill(content_sample& sample, tune_facts& facts) const {
-  sample_receiver receiver(sample, say);
+status tune_reading::fill(content_sample& sample, std::vector<std::string>& extensions, tune_facts& facts) const {
+  sample_receiver receiver(sample, extensions, say);
   status outcome = feed_all(super_chunks(), fingerprint_kind::none, receiver, known_total(inputs));
   sample.finish();
   facts.input_count = receiver.done_count();

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/engine.h>
@@ -22,9 +24,9 @@ struct tune_reading {
   const output& out;
   const console& say;
 
-  /// Fills a sample and the facts of the inputs. Errors: what ended the reading; cancelled, with a sample of what was
+  /// Fills a sample and the facts of the inputs, and adds the extension of each input to `extensions`. Errors: what ended the reading; cancelled, with a sample of what was
   /// read.
-  [[nodiscard]] status fill(content_sample& sample, tune_facts& facts) const;
+  [[nodiscard]] status fill(content_sample& sample, std::vector<std::string>& extensions, tune_facts& facts) const;
 
   /// Counts the chunks of all inputs by a row's cuts. Errors: as above.
   [[nodiscard]] status count_whole(tune_row& row) const;

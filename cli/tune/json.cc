@@ -64,6 +64,27 @@ ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
           {"on_front", row.is_on_front}};
 }
 
+ordered_json json_of(const extension_facts& each) {
+  const tune_row& chosen = each.rows.front();
+  return {{"extension", each.extension},
+          {"class", each.class_name.empty() ? std::string(other_files) : each.class_name},
+          {"cuts", chosen.candidate.cuts.canonical()},
+          {"sample", savings_json(chosen.counts)},
+          {"usual", savings_json(each.usual_counts)},
+          {"bytes_per_second", chosen.speed->bytes_per_second()},
+          {"compressed_share", each.compression.compressed_share},
+          {"compress_bytes_per_second", each.compression.bytes_per_second},
+          {"is_compressible", each.is_compressible}};
+}
+
+ordered_json context_of(const tune_facts& facts) {
+  if (!facts.context) return {};
+  const auto extension = [](const extension_facts& each) { return json_of(each); };
+  return {{"extensions", json_list(facts.context->extensions, extension)},
+          {"sample", savings_json(facts.context->counts)},
+          {"usual", savings_json(facts.context->usual_counts)}};
+}
+
 ordered_json sample_of(const tune_facts& facts) {
   if (!facts.has_inputs) return {};
   return {{"bytes", facts.sample_bytes}, {"stream_count", facts.sample_stream_count}, {"share", facts.sample_share}};
@@ -100,7 +121,8 @@ std::string tune_json(const tune_facts& facts) {
                     {"bounds", json_list(facts.bounds, bounds)},
                     {"model", json_list(facts.model, model)},
                     {"candidates", json_list(facts.rows, candidate)},
-                    {"recommendation", recommendation}});
+                    {"recommendation", recommendation},
+                    {"context", context_of(facts)}});
 }
 
 }  // namespace cutpoint::cli

@@ -88,6 +88,27 @@ std::string table(const tune_facts& facts) {
   return out;
 }
 
+std::string context_lines(const tune_facts& facts) {
+  if (!facts.context) return {};
+  const context_proposal& proposal = *facts.context;
+  std::string out = fmt::format(
+      "\nRules by extension: at least 1 MiB in the sample\n{:>12} {:>10} {:>8} {:>8} {:>8} {:>10} {:>8}  {}\n",
+      "extension", "sample", "saved %", "usual %", "GiB/s", "zstd to %", "MiB/s", "class and options");
+  for (const extension_facts& each : proposal.extensions) {
+    const tune_row& chosen = each.rows.front();
+    out += fmt::format("{:>12} {:>10} {:>8} {:>8} {:>8} {:>10} {:>8.0f}  {}: {}\n", each.extension,
+                       human_bytes(as_double(chosen.counts.bytes)), percent(chosen.counts.savings().value_or(0)),
+                       percent(each.usual_counts.savings().value_or(0)),
+                       gib_per_second(chosen.speed->bytes_per_second()), percent(each.compression.compressed_share),
+                       each.compression.bytes_per_second / static_cast<double>(MiB),
+                       each.class_name.empty() ? other_files : each.class_name, options_of(chosen.candidate));
+  }
+  return out + "\n" +
+         line("expected", fmt::format("{} saved by these rules, {} by the recommended chunker alone",
+                                      human_percent(proposal.counts.savings().value_or(0)),
+                                      human_percent(proposal.usual_counts.savings().value_or(0))));
+}
+
 std::string recommendation(const tune_facts& facts) {
   if (!facts.is_recommended) return {};
   const std::string warning = warning_about(facts);
@@ -101,7 +122,8 @@ std::string recommendation(const tune_facts& facts) {
 
 std::string tune_report(const tune_facts& facts) {
   const std::string above = facts.has_inputs ? sample_lines(facts) + skipped_lines(facts) : std::string();
-  std::string out = above + bounds_lines(facts) + model_lines(facts) + table(facts) + recommendation(facts);
+  std::string out =
+      above + bounds_lines(facts) + model_lines(facts) + table(facts) + recommendation(facts) + context_lines(facts);
   return out.starts_with('\n') ? out.substr(1) : out;
 }
 

@@ -2,11 +2,14 @@
 // Samples the inputs, searches and chooses. With --verify, tries the best settings on all inputs and chooses again.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/text.h>
+#include <cutpoint/tune/context_search.h>
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
@@ -43,6 +46,7 @@ class tune_command final : public subcommand {
   bool is_monte_carlo_ = false;
   bool is_verified_ = false;
   bool is_json_ = false;
+  std::optional<std::string> context_path_;
   output_option output_;
   verbosity verbosity_ = verbosity::normal;
 };
@@ -66,14 +70,16 @@ void tune_command::add_options(CLI::App& app) {
   app.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
   app.add_flag("--monte-carlo", is_monte_carlo_,
                "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model");
+  add_value_option(app, "--context", context_path_, "FILE",
+                   "Propose rules for files of different extensions too, and write them to FILE for dedup --context");
   app.add_flag("--json", is_json_, "Print the report as JSON");
   output_.add_to(app);
   add_verbosity(app, verbosity_);
 }
 
 status tune_command::check_inputs() {
-  if (is_monte_carlo_ && (inputs_.is_given() || is_verified_)) {
-    return usage_error("--monte-carlo reads no inputs: it takes neither paths nor --verify");
+  if (is_monte_carlo_ && (inputs_.is_given() || is_verified_ || context_path_)) {
+    return usage_error("--monte-carlo reads no inputs: it takes neither paths nor --verify nor --context");
   }
   if (is_monte_carlo_) return {};
   if (status loaded = inputs_.load(); !loaded.ok()) return loaded;
@@ -96,6 +102,15 @@ exit_code tune_command::run() {
   if (!out) return say.refuse(out.error());
   if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
 
+  std::optional<output> context;
+  if (context_path_) {
+    auto file = output::open(*context_path_);
+    if (!file) return say.refuse(file.error());
+    if (out->is_same_file(*context_path_)) return say.refuse(usage_error("--context: is also the file of -o"));
+    if (const status inputs = inputs_.check(*file, nullptr); !inputs.ok()) return say.refuse(inputs);
+    context.emplace(*std::move(file));
+  }
+
   tune_facts facts{.goal = job->goal,
                    .fingerprint = job->fingerprint,
                    .chunk_cost = job->chunk_cost,
@@ -104,6 +119,12 @@ exit_code tune_command::run() {
                    .has_inputs = !is_monte_carlo_};
   const status outcome = is_monte_carlo_ ? simulate(*job, say, facts) : find(*job, *threads, *out, say, facts);
   if (outcome.code() == status_code::invalid_argument) return say.refuse(outcome);
+  if (facts.context) {
+    if (const status written = write_all(*context, to_toml(facts.context->content)); !written.ok()) {
+      say.error(written.message());
+      return exit_code::input_failed;
+    }
+  }
   return write_report(facts, outcome, *out, say);
 }
 
@@ -126,7 +147,8 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   auto sample = content_sample::make(job.size);
   if (!sample) return sample.error();
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
-  if (status read = reading.fill(*sample, facts); !read.ok()) return read;
+  std::vector<std::string> extensions;
+  if (status read = reading.fill(*sample, extensions, facts); !read.ok()) return read;
   if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
   if (say.shows_progress()) say.announce(task_text(job.plan, facts));
   const auto progress = [&say](std::string_view text) {
@@ -134,13 +156,16 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   };
   status searched = search(job.plan, *sample, progress, interruption(), facts);
   choose(facts);
-  if (!searched.ok() || !is_verified_) return searched;
-  status counted;
-  for (std::size_t i = 0; counted.ok() && i < std::min(verified_count, facts.rows.size()); ++i) {
-    counted = reading.count_whole(facts.rows[i]);
+  if (!searched.ok()) return searched;
+  if (is_verified_) {
+    status counted;
+    for (std::size_t i = 0; counted.ok() && i < std::min(verified_count, facts.rows.size()); ++i) {
+      counted = reading.count_whole(facts.rows[i]);
+    }
+    choose(facts);
+    if (!counted.ok()) return counted;
   }
-  choose(facts);
-  return counted;
+  return context_path_ ? propose_context(*sample, extensions, progress, interruption(), facts) : status();
 }
 
 exit_code tune_command::write_report(const tune_facts& facts, const status& outcome, output& out,

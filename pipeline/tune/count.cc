@@ -3,6 +3,7 @@
 #include "pipeline/tune/count.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -84,16 +85,24 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
                        .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0};
 }
 
-aligned_bytes timing_data(const content_sample& sample) {
-  const byte_span all = sample.bytes();
-  if (all.size() <= timing_bytes) return aligned_bytes::copy({all});
-  const std::uint64_t block_count = timing_bytes / timing_block;
-  const std::uint64_t last_begin = all.size() - timing_block;
+aligned_bytes timing_data(const content_sample& sample, const std::vector<sampled_range>& streams) {
   std::vector<byte_span> blocks;
-  for (std::uint64_t i = 0; i < block_count; ++i) {
-    blocks.push_back(all.subspan(last_begin / (block_count - 1) * i, timing_block));
+  std::uint64_t byte_count = 0;
+  for (const sampled_range& stream : streams) {
+    const byte_span bytes = sample.bytes(stream);
+    byte_count += bytes.size();
+    for (std::uint64_t begin = 0; begin < bytes.size(); begin += timing_block) {
+      blocks.push_back(bytes.subspan(begin, std::min<std::uint64_t>(timing_block, bytes.size() - begin)));
+    }
   }
-  return aligned_bytes::copy(blocks);
+  const std::uint64_t stride = std::max<std::uint64_t>(1, (byte_count + timing_bytes - 1) / timing_bytes);
+  std::vector<byte_span> copied;
+  std::uint64_t room = timing_bytes;
+  for (std::size_t i = 0; i < blocks.size() && blocks[i].size() <= room; i += stride) {
+    copied.push_back(blocks[i]);
+    room -= blocks[i].size();
+  }
+  return aligned_bytes::copy(copied);
 }
 
 result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts, fingerprint_kind fingerprint,
@@ -109,7 +118,7 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
   }
   std::map<std::uint64_t, std::vector<double>> hash_rates;  // by group
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    round_begins(round);
+    if (round_begins) round_begins(round);
     std::vector<std::pair<double, double>> rates;  // of cutting and of fingerprinting
     for (std::size_t i = 0; i < works.size() && !cancel.is_requested(); ++i) {
       const double cut_rate = rate_of(works[i].cut, data.size());
@@ -127,6 +136,18 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
     if (works[i].hash) speeds.back().hash_bytes_per_second = median(hash_rates[cuts[i].group]);
   }
   return speeds;
+}
+
+status measure_rows(std::vector<tune_row>& rows, fingerprint_kind fingerprint, byte_span data, std::uint64_t rounds,
+                    const std::function<void(std::uint64_t)>& round_begins, const cancellation& cancel) {
+  std::vector<timed_cuts> cuts;
+  for (const tune_row& row : rows) {
+    cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
+  }
+  const auto speeds = measure_speeds(cuts, fingerprint, data, rounds, round_begins, cancel);
+  if (!speeds) return speeds.error();
+  for (std::size_t i = 0; i < speeds->size(); ++i) rows[i].speed = (*speeds)[i];
+  return {};
 }
 
 }  // namespace cutpoint

@@ -26,8 +26,8 @@ struct sample_counts {
 [[nodiscard]] result<sample_counts> count_on(const content_sample& sample, const std::vector<sampled_range>& streams,
                                              const chunker& cuts);
 
-/// Returns the data on which speeds are measured: at most 32 MiB, in pieces of 1 MiB from all over the sample.
-[[nodiscard]] aligned_bytes timing_data(const content_sample& sample);
+/// Returns the data on which speeds are measured: at most 32 MiB, in blocks of at most 1 MiB from all over the ranges.
+[[nodiscard]] aligned_bytes timing_data(const content_sample& sample, const std::vector<sampled_range>& streams);
 
 /// A chunker whose speed is measured.
 struct timed_cuts {
@@ -39,11 +39,17 @@ struct timed_cuts {
 /// once in each round, and the median of the rounds is returned. The speed of a fingerprint depends only on the lengths
 /// of the chunks, so it is the median over all measurements of a group. If `cancel` is requested, a round that is not
 /// finished does not count; if it is the first, the result has only the first of `cuts`, or none. Calls `round_begins`
-/// with the number of each round. Errors: those of the fingerprint.
+/// with the number of each round, if it is not empty. Errors: those of the fingerprint.
 [[nodiscard]] result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts,
                                                                  fingerprint_kind fingerprint, byte_span data,
                                                                  std::uint64_t rounds,
                                                                  const std::function<void(std::uint64_t)>& round_begins,
                                                                  const cancellation& cancel);
+
+/// Measures the speeds of rows as `measure_speeds` does, where means within an octave make a group. Rows that are not reached before
+/// cancelling have no speed.
+[[nodiscard]] status measure_rows(std::vector<tune_row>& rows, fingerprint_kind fingerprint, byte_span data,
+                                  std::uint64_t rounds, const std::function<void(std::uint64_t)>& round_begins,
+                                  const cancellation& cancel);
 
 }  // namespace cutpoint

@@ -145,7 +145,8 @@ std::vector<sampled_range> content_sample::streams() const {
       ranges.back().length += k.length;
       ranges.back().is_cut_off = !k.is_last;
     } else {
-      ranges.push_back({.begin = k.begin, .length = k.length, .offset = k.offset, .is_cut_off = !k.is_last});
+      ranges.push_back(
+          {.begin = k.begin, .length = k.length, .offset = k.offset, .input = k.input, .is_cut_off = !k.is_last});
     }
     last = &k;
   }

@@ -213,20 +213,12 @@ class searcher {
   /// Measures the speeds of the rows. Rows that are not reached before cancelling have no speed: their cutting speed
   /// from counting was measured while other threads worked.
   status time_rows() {
-    const aligned_bytes data = timing_data(sample_);
+    const aligned_bytes data = timing_data(sample_, streams_);
     if (data.view().empty()) return {};
-    std::vector<timed_cuts> cuts;
-    for (const tune_row& row : facts_.rows) {
-      // The group is the octave of the mean chunk size.
-      cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
-    }
     const auto round_begins = [&](std::uint64_t round) {
-      report_progress(fmt::format("speeds of {} settings, pass {} of {}", cuts.size(), round + 1, plan_.rounds));
+      report_progress(fmt::format("speeds of {} settings, pass {} of {}", facts_.rows.size(), round + 1, plan_.rounds));
     };
-    const auto speeds = measure_speeds(cuts, facts_.fingerprint, data.view(), plan_.rounds, round_begins, cancel_);
-    if (!speeds) return speeds.error();
-    for (std::size_t i = 0; i < speeds->size(); ++i) facts_.rows[i].speed = (*speeds)[i];
-    return {};
+    return measure_rows(facts_.rows, facts_.fingerprint, data.view(), plan_.rounds, round_begins, cancel_);
   }
 
   const tune_search_space& plan_;

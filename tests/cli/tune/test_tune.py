@@ -113,6 +113,80 @@ class Recommendation(Tune):
             self.assertEqual(bool(re.search(r"^warning +chunks of a fixed length", text, re.MULTILINE)), is_fixed)
 
 
+class Context(Tune):
+    """`--context`: rules for three kinds of files, of which each suits another."""
+
+    def write_kinds(self):
+        records = bytes_of(1, 2_000_000)
+        self.write("data/a.dat", records)
+        self.write("data/b.dat", b"inserted" + records)
+        packed = bytes_of(2, 1 << 20)
+        self.write("data/a.zip", packed)
+        self.write("data/b.zip", packed)
+        words = b"".join(random.Random(3).choices((b"chunk ", b"segment ", b"digest ", b"index "), k=300_000))
+        self.write("data/a.txt", words)
+        self.write("data/b.txt", b"inserted " + words)
+        self.write("data/small.cfg", b"key = value")
+
+    def proposed(self, *arguments):
+        self.write_kinds()
+        report = self.tuned("--sample", "100%", "--context", "rules.toml", *FAST, *arguments, "data")
+        return report, {each["extension"]: each for each in report["context"]["extensions"]}
+
+    def test_has_a_rule_for_each_kind_of_file(self):
+        report, extensions = self.proposed()
+        self.assertEqual(set(extensions), {"dat", "txt", "zip"})
+        usual = report["recommendation"]["cuts"]
+        self.assertTrue(extensions["zip"]["cuts"].startswith("fixed"), extensions["zip"])
+        self.assertEqual(extensions["zip"]["sample"]["savings_share"], 0.5)
+        self.assertEqual(extensions["txt"]["class"], "others")
+        self.assertEqual([extensions[name]["cuts"] for name in ("dat", "txt")], [usual, usual])
+        self.assertEqual([extensions[name]["is_compressible"] for name in ("dat", "txt", "zip")], [False, True, False])
+        rules = (self.folder / "rules.toml").read_text()
+        self.assertIn(f'[others]\ncuts = "{usual}"', rules)
+        self.assertIn('extensions = ["zip"]', rules)
+        self.assertEqual(rules.count("compression_level = 0"), 2)
+        self.assertNotIn("txt", rules)
+
+    def test_saves_in_dedup_what_was_expected(self):
+        report, _ = self.proposed()
+        run = self.run_command("dedup", "--json", "--context", "rules.toml", "data")
+        self.assert_done(run)
+        result = json.loads(run.stdout)["result"]
+        for field in ("bytes", "chunk_count", "unique_bytes", "unique_chunk_count"):
+            self.assertEqual(result[field], report["context"]["sample"][field], field)
+
+    def test_tries_whole_files_only_where_all_is_sampled(self):
+        _, extensions = self.proposed("--goal", "savings")
+        self.assertEqual(extensions["zip"]["class"], "fixed-8m-uncompressed")
+        packed = bytes_of(4, 20_000_000)
+        self.write("data/c.zip", packed)
+        self.write("data/d.zip", packed)
+        report = self.tuned("--sample", "8M", "--goal", "savings", "--context", "rules.toml", *FAST, "data")
+        self.assertLess(report["sample"]["bytes"], report["input_bytes"])
+        (extension,) = (each for each in report["context"]["extensions"] if each["extension"] == "zip")
+        self.assertEqual(extension["class"], "fixed-64k-uncompressed")
+
+    def test_is_in_the_report_for_people(self):
+        self.write_kinds()
+        run = self.run_command("tune", "--sample", "100%", "--context", "rules.toml", *FAST, "data")
+        self.assert_done(run)
+        self.assertRegex(run.stdout, r"zip .* 50\.00 .*fixed-")
+        self.assertRegex(run.stdout, r"expected +\d+\.\d % saved by these rules")
+
+    def test_is_refused_where_it_cannot_be_written_or_measured(self):
+        self.write_kinds()
+        for arguments, message in (
+            (("--monte-carlo", "--context", "rules.toml"), "--context"),
+            (("--context", "none/rules.toml", "data"), "none/rules.toml"),
+            (("--context", "same", "-o", "same", "data"), "is also the file of -o"),
+        ):
+            with self.subTest(arguments=arguments):
+                run = self.run_command("tune", *FAST, *arguments)
+                self.assertNotEqual(run.code, DONE)
+                self.assertIn(message, run.stderr)
+
+
 class Sample(Tune):
     def test_is_the_same_each_time(self):
         self.write_versions(20_000_000)

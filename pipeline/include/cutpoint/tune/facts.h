@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/context_file.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/tune/candidate.h>
@@ -49,6 +50,30 @@ struct tune_row {
   [[nodiscard]] double net_savings(std::uint64_t chunk_cost) const;
 };
 
+/// What zstd makes of blocks of 64 KiB, on one thread.
+struct measured_compression {
+  double compressed_share = 1;  ///< compressed bytes for each byte, 0 to 1
+  double bytes_per_second = 0;
+};
+
+/// What was measured of the files of one extension.
+struct extension_facts {
+  std::string extension;             ///< in lower case, without a dot
+  std::string class_name;            ///< of its rule; empty if its files are cut and compressed as all others
+  dedup_counts usual_counts;         ///< by the recommended chunker
+  std::vector<tune_row> rows;        ///< that of the rule first
+  measured_compression compression;  ///< of all its files
+  bool is_compressible = true;       ///< whether that saves a 32nd or more
+};
+
+/// A proposed context. Duplicates between files of different extensions do not count, by the rules or without them.
+struct context_proposal {
+  context_file content;                     ///< its `others` are cut as recommended
+  std::vector<extension_facts> extensions;  ///< those with enough bytes in the sample, in order of their names
+  dedup_counts counts;                      ///< of the sample, by the rules
+  dedup_counts usual_counts;                ///< of the sample, by the recommended chunker alone
+};
+
 /// The conditions and the results of tuning. The caller sets the members up to `sample_share` and `model`; `search`
 /// fills `skipped_targets`, `skips_seqcdc_search`, `bounds` and `rows`, and `choose` orders the rows.
 struct tune_facts {
@@ -70,8 +95,9 @@ struct tune_facts {
   bool skips_seqcdc_search = false;
   std::vector<seqcdc_bounds> bounds = {};  ///< one for each mean for which SeqCDC's parameters were searched
   std::vector<model_row> model = {};
-  std::vector<tune_row> rows = {};  ///< the best first, after `choose`
-  bool is_recommended = false;      ///< whether the first row is a recommendation: it was counted on data and measured
+  std::vector<tune_row> rows = {};               ///< the best first, after `choose`
+  std::optional<context_proposal> context = {};  ///< as `propose_context` sets it
+  bool is_recommended = false;  ///< whether the first row is a recommendation: it was counted on data and measured
 };
 
 }  // namespace cutpoint

@@ -44,6 +44,7 @@ struct sampled_range {
   std::uint64_t begin = 0;   ///< position of its first byte in the sample
   std::uint64_t length = 0;  ///< in bytes
   std::uint64_t offset = 0;  ///< offset of its first byte in the input
+  std::uint64_t input = 0;   ///< number of its input
   bool is_cut_off = false;   ///< whether the input has more bytes after it
 };
 
