@@ -118,6 +118,11 @@ outcome read(const cutpoint_store_settings* user_settings, store_settings& setti
   }
   if (raw.compression_level != 0) settings.compression_level = raw.compression_level == -1 ? 0 : raw.compression_level;
   if (raw.container_bytes != 0) settings.container_bytes = raw.container_bytes;
+  if (raw.context != nullptr) {
+    const auto context = parse_context(raw.context);
+    if (!context) return context.error();
+    if (status used = settings.use(*context); !used.ok()) return used;
+  }
   return {};
 }
 

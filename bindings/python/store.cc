@@ -35,12 +35,14 @@ auto note_file_in(std::vector<noted_problem>& problems) {
 }  // namespace
 
 void create_store(nb::handle folder, const optional_secret& secret, const std::string& cuts,
-                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes) {
+                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes,
+                  const std::string& context) {
   const std::string path = path_of(folder);
-  const store_settings settings{.cuts = cuts,
-                                .fingerprint = value_or_raise(parse_fingerprint(fingerprint)),
-                                .compression_level = compression_level,
-                                .container_bytes = container_bytes};
+  store_settings settings{.cuts = cuts,
+                          .fingerprint = value_or_raise(parse_fingerprint(fingerprint)),
+                          .compression_level = compression_level,
+                          .container_bytes = container_bytes};
+  python::check(settings.use(value_or_raise(parse_context(context))), path);
   const store_secret key = secret_of(secret);
   process_cancellation cancel;
   python::check(interruptibly(cancel, duration::any, [&] { return backup_store::create(path, settings, key); }), path);

@@ -29,7 +29,8 @@ using object_list = std::vector<nanobind::object>;
 
 /// Makes a store. `cuts` is empty for the default.
 void create_store(nanobind::handle folder, const optional_secret& secret, const std::string& cuts,
-                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes);
+                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes,
+                  const std::string& context);
 
 /// Records are returned as dict or tuple, of which the Python files of the package make their classes. All members throw
 /// ValueError after `close` and RuntimeError while another thread is in a call.

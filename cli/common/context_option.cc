@@ -1,17 +1,15 @@
 #include "cli/common/context_option.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "cli/common/option_values.h"
 #include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
-
-namespace {
-
-constexpr std::string_view prune_name = "prune";
-
-}  // namespace
 
 void context_option::add_to(CLI::App& command) {
   command
@@ -22,14 +20,13 @@ void context_option::add_to(CLI::App& command) {
 
 result<context_file> context_option::checked() const {
   if (context_.empty()) return context_file{};
-  if (context_ == prune_name) return context_file{.rules = prune_context()};
-  const auto text = read_input(context_);
+  const std::vector<std::string_view> names = context_names();
+  if (std::ranges::find(names, context_) != names.end()) return parse_context(context_);
+  const auto text = read_input(context_, longest_context_file);
   if (!text) return usage_error(fmt::format("--context: {}", text.error().message()));
   auto content = parse_context_file(*text);
   if (content) return content;
   return usage_error(fmt::format("--context {}: {}", context_, content.error().message()));
 }
-
-std::vector<std::string_view> context_names() { return {prune_name}; }
 
 }  // namespace cutpoint::cli

@@ -22,7 +22,4 @@ class context_option {
   std::string context_;
 };
 
-/// Returns the names of built-in contexts.
-[[nodiscard]] std::vector<std::string_view> context_names();
-
 }  // namespace cutpoint::cli

@@ -99,11 +99,23 @@ std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_r
   text += fmt::format("bytes: {} of {} read, {} new, {} {}\n", human_bytes(as_double(totals_.read_bytes)),
                       human_bytes(as_double(snapshot.bytes)), human_bytes(as_double(snapshot.new_raw_bytes)),
                       human_bytes(as_double(snapshot.new_stored_bytes)), is_dry_run ? "would be stored" : "stored");
+  text += class_lines();
   if (is_dry_run) return text;
   text += work_text();
   text += snapshot.id.empty() ? std::string("nothing has changed: no snapshot was made")
                               : fmt::format("snapshot {} was made", snapshot.id.substr(0, 12));
   return text + fmt::format(" in {}\n", human_duration(seconds()));
+}
+
+/// Returns a line for each class of the store's context that had something to cut.
+std::string backup_report::class_lines() const {
+  std::string text;
+  for (const store_class_work& each : work_ ? work_->classes : std::vector<store_class_work>()) {
+    if (each.bytes == 0) continue;
+    text += fmt::format("class {}: {} cut, {} new, stored as {}\n", each.name, human_bytes(as_double(each.bytes)),
+                        human_bytes(as_double(each.new_raw_bytes)), human_bytes(as_double(each.new_stored_bytes)));
+  }
+  return text;
 }
 
 std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_run) const {
@@ -162,6 +174,13 @@ ordered_json backup_report::work_json() const {
                            ? ordered_json()
                            : ordered_json{{"chunking", to_string(work_->feed.chunked_on)},
                                           {"fingerprinting", to_string(work_->feed.fingerprinted_on)}}},
+          {"classes", json_list(work_->classes,
+                                [](const store_class_work& each) {
+                                  return ordered_json{{"class", each.name},
+                                                      {"bytes", each.bytes},
+                                                      {"new_raw_bytes", each.new_raw_bytes},
+                                                      {"new_stored_bytes", each.new_stored_bytes}};
+                                })},
           {"plan", to_string(work_->feed.plan)},
           {"before_offload", cli::json_of(why.before_offload())},
           {"after_offload", cli::json_of(why.after_offload())},

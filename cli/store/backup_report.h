@@ -51,6 +51,7 @@ class backup_report {
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(clock::now() - begin_).count(); }
   [[nodiscard]] std::string text_of(const store_snapshot& snapshot, bool is_dry_run) const;
   [[nodiscard]] std::string json_of(const store_snapshot& snapshot, bool is_dry_run) const;
+  [[nodiscard]] std::string class_lines() const;
   [[nodiscard]] std::string work_text() const;
   [[nodiscard]] ordered_json work_json() const;
   void write(const std::string& line);

@@ -12,10 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common/context_option.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/store/settings_report.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -31,12 +33,22 @@ class init_command final : public subcommand {
   store_options store_;
   std::string encryption_;
   std::string cuts_;
+  context_option context_;
   std::string hash_ = "blake3";
   std::string compression_ = "zstd";
   std::string container_size_ = "32M";
   bool is_for_experiments_ = false;
   verbosity level_ = verbosity::normal;
 };
+
+/// Warns of the rules that have no key.
+void warn_of_fixed_lengths(const chunking_context& context, const console& say) {
+  for (const context_rule& rule : context.rules()) {
+    if (!rule.cuts.fixed_chunk_bytes()) continue;
+    say.warning(fmt::format("class {}: {} takes no key: lengths of chunks tell how long the files of the class are",
+                            rule.name, rule.cuts.canonical()));
+  }
+}
 
 /// Creates a key file with random bytes, if it does not exist. Errors: io_error.
 status make_key_file(const std::string& path) {
@@ -58,6 +70,7 @@ void init_command::add_options(CLI::App& app) {
   store_.add_to(app);
   add_value_option(app, "--encryption", encryption_, "NAME", "none, password or key-file (must be given)");
   add_value_option(app, "--cuts", cuts_, "STRING", "Canonical string of the chunker (default: about 64 KiB)");
+  context_.add_to(app);
   add_value_option(app, "--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
   add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
   add_value_option(app, "--container-size", container_size_, "SIZE", "Length of containers");
@@ -93,16 +106,20 @@ exit_code init_command::run() {
   const auto kind = parse_fingerprint(hash_);
   if (!kind) return say.refuse(kind.error());
   if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
+  store_settings settings{.cuts = cuts_,
+                          .fingerprint = *kind,
+                          .compression_level = compression_ == "zstd" ? 1 : 0,
+                          .container_bytes = static_cast<std::uint32_t>(*container_bytes),
+                          .is_for_experiments = is_for_experiments_};
+  const auto context = context_.checked();
+  if (!context) return say.refuse(context.error());
+  if (const status used = settings.use(*context); !used.ok()) return say.refuse(used);
+  for (const std::string& warning : context->warnings) say.warning(warning);
   if (needs_key_file) {
     if (const status created = make_key_file(secrets.key_file()); !created.ok()) return fail(say, created);
   }
   const auto secret = secrets.read();
   if (!secret) return say.refuse(secret.error());
-  const store_settings settings{.cuts = cuts_,
-                                .fingerprint = *kind,
-                                .compression_level = compression_ == "zstd" ? 1 : 0,
-                                .container_bytes = static_cast<std::uint32_t>(*container_bytes),
-                                .is_for_experiments = is_for_experiments_};
   const status created = backup_store::create(store_.location(), settings, *secret);
   if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name)
     return say.refuse(created);
@@ -112,12 +129,9 @@ exit_code init_command::run() {
   const store_settings& settings_of_store = store->settings();
   std::string text = fmt::format("made a store in {}\n", printable(store_.location()));
   text += line("encryption", encryption_);
-  text += line("cuts", settings_of_store.cuts);
-  text += line("fingerprint", name_of(settings_of_store.fingerprint));
-  text += line("compression", settings_of_store.compression_level == 0
-                                  ? std::string("none")
-                                  : fmt::format("zstd, level {}", settings_of_store.compression_level));
+  text += settings_lines(settings_of_store);
   text += line("containers", human_bytes(as_double(settings_of_store.container_bytes)));
+  if (store->is_encrypted()) warn_of_fixed_lengths(settings_of_store.context, say);
   if (needs_password) text += "Without the password nobody can read the store: keep it elsewhere, too.\n";
   if (needs_key_file)
     text +=

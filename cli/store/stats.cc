@@ -8,6 +8,7 @@
 #include "cli/common/output.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/store/settings_report.h"
 #include "cli/store/stats_details.h"
 #include "cli/subcommands.h"
 
@@ -39,6 +40,7 @@ ordered_json json_of(const backup_store& store, const store_statistics& counted,
           {"fingerprint", name_of(settings.fingerprint)},
           {"is_encrypted", store.is_encrypted()},
           {"compression_level", settings.compression_level},
+          {"context", context_json(settings.context)},
           {"snapshots", counted.snapshots},
           {"snapshot_bytes", bytes_of(snapshots)},
           {"containers", counted.containers},
@@ -54,8 +56,7 @@ std::string text_of(const backup_store& store, const store_statistics& counted,
   const store_settings& settings = store.settings();
   const std::uint64_t bytes = bytes_of(snapshots);
   const double stored = as_double(counted.container_bytes + counted.shard_bytes);
-  std::string text = line("cuts", settings.cuts);
-  text += line("fingerprint", name_of(settings.fingerprint));
+  std::string text = settings_lines(settings);
   text += line("encrypted", store.is_encrypted() ? "yes" : "no");
   text += line("snapshots", fmt::format("{}, with files of {} together", human_count(counted.snapshots),
                                         human_bytes(as_double(bytes))));

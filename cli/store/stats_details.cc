@@ -82,21 +82,23 @@ std::string growth_text(const std::vector<store_snapshot>& snapshots) {
 }
 
 ordered_json details_json(const store_report& report) {
-  return {
-      {"chunks", json_of(report.chunks)},
-      {"nodes", json_of(report.nodes)},
-      {"live_shares", json_list(report.live_shares,
-                                [](const live_share_bin& each) {
-                                  return ordered_json{{"at_most", each.at_most},
-                                                      {"containers", each.containers},
-                                                      {"container_bytes", each.bytes}};
-                                })},
-      {"oldest", json_of(report.oldest)},
-      {"newest", json_of(report.newest)},
-      {"kinds", json_list(report.kinds, [](const kind_totals& each) {
-         return ordered_json{
-             {"kind", each.kind}, {"files", each.files}, {"bytes", each.bytes}, {"stored_bytes", each.stored_bytes}};
-       })}};
+  return {{"chunks", json_of(report.chunks)},
+          {"nodes", json_of(report.nodes)},
+          {"live_shares", json_list(report.live_shares,
+                                    [](const live_share_bin& each) {
+                                      return ordered_json{{"at_most", each.at_most},
+                                                          {"containers", each.containers},
+                                                          {"container_bytes", each.bytes}};
+                                    })},
+          {"oldest", json_of(report.oldest)},
+          {"newest", json_of(report.newest)},
+          {"kinds", json_list(report.kinds, [](const kind_totals& each) {
+             return ordered_json{{"kind", each.kind},
+                                 {"class", each.class_name},
+                                 {"files", each.files},
+                                 {"bytes", each.bytes},
+                                 {"stored_bytes", each.stored_bytes}};
+           })}};
 }
 
 std::string details_text(const store_report& report) {

@@ -129,6 +129,10 @@ result<chunking_context> chunking_context::make(std::vector<context_rule> rules)
     context.canonical_ += fmt::format("{};{};{};{}\n", rule.name, fmt::join(rule.extensions, ","),
                                       rule.cuts.canonical(), text_of_level(rule.compression_level));
   }
+  if (context.canonical_.size() > longest_context) {
+    return refused_context(fmt::format("the rules take {} bytes as canonical text: a context has at most {}",
+                                       context.canonical_.size(), longest_context));
+  }
   return context;
 }
 

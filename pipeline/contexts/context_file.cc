@@ -17,6 +17,8 @@ namespace cutpoint {
 
 namespace {
 
+constexpr std::string_view prune_name = "prune";
+
 /// The size of chunks by `algorithm = "whole"`: most files are shorter, and a store reads longer chunks slowly.
 constexpr std::string_view usual_whole_size = "8M";
 
@@ -155,6 +157,10 @@ std::string quoted_list(std::span<const std::string> texts) {
 }  // namespace
 
 result<context_file> parse_context_file(std::string_view text) {
+  if (text.size() > longest_context_file) {
+    return wrong(fmt::format("the text of {} bytes is too long: a context file has at most {}", text.size(),
+                             longest_context_file));
+  }
   const auto content = parse_toml(text);
   if (!content) return content.error();
   constexpr std::array<std::string_view, 2> tables = {"class", other_files};
@@ -193,6 +199,13 @@ result<context_file> parse_context_file(std::string_view text) {
   if (!context) return context.error();
   file.rules = *std::move(context);
   return file;
+}
+
+std::vector<std::string_view> context_names() { return {prune_name}; }
+
+result<context_file> parse_context(std::string_view name_or_text) {
+  if (name_or_text == prune_name) return context_file{.rules = prune_context()};
+  return parse_context_file(name_or_text);
 }
 
 std::string to_toml(const context_file& content) {

@@ -83,6 +83,7 @@ std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count
 
 status engine::check_devices(const feed_options& options) const {
   status outcome = check_names(options.devices);
+  if (outcome.ok()) outcome = check_rules(options);
   if (!needs_device(options.where)) return outcome;
   for (std::size_t i = 0; outcome.ok() && i < options.devices.size(); ++i) {
     outcome = pool_->devices->check(options.devices[i]);

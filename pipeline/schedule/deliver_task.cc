@@ -51,6 +51,7 @@ class deliverer {
                                         .length = run.period.length,
                                         .count = run.count,
                                         .fingerprint = run.period.fingerprint,
+                                        .rule = static_cast<std::uint32_t>(entry.rule),
                                         .bytes = bytes_of(c.where.offset, run.period.length)});
       if (!outcome.ok()) return outcome;
     }
@@ -58,6 +59,7 @@ class deliverer {
                       .offset = work_.state.offset,
                       .length = c.where.length,
                       .fingerprint = c.fingerprint,
+                      .rule = static_cast<std::uint32_t>(entry.rule),
                       .bytes = bytes_of(c.where.offset, c.where.length)});
   }
 

@@ -138,6 +138,12 @@ chosen_work choose_work(const feed_options& options, std::uint64_t thread_count)
 
 std::uint64_t usual_segment_bytes(const chunker& cuts) { return usual_segment_of(cuts.reach()); }
 
+status check_rules(const feed_options& options) {
+  if (options.where != backend::cuda || options.rule_cuts.empty()) return {};
+  return {status_code::invalid_argument,
+          "the back end cuda cuts all streams by one chunker: with rules devices only fingerprint, as hybrid does"};
+}
+
 std::uint64_t feed_configuration::all_lanes() const noexcept {
   std::uint64_t lanes = lane_count;
   for (const device_configuration& each : devices) lanes += each.lane_count;
@@ -163,11 +169,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   feed_options options = asked;
   std::string device_warning = remove_unmeasured_devices(options);
   const stream_chunkers cuts(options);
-  if (options.where == backend::cuda && cuts.size() > 1) {
-    return status(
-        status_code::invalid_argument,
-        "the back end cuda cuts all streams by one chunker: with rules devices only fingerprint, as hybrid does");
-  }
+  if (status rules = check_rules(options); !rules.ok()) return rules;
   if (options.kept_memory_bytes >= options.memory_bytes) {
     return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
                                                          options.kept_memory_bytes, options.memory_bytes));

@@ -81,6 +81,9 @@ inline constexpr std::uint64_t most_room_alone = 256 * KiB;
 /// The number of waiting segments that gives every lane something to take. From then on the feeding thread works too.
 [[nodiscard]] std::uint64_t help_threshold_segments(const feed_configuration& configuration) noexcept;
 
+/// Returns an error if the back end cannot cut by several chunkers.
+[[nodiscard]] status check_rules(const feed_options& options);
+
 /// Chooses the plan and all sizes, for `thread_count` lanes of the processor. `options.devices` may be empty. A device
 /// without rates is left out if another has rates. Errors: as `engine::open`.
 [[nodiscard]] result<feed_configuration> make_feed_configuration(const feed_options& options,

@@ -33,10 +33,9 @@ result<std::vector<tune_candidate>> candidates_of(const tune_facts& facts, bool 
     });
     if (is_new) candidates.push_back(std::move(candidate));
   };
-  const tune_candidate& usual = facts.rows.front().candidate;
-  add(usual);
+  const std::string& usual_name = facts.rows.front().candidate.name;
   for (const tune_row& row : facts.rows) {
-    if (row.candidate.name == usual.name && !usual.cuts.fixed_chunk_bytes()) add(row.candidate);
+    if (row.candidate.name == usual_name) add(row.candidate);
   }
   std::vector<std::uint64_t> lengths(sampled_lengths.begin(), sampled_lengths.end());
   if (is_all_sampled) lengths.push_back(whole_file_length);
@@ -75,15 +74,10 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
   const bool is_compressible = compression.compressed_share <= 1 - least_compressible_share;
   const bool saves_any =
       std::ranges::any_of(compared.rows, [&](const tune_row& row) { return row.net_savings(facts.chunk_cost) > 0; });
-  if (!saves_any) {
-    const std::string& usual_cuts = candidates.front().cuts.canonical();
-    const auto preferred =
-        is_compressible
-            ? std::ranges::find_if(compared.rows,
-                                   [&](const tune_row& row) { return row.candidate.cuts.canonical() == usual_cuts; })
-            : std::ranges::max_element(compared.rows, {},
-                                       [&](const tune_row& row) { return row.net_savings(facts.chunk_cost); });
-    std::rotate(compared.rows.begin(), preferred, preferred + 1);
+  if (!saves_any && is_compressible) {
+    const std::string& cuts = candidates.front().cuts.canonical();
+    std::ranges::stable_partition(compared.rows,
+                                  [&](const tune_row& row) { return row.candidate.cuts.canonical() == cuts; });
   }
   return extension_facts{.extension = {},
                          .class_name = {},

@@ -22,6 +22,23 @@ namespace {
 
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
+status check_reach(const chunker& cuts) {
+  if (cuts.reach() <= largest_raw_bytes) return {};
+  return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts.canonical(),
+                             largest_raw_bytes / MiB));
+}
+
+result<chunker> with_key(const chunker& cuts, const fingerprint_key& key) {
+  const auto* const parameters = std::get_if<borg2_fastcdc_parameters>(&cuts.parameters());
+  if (parameters == nullptr) {
+    return refused(cuts.canonical() + ": an encrypted store needs an algorithm with a key, because lengths of chunks " +
+                   "tell what the chunks are; borg2-fastcdc has one");
+  }
+  borg2_fastcdc_parameters keyed = *parameters;
+  keyed.key = key;
+  return chunker::make(keyed);
+}
+
 }  // namespace
 
 std::string new_session_id() {
@@ -33,25 +50,32 @@ std::string new_session_id() {
 result<chunker> chunker_of(const store_config& config, const fingerprint_key& key) {
   const auto cuts = parse_canonical(config.cuts);
   if (!cuts) return cuts;
-  if (cuts->reach() > largest_raw_bytes) {
-    return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts->canonical(),
-                               largest_raw_bytes / MiB));
+  if (status bounded = check_reach(*cuts); !bounded.ok()) return bounded;
+  return config.encryption == seal_kind::checksum ? cuts : with_key(*cuts, key);
+}
+
+result<chunking_context> context_of(const store_config& config, const fingerprint_key& key) {
+  std::vector<context_rule> rules(config.context.rules().begin(), config.context.rules().end());
+  for (context_rule& rule : rules) {
+    const bool needs_key = config.encryption != seal_kind::checksum && !rule.cuts.fixed_chunk_bytes();
+    if (needs_key) {
+      auto keyed = with_key(rule.cuts, key);
+      if (!keyed) return refused("class " + rule.name + ": " + keyed.error().message());
+      rule.cuts = *std::move(keyed);
+    }
+    if (status bounded = check_reach(rule.cuts); !bounded.ok())
+      return refused("class " + rule.name + ": " + bounded.message());
   }
-  if (config.encryption == seal_kind::checksum) return cuts;
-  const auto* const parameters = std::get_if<borg2_fastcdc_parameters>(&cuts->parameters());
-  if (parameters == nullptr) {
-    return refused(config.cuts + ": an encrypted store needs an algorithm with a key, because lengths of chunks tell " +
-                   "what the chunks are; borg2-fastcdc has one");
-  }
-  borg2_fastcdc_parameters keyed = *parameters;
-  keyed.key = key;
-  return chunker::make(keyed);
+  return chunking_context::make(std::move(rules));
 }
 
 status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret) {
   config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
   const auto cuts = chunker_of(config, {});
   if (!cuts) return cuts.error();
+  auto context = context_of(config, {});
+  if (!context) return context.error();
+  config.context = *std::move(context);
   if (secret && config.fingerprint != fingerprint_kind::blake3) {
     return refused("an encrypted store needs the fingerprint blake3, which takes a key");
   }
@@ -109,6 +133,9 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
   auto cuts = chunker_of(config_, chunker_key);
   if (!cuts) return cuts.error();
   cuts_ = std::move(*cuts);
+  auto context = context_of(config_, chunker_key);
+  if (!context) return context.error();
+  context_ = *std::move(context);
   return {};
 }
 
@@ -148,7 +175,12 @@ result<bool> open_store::is_committed(const std::string& id) {
 }
 
 status open_store::check_memory(std::uint64_t memory_bytes) const {
-  return cutpoint::check_memory(*chunker_of(config_, {}), {.memory_bytes = memory_bytes});
+  std::vector<chunker> all = config_.context.cuts();
+  all.push_back(*chunker_of(config_, {}));
+  for (const chunker& each : all) {
+    if (status enough = cutpoint::check_memory(each, {.memory_bytes = memory_bytes}); !enough.ok()) return enough;
+  }
+  return {};
 }
 
 std::unique_ptr<storage> open_store::open_storage_of(const std::string& session) const {

@@ -30,6 +30,9 @@ namespace cutpoint::store {
 
 /// Returns the chunker of a config. In an encrypted store `key` becomes its key. Errors: invalid_argument.
 [[nodiscard]] result<chunker> chunker_of(const store_config& config, const fingerprint_key& key);
+/// Returns the context of a config. In an encrypted store `key` becomes the key of all its chunkers, except those that cut at fixed
+/// lengths. Errors: invalid_argument.
+[[nodiscard]] result<chunking_context> context_of(const store_config& config, const fingerprint_key& key);
 
 /// Not thread-safe, except `make_fingerprinter` and what its members say.
 class open_store {
@@ -49,6 +52,7 @@ class open_store {
   [[nodiscard]] table_cache& tables() noexcept { return *tables_; }
   [[nodiscard]] shard_index& shards() noexcept { return *shards_; }
   [[nodiscard]] const chunker& cuts() const noexcept { return *cuts_; }
+  [[nodiscard]] const chunking_context& context() const noexcept { return context_; }
   /// Checks that a feed with so much memory can find the store's cuts. The error, memory_limit, has no key, as that of an engine
   /// would have.
   [[nodiscard]] status check_memory(std::uint64_t memory_bytes) const;
@@ -107,6 +111,7 @@ class open_store {
   std::optional<opened_key> opened_by_;
   fingerprint_recipe fingerprint_ = fingerprint_kind::none;
   std::optional<chunker> cuts_;
+  chunking_context context_;
   std::unique_ptr<table_cache> tables_;
   std::optional<shard_index> shards_;
   std::shared_ptr<store_index> index_;

@@ -57,6 +57,16 @@ status check_bounds(const store_settings& settings) {
 
 }  // namespace
 
+status store_settings::use(const context_file& file) {
+  if (file.others && !cuts.empty()) {
+    return {status_code::invalid_argument,
+            "the context says how the other files are cut: the cuts of the store cannot say it, too"};
+  }
+  if (file.others) cuts = file.others->canonical();
+  context = file.rules;
+  return {};
+}
+
 status backup_store::create(const std::string& folder, const store_settings& settings, const store_secret& secret) {
   if (status checked = check_bounds(settings); !checked.ok()) return checked;
   std::error_code failed;
@@ -76,7 +86,8 @@ status backup_store::create(const store_storage& where, const store_settings& se
                              .codec = compresses ? store::record_codec::zstd : store::record_codec::none,
                              .level = static_cast<std::uint8_t>(settings.compression_level),
                              .container_bytes = settings.container_bytes,
-                             .cuts = settings.cuts};
+                             .cuts = settings.cuts,
+                             .context = settings.context};
   if (config.cuts.empty()) config.cuts = store_secret ? default_keyed_cuts : default_cuts;
   const auto objects = where.open(store::new_session_id(), 0);
   const status outcome = store::make_store(*objects, config, store_secret);
@@ -103,7 +114,8 @@ result<backup_store> backup_store::open(const store_storage& where, const store_
   inside->settings = {.cuts = config.cuts,
                       .fingerprint = config.fingerprint,
                       .compression_level = config.level,
-                      .container_bytes = config.container_bytes};
+                      .container_bytes = config.container_bytes,
+                      .context = config.context};
   inside->opened_store = std::move(*opened_store);
   return backup_store(std::move(inside));
 }

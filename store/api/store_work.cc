@@ -19,6 +19,13 @@ double seconds_per_byte(const stage_work& work, std::uint64_t bytes) {
 
 }  // namespace
 
+store_class_work& store_class_work::operator+=(const store_class_work& other) noexcept {
+  bytes += other.bytes;
+  new_raw_bytes += other.new_raw_bytes;
+  new_stored_bytes += other.new_stored_bytes;
+  return *this;
+}
+
 std::vector<stage_cost> store_work::stages() const {
   std::vector<stage_cost> costs = costs_of_stages(feed.lanes);
   costs.pop_back();  // the delivery is what follows
@@ -63,6 +70,7 @@ feed_options backup_store::job(const store_lane_options& lanes) const { return i
 
 feed_options backup_store::implementation::job(const store_lane_options& lanes) const {
   return {.cuts = *parse_canonical(settings.cuts),
+          .rule_cuts = settings.context.cuts(),
           .fingerprint = settings.fingerprint,
           .where = lanes.where,
           .rates = lanes.rates,
@@ -86,6 +94,7 @@ result<feed_options> backup_store::implementation::feed_of(const engine& threads
     feed.rates = measured_rates.at(key);
   }
   feed.cuts = opened_store->cuts();
+  feed.rule_cuts = opened_store->context().cuts();
   feed.fingerprint = opened_store->fingerprint();
   feed.memory_bytes = memory_bytes;
   feed.cancel = cancel;

@@ -21,7 +21,7 @@ status content_feed::begin(fed_stream next) {
     if (!feed) return feed.error();
     feed_.emplace(std::move(*feed));
   }
-  return feed_->begin(streams_.add(std::move(next)));
+  return feed_->begin(streams_.add(std::move(next)), rule_);
 }
 
 status content_feed::take_extent(std::uint64_t stream, const stored_extent& extent) {
@@ -39,6 +39,7 @@ status content_feed::end_stream(std::uint64_t stream) {
 
 void content_feed::begin_content(std::shared_ptr<pending_entry> entry) {
   content_ = std::move(entry);
+  rule_ = session_.context().rule_of(content_->entry.name);
   is_in_data_ = false;
   hole_bytes_ = 0;
 }

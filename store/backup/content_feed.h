@@ -74,6 +74,7 @@ class content_feed {
   extent_receiver receiver_;
   std::optional<feed> feed_;                // destroyed first, because its threads use everything above
   std::shared_ptr<pending_entry> content_;  ///< the entry of the content that is open
+  std::size_t rule_ = 0;                    ///< by which it is cut
   stage_work reading_;
   feed_statistics work_;          ///< of the feeds that have ended
   bool is_in_data_ = false;       ///< whether the last stream has data and has not ended

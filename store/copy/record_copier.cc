@@ -66,6 +66,10 @@ result<std::vector<record_copier::missing_chunk>> record_copier::look_up() {
 void record_copier::read(missing_chunk& chunk) {
   chunk.read = source_.read_stored_chunk(waiting_[chunk.extent].extent.record);
   if (!chunk.read) return;
+  const folder_entry& file = waiting_[chunk.extent].file->entry->entry;
+  const std::size_t rule = session_.context().rule_of(file.name);
+  const bool has_level = rule != 0 && session_.context().rules()[rule - 1].compression_level.has_value();
+  if (has_level) return;  // the source, whose context is the same, has compressed it so
   if (target_codec_ == record_codec::none) {
     chunk.read->codec = record_codec::none;
   } else if (chunk.read->codec == record_codec::none) {

@@ -31,7 +31,8 @@ status snapshot_copier::begin(const problem_function& problem) {
 
 /// Whether both stores have the same chunks of the same contents, under the same digests.
 bool snapshot_copier::keeps_records() const {
-  return source_.fingerprint() == target_.fingerprint() && source_.cuts().canonical() == target_.cuts().canonical();
+  return source_.fingerprint() == target_.fingerprint() && source_.cuts().canonical() == target_.cuts().canonical() &&
+         source_.context() == target_.context();
 }
 
 bool snapshot_copier::is_copy(const snapshot& original, const snapshot& other) const {

@@ -12,6 +12,7 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::size_t largest_config_bytes = MiB;
+constexpr std::uint16_t context_extension = first_required_extension;
 
 }  // namespace
 
@@ -27,7 +28,13 @@ std::vector<std::uint8_t> encode_config(const store_config& config) {
       .number(config.level)
       .number(config.container_bytes)
       .text(config.cuts);
-  append_no_extensions(fields);
+  if (config.context.rules().empty()) {
+    append_no_extensions(fields);
+  } else {
+    const std::string& rules = config.context.canonical();
+    fields.number(std::uint16_t{1}).number(context_extension).number(static_cast<std::uint32_t>(rules.size()));
+    fields.bytes(byte_span(reinterpret_cast<const std::uint8_t*>(rules.data()), rules.size()));
+  }
   object_salt salt;
   fill_random(salt);
   // The config is read before the key is known.
@@ -53,8 +60,15 @@ result<store_config> read_config(storage& objects) {
   config.level = fields.number<std::uint8_t>();
   config.container_bytes = fields.number<std::uint32_t>();
   config.cuts = fields.text();
-  if (status skipped = read_extensions(fields, path_of(config_name()), [](auto, auto) { return false; }); !skipped.ok())
-    return skipped;
+  result<chunking_context> context = chunking_context();
+  const auto take = [&](std::uint16_t type, byte_span rules) {
+    if (type != context_extension) return false;
+    context = chunking_context::parse({reinterpret_cast<const char*>(rules.data()), rules.size()});
+    return true;
+  };
+  if (status read = read_extensions(fields, path_of(config_name()), take); !read.ok()) return read;
+  if (!context) return damage(path_of(config_name()), context.error().message());
+  config.context = *std::move(context);
   config.encryption = static_cast<seal_kind>(encryption);
   config.fingerprint = static_cast<fingerprint_kind>(fingerprint);
   config.codec = static_cast<record_codec>(codec);

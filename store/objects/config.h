@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <cutpoint/context.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/storage.h>
 
@@ -25,6 +26,8 @@ struct store_config {
   std::uint32_t container_bytes = 32 * MiB;
   /// The canonical string of the chunker. In an encrypted store it lacks the key.
   std::string cuts;
+  /// The rules by which files of some kinds are cut and compressed. In an encrypted store a key in them is zero.
+  chunking_context context = {};
 
   friend bool operator==(const store_config&, const store_config&) = default;
 };

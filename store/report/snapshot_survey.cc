@@ -18,8 +18,8 @@ constexpr std::size_t located_at_once = 256;
 
 class surveyor {
  public:
-  surveyor(const store_reading& store, record_fingerprinter check)
-      : store_(store), nodes_(store.objects, store.key, store.shards, std::move(check)) {}
+  surveyor(const store_reading& store, const chunking_context& context, record_fingerprinter check)
+      : store_(store), context_(context), nodes_(store.objects, store.key, store.shards, std::move(check)) {}
 
   result<snapshot_survey> survey(const record_reference& root, const cancellation* cancel) {
     folder_entry top;
@@ -32,8 +32,9 @@ class surveyor {
         });
     if (!walked.ok()) return walked;
     survey_.layout.containers = seen_.size();
-    for (auto& [name, kind] : kinds_) {
-      kind.kind = name;
+    for (auto& [rule_and_name, kind] : kinds_) {
+      kind.class_name = context_.class_name(rule_and_name.first);
+      kind.kind = rule_and_name.second;
       survey_.kinds.push_back(kind);
     }
     std::ranges::stable_sort(survey_.kinds, std::greater(), &kind_totals::bytes);
@@ -43,7 +44,7 @@ class surveyor {
  private:
   status add(const std::string& path, const folder_entry& file) {
     if (file.link_count > 1 && !linked_files_.insert({file.device, file.inode}).second) return {};
-    kind_totals& kind = kinds_[kind_of_file(path)];
+    kind_totals& kind = kinds_[{context_.rule_of(path), kind_of_file(path)}];
     ++kind.files;
     kind.bytes += file.size;
     const status visited = visit_file(file, 0, UINT64_MAX, nodes_, [&](const stored_extent& extent, std::uint64_t) {
@@ -73,22 +74,23 @@ class surveyor {
   }
 
   const store_reading& store_;
+  const chunking_context& context_;
   record_reader nodes_;
   snapshot_survey survey_;
-  std::map<std::string, kind_totals> kinds_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> linked_files_;  ///< with several names, by device and inode
-  std::unordered_map<std::string, std::vector<bool>> seen_;         ///< records of each container, by its id
-  std::vector<digest> chunks_;                                      ///< that are not located yet
+  std::map<std::pair<std::size_t, std::string>, kind_totals> kinds_;  ///< by rules and names
+  std::set<std::pair<std::uint64_t, std::uint64_t>> linked_files_;    ///< with several names, by device and inode
+  std::unordered_map<std::string, std::vector<bool>> seen_;           ///< records of each container, by its id
+  std::vector<digest> chunks_;                                        ///< that are not located yet
   std::vector<std::optional<found_record>> located_;
 };
 
 }  // namespace
 
-result<snapshot_survey> survey_snapshot(const store_reading& store, const record_reference& root,
-                                        const cancellation* cancel) {
+result<snapshot_survey> survey_snapshot(const store_reading& store, const chunking_context& context,
+                                        const record_reference& root, const cancellation* cancel) {
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
-  return surveyor(store, std::move(*check)).survey(root, cancel);
+  return surveyor(store, context, std::move(*check)).survey(root, cancel);
 }
 
 }  // namespace cutpoint::store

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <cutpoint/context.h>
 #include <cutpoint/store_report.h>
 
 #include "store/files/store_reading.h"
@@ -16,7 +17,7 @@ struct snapshot_survey {
 
 /// Walks a tree. Memory: a bit for each record of the containers that have chunks of it, and what a walk takes. Errors:
 /// damage; those of the storage; cancelled.
-[[nodiscard]] result<snapshot_survey> survey_snapshot(const store_reading& store, const record_reference& root,
-                                                      const cancellation* cancel);
+[[nodiscard]] result<snapshot_survey> survey_snapshot(const store_reading& store, const chunking_context& context,
+                                                      const record_reference& root, const cancellation* cancel);
 
 }  // namespace cutpoint::store

@@ -82,7 +82,8 @@ class reporter {
   }
 
   status survey(const open_store::listed_snapshot& snapshot, snapshot_layout& layout) {
-    auto survey = survey_snapshot(opened_store_.reading(), snapshot.facts.root, options_.cancel);
+    auto survey =
+        survey_snapshot(opened_store_.reading(), opened_store_.config().context, snapshot.facts.root, options_.cancel);
     if (!survey) return survey.error();
     layout = std::move(survey->layout);
     layout.id = snapshot.id;

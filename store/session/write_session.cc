@@ -37,7 +37,15 @@ class write_session::compression final : public chunk_work {
 
 write_session::write_session(const store_config& config, shard_index& shards, record_writer& records,
                              record_fingerprinter nodes)
-    : compressors_(config.codec, config.level), shards_(shards), records_(records), nodes_(std::move(nodes)) {}
+    : context_(config.context), shards_(shards), records_(records), nodes_(std::move(nodes)) {
+  compressors_.emplace_back(config.codec, config.level);
+  if (context_.rules().empty()) return;
+  classes_.resize(context_.rules().size() + 1);
+  for (const context_rule& rule : context_.rules()) {
+    const int level = rule.compression_level.value_or(config.level);
+    compressors_.emplace_back(level == 0 ? record_codec::none : record_codec::zstd, level);
+  }
+}
 
 write_session::~write_session() = default;
 
@@ -81,19 +89,25 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
                              selection& selected) {
   const std::lock_guard lock(mutex_);
   const work_timer timer(indexing_);
-  for (const delivered_chunk& each : chunks) indexing_.bytes += each.length * each.count;
+  for (const delivered_chunk& each : chunks) {
+    indexing_.bytes += each.length * each.count;
+    if (!classes_.empty()) classes_[each.rule].bytes += each.length * each.count;
+  }
   chunk_count_ += chunks.size();
   digests_.clear();
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
   if (status located = locate_chunks(digests_); !located.ok()) return located;
   if (bound_) return cap(chunks, work, selected);
-  for (std::size_t i = 0; i < chunks.size(); ++i) select(answer(digests_[i], located_[i]), work[i], selected);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    select(answer(digests_[i], located_[i]), chunks[i].rule, work[i], selected);
+  }
   return {};
 }
 
-void write_session::select(chunk_answer chunk, std::unique_ptr<chunk_work>& work, selection& selected) {
+void write_session::select(chunk_answer chunk, std::size_t rule, std::unique_ptr<chunk_work>& work,
+                           selection& selected) {
   selected.push_back(chunk);
-  if (chunk.is_new) work = std::make_unique<compression>(compressors_);
+  if (chunk.is_new) work = std::make_unique<compression>(compressors_[rule]);
 }
 
 /// Selects chunks in few containers of earlier sessions. Those that are stored again are in one of this session then.
@@ -114,7 +128,7 @@ status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std
     const bool is_left_out = !choices_[i].containers.empty() && choices_[i].chosen == 0;
     // Its hint is known when it has been stored.
     const bool is_new = (!located_[i] || is_left_out) && new_chunks_.try_emplace(digests_[i], 0).second;
-    select({is_new, choices_[i].chosen}, work[i], selected);
+    select({is_new, choices_[i].chosen}, chunks[i].rule, work[i], selected);
   }
   return {};
 }
@@ -185,9 +199,13 @@ result<stored_extent> write_session::store(const delivered_chunk& chunk, selecti
   if (next.is_new) {
     const auto& work = static_cast<const compression&>(*chunk.work);
     add(compression_, work.work());
-    const auto appended =
-        append(record_kind::chunk, chunk.fingerprint, chunk.length, work.codec(), work.payload(chunk.bytes));
+    const byte_span payload = work.payload(chunk.bytes);
+    const auto appended = append(record_kind::chunk, chunk.fingerprint, chunk.length, work.codec(), payload);
     if (!appended) return appended.error();
+    if (!classes_.empty()) {
+      classes_[chunk.rule].new_raw_bytes += chunk.length;
+      classes_[chunk.rule].new_stored_bytes += payload.size();
+    }
     hint = *appended;
   } else if (hint == 0) {
     const auto stored = hint_of_stored(record_kind::chunk, chunk.fingerprint);
@@ -220,7 +238,7 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
     if (reference.hint != 0) return reference;
   }
   std::vector<std::uint8_t> frame;
-  const record_codec codec = compressors_.compress(node.bytes, frame);
+  const record_codec codec = compressors_.front().compress(node.bytes, frame);
   const auto appended = append(record_kind::node, *name, node.bytes.size(), codec,
                                codec == record_codec::none ? byte_span(node.bytes) : byte_span(frame));
   if (!appended) return appended.error();
@@ -265,6 +283,11 @@ void write_session::add_work(store_work& sum) {
   add(sum.indexing, indexing_);
   add(sum.compression, compression_);
   add(sum.writing, writing_);
+  sum.classes.resize(classes_.size());
+  for (std::size_t rule = 0; rule < classes_.size(); ++rule) {
+    sum.classes[rule].name = context_.class_name(rule);
+    sum.classes[rule] += classes_[rule];
+  }
 }
 
 status write_session::finish() {

@@ -56,7 +56,10 @@ class write_session final : public node_receiver {
   /// Returns how many chunks were stored though condemned containers had them.
   [[nodiscard]] std::uint64_t healed_chunks();
 
-  /// Looks up many chunks, and asks for the compression of the new ones. Errors: those of the index.
+  /// The context of the store; its chunkers have no keys.
+  [[nodiscard]] const chunking_context& context() const noexcept { return context_; }
+
+  /// Looks up many chunks, and asks for the compression of the new ones, as their rules say. Errors: those of the index.
   [[nodiscard]] status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                               selection& selected);
   /// Stores the next chunk of those that the feed has selected, in their order, and returns its extent, which has no hint if
@@ -108,12 +111,13 @@ class write_session final : public node_receiver {
   [[nodiscard]] result<bool> add_own_shards();
   [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                            selection& selected);
-  void select(chunk_answer chunk, std::unique_ptr<chunk_work>& work, selection& selected);
+  void select(chunk_answer chunk, std::size_t rule, std::unique_ptr<chunk_work>& work, selection& selected);
   [[nodiscard]] result<std::uint64_t> find_same_node(const digest& name, const encoded_node& node);
   [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
                                              record_codec codec, byte_span payload);
 
-  compressor_pool compressors_;
+  chunking_context context_;
+  std::deque<compressor_pool> compressors_;  ///< for each rule of the context; the first is without a rule
   shard_index& shards_;
 
   std::mutex mutex_;  ///< for everything below
@@ -131,6 +135,7 @@ class write_session final : public node_receiver {
   stage_work indexing_;
   stage_work compression_;
   stage_work writing_;
+  std::vector<store_class_work> classes_;             ///< for each rule; empty without rules
   std::vector<digest> digests_;                       ///< workspace of `select`
   std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
   std::vector<container_cap::choice> choices_;        ///< workspace of `cap`

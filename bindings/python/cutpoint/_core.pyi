@@ -64,6 +64,7 @@ def create_store(
     fingerprint: str,
     compression_level: int,
     container_bytes: int,
+    context: str,
 ) -> None: ...
 
 class PushedStream:

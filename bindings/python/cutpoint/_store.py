@@ -61,15 +61,17 @@ class Store:
         fingerprint: str = "blake3",
         compression_level: int = 1,
         container_bytes: int = 32 << 20,
+        context: str = "",
     ) -> Store:
         """Makes a store in a folder, which is created if it does not exist, and opens it. With a password or a key file it
         is encrypted. `cuts` is a name or a canonical string, `fingerprint` "blake3" or "sha256", `compression_level` from
-        0 (none) to 19, and `container_bytes` the size of the store's files. Raises FileExistsError if a store is there."""
+        0 (none) to 19, and `container_bytes` the size of the store's files. `context` has rules for files of some kinds: it is
+        "prune" or the text of a context file (docs/contexts.md). Raises FileExistsError if a store is there."""
         secret = _secret(password, key_file)
         _number("container_bytes", container_bytes, 0, (1 << 32) - 1)
         _number("compression_level", compression_level, 0, 1 << 30)
         canonical = settings(cuts).canonical if cuts else ""
-        _core.create_store(folder, secret, canonical, fingerprint, compression_level, container_bytes)
+        _core.create_store(folder, secret, canonical, fingerprint, compression_level, container_bytes, context)
         return cls(_core.OpenStore(folder, secret))
 
     @classmethod

@@ -14,7 +14,8 @@
 
 namespace cutpoint {
 
-inline constexpr int highest_compression_level = 19;  ///< of zstd, in a store
+inline constexpr int highest_compression_level = 19;                    ///< of zstd, in a store
+inline constexpr std::size_t longest_context = std::size_t{256} << 10;  ///< bytes of the canonical text of a context
 
 /// A rule says how the files of one class are cut and compressed.
 struct context_rule {
@@ -38,7 +39,8 @@ class chunking_context {
   /// A context without rules.
   chunking_context() = default;
 
-  /// Errors: invalid_argument, for more than 255 rules, or for what the fields of `context_rule` exclude.
+  /// Errors: invalid_argument, for more than 255 rules, a canonical text of more than `longest_context` bytes, or what the fields of
+  /// `context_rule` exclude.
   [[nodiscard]] static result<chunking_context> make(std::vector<context_rule> rules);
 
   /// Reads what `canonical` returns. Errors: invalid_argument, if the text has another form; those of `make` and of

@@ -47,6 +47,7 @@ struct delivered_chunk {
   std::uint64_t length = 0;       ///< of each chunk
   std::uint64_t count = 1;        ///< number of chunks
   digest fingerprint = {};        ///< of each chunk
+  std::uint32_t rule = 0;         ///< by which the stream is cut, as `feed::begin` was told
   byte_span bytes = {};           ///< of each chunk; valid during the call, and from `select` to the end of `take`
   chunk_work* work = nullptr;     ///< in `take`: the performed work that `select` asked for; null if there is no work
   kept_memory* memory = nullptr;  ///< counts what `keep` copies; null for chunks that no feed delivered

@@ -21,9 +21,18 @@ struct context_file {
   std::vector<std::string> warnings = {};
 };
 
+inline constexpr std::size_t longest_context_file = std::size_t{1} << 20;  ///< bytes
+
 /// Reads TOML: a table `[class.NAME]` for each rule, and possibly a table `[others]`. Errors: invalid_argument, which names the
-/// table and the key, or the line if the text is not TOML; those of `chunking_context::make`.
+/// table and the key, or the line if the text is not TOML, or that it is
+/// too long; those of `chunking_context::make`.
 [[nodiscard]] result<context_file> parse_context_file(std::string_view text);
+
+/// Returns the names of built-in contexts: "prune" for `prune_context`.
+[[nodiscard]] std::vector<std::string_view> context_names();
+
+/// Returns a built-in context by its name, or what `parse_context_file` returns for any other text. Errors: those of it.
+[[nodiscard]] result<context_file> parse_context(std::string_view name_or_text);
 
 /// Returns TOML that `parse_context_file` reads as the same. Chunkers are written as canonical strings.
 [[nodiscard]] std::string to_toml(const context_file& content);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <cutpoint/bytes.h>
+#include <cutpoint/context_file.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
 #include <cutpoint/fingerprint.h>
@@ -56,6 +57,12 @@ struct store_settings {
   std::uint32_t container_bytes = 32 * MiB;  ///< 64 KiB to 128 MiB
   /// Whether the store accepts fingerprints whose collisions can be made on purpose, as the papers' experiments need.
   bool is_for_experiments = false;
+  /// Rules for files of some kinds, which decide by a file's name how it is cut and compressed. In an encrypted store each chunker
+  /// takes a key, which the store sets, or cuts at fixed lengths. Those of long files tell where a file ends, but not what it has.
+  chunking_context context = {};
+
+  /// Sets `context`, and `cuts` if the file names the chunker of the other files. Errors: invalid_argument, if `cuts` names one, too.
+  [[nodiscard]] status use(const context_file& file);
 };
 
 /// A storage that the caller provides.
@@ -103,6 +110,17 @@ struct store_lane_options {
   bool measures_rates = false;
 };
 
+/// What a backup, a copy or a push session has done with the files of one class of the store's context.
+struct store_class_work {
+  std::string name;                    ///< of the class
+  std::uint64_t bytes = 0;             ///< that were cut
+  std::uint64_t new_raw_bytes = 0;     ///< of the chunks that were added
+  std::uint64_t new_stored_bytes = 0;  ///< the same as stored
+
+  /// Adds all but the name.
+  store_class_work& operator+=(const store_class_work& other) noexcept;
+};
+
 /// Where the time of a backup, a copy or a push session went. Of what was not cut, such as files that have not changed, it has
 /// nothing.
 struct store_work {
@@ -114,6 +132,8 @@ struct store_work {
   stage_work compression = {};     ///< of new chunks, by any lanes at once
   stage_work writing = {};         ///< puts new chunks into containers, by one lane at a time
   feed_statistics feed = {};       ///< of the engine, all feeds together
+  /// The classes of the store's context, files without a rule first; empty without rules.
+  std::vector<store_class_work> classes = {};
 
   /// Returns reading, the engine's stages and, in the place of delivery, the store's, in the order in which bytes pass them.
   [[nodiscard]] std::vector<stage_cost> stages() const;

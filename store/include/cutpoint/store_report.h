@@ -47,9 +47,10 @@ struct snapshot_layout {
   }
 };
 
-/// Regular files of a kind (`kind_of_file`).
+/// Regular files of a kind (`kind_of_file`) and a class of the store's context.
 struct kind_totals {
   std::string kind;
+  std::string class_name;
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;         ///< of the contents, with holes
   std::uint64_t stored_bytes = 0;  ///< of the chunks as they are stored; each counts for the first file that has it

@@ -98,7 +98,14 @@ TEST_F(c_store_errors, settings_are_checked_before_a_folder_is_made) {
   EXPECT_EQ(refused([](auto& s) { s.fingerprint = "md5"; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& s) { s.fingerprint = "nothing"; }), CUTPOINT_UNKNOWN_NAME);
   EXPECT_EQ(refused([](auto& s) { s.struct_bytes = 8; }), CUTPOINT_INVALID_ARGUMENT);
-  const cutpoint_store_settings least = {sizeof least, "gear", "sha256", -1, 65'536};
+  EXPECT_EQ(refused([](auto& s) { s.context = "[class.video]\n"; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "class.video: extensions must be a list of texts, such as [\"mp4\", \"tar.gz\"]");
+  EXPECT_EQ(refused([](auto& s) {
+              s.cuts = "gear";
+              s.context = "[others]\nalgorithm = 'gear'\n";
+            }),
+            CUTPOINT_INVALID_ARGUMENT);
+  const cutpoint_store_settings least = {sizeof least, "gear", "sha256", -1, 65'536, "prune"};
   EXPECT_EQ(created(least), CUTPOINT_OK) << error_.message;
   EXPECT_EQ(open(folder_ / "other"), CUTPOINT_OK);
 }

@@ -276,3 +276,21 @@ def test_backups_take_no_file_objects_for_paths(store, tree):
             store.backup(wrong)
     with (tree / "large").open("rb") as file, pytest.raises(TypeError):
         store.backup(file)
+
+
+def test_a_context_decides_by_names(tree, tmp_path):
+    (tree / "film.mp4").write_bytes(b"a frame of the film, " * 50_000)
+    context = '[class.video]\nextensions = ["mp4"]\nalgorithm = "fixed"\nsize = "1M"\ncompression_level = 0\n'
+    stored = {}
+    for name, rules in (("plain", ""), ("ruled", context), ("prune", "prune")):
+        with Store.create(tmp_path / name, context=rules) as store:
+            stored[name] = store.backup(tree / "film.mp4").new_stored_bytes
+            store.check(read_data=True)
+    assert stored["plain"] < 100_000
+    assert stored["ruled"] > 1_000_000
+    assert 100_000 < stored["prune"]
+    with pytest.raises(ValueError, match="class.video: extensions must be a list"):
+        Store.create(tmp_path / "wrong", context="[class.video]\n")
+    with pytest.raises(ValueError, match="says how the other files are cut"):
+        Store.create(tmp_path / "wrong", context='[others]\nalgorithm = "gear"\n', cuts="gear")
+    assert not (tmp_path / "wrong").exists()

@@ -290,15 +290,29 @@ class Refusals(ReaderTest):
     def test_an_extension_of_the_config(self):
         self.init("none")
         config = (self.folder / "store/config").read_bytes()
-        for kind, is_accepted in ((7, True), (32768, False)):
+        for kind, is_accepted in ((7, True), (32769, False)):
             self.seal("config", config[:64], config[64:-18] + struct.pack("<HHI", 1, kind, 3) + b"abc")
             if is_accepted:
                 self.verify()
                 self.store("snapshots")
             else:
-                with self.assertRaisesRegex(Damage, "config: extension 32768 is unknown"):
+                with self.assertRaisesRegex(Damage, "config: extension 32769 is unknown"):
                     self.verify()
-                self.assertIn("32768", self.run_command("snapshots", "--store", "store").stderr)
+                self.assertIn("32769", self.run_command("snapshots", "--store", "store").stderr)
+
+    def test_a_context_of_the_config(self):
+        self.init("none")
+        config = (self.folder / "store/config").read_bytes()
+        for rules, problem in ((b"a;mp4;fixed(avg_bytes=4096);none\n", None), (b"a;mp4;fixed(avg_bytes=4096);none", "must end with a line's end"),
+                               (b"a;mp4;none\n", "is not a rule"), (b"a;mp4;fixed(avg_bytes=1073741824);none\n", "class a: fixed")):
+            self.seal("config", config[:64], config[64:-18] + struct.pack("<HHI", 1, 32768, len(rules)) + rules)
+            run = self.run_command("snapshots", "--store", "store")
+            if problem is None:
+                self.verify()
+                self.assert_done(run)
+            else:
+                self.assertNotEqual(run.code, 0)
+                self.assertIn(problem, run.stderr)
 
     def test_an_extension_of_a_snapshot(self):
         self.init("none")

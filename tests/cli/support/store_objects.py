@@ -57,12 +57,12 @@ class Fields:
     def end(self):
         self.require(self.position == len(self.data), "bytes follow its end")
 
-    def extensions(self) -> dict[int, bytes]:
+    def extensions(self, *known: int) -> dict[int, bytes]:
         extensions = {}
         for _ in range(self.number("H")):
             kind, size = self.numbers("HI")
             extensions[kind] = self.take(size)
-            self.require(kind < 32768, f"extension {kind} is unknown")
+            self.require(kind < 32768 or kind in known, f"extension {kind} is unknown")
         return extensions
 
 
@@ -178,7 +178,8 @@ class Objects:
         fields.require(1 <= level <= 19 if codec else level == 0, "its level is wrong")
         fields.require(1 << 16 <= self.container_bytes <= 128 * MIB, "its length of containers is wrong")
         fields.require(not self.is_encrypted or self.fingerprint == 6, "an encrypted store needs BLAKE3")
-        fields.extensions()
+        context = fields.extensions(32768).get(32768, b"").decode()
+        self.rules = [tuple(line.split(";")) for line in context.splitlines()]
         fields.end()
         self.identity = identity
         self.config_hash = blake3((self.folder / "config").read_bytes())

@@ -1,5 +1,6 @@
 // Tests of contexts: which rule a file has, what is refused, and that the canonical text says everything.
 #include <cutpoint/context.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
@@ -38,6 +39,18 @@ TEST(contexts, give_the_rule_of_the_longest_extension) {
   EXPECT_EQ(context.class_name(2), "packed");
   EXPECT_EQ(context.cuts().size(), 2u);
   EXPECT_EQ(chunking_context().rule_of("a.zip"), 0u);
+}
+
+TEST(contexts, are_not_too_long_for_the_config_of_a_store) {
+  std::vector<context_rule> rules;
+  for (int rule = 0; rule < 200; ++rule) {
+    std::vector<std::string> extensions;
+    for (int i = 0; i < 22; ++i) extensions.push_back(fmt::format("{:060}", 100 * rule + i));
+    rules.push_back(rule_of(fmt::format("class{}", rule), extensions));
+  }
+  EXPECT_NE(refusal(rules).find("bytes as canonical text: a context has at most 262144"), std::string::npos);
+  rules.erase(rules.begin() + 100, rules.end());
+  EXPECT_EQ(refusal(rules), "");
 }
 
 TEST(contexts, are_read_back_from_their_canonical_text) {

@@ -55,6 +55,9 @@ profile = "casync"
   EXPECT_EQ(rules[3].extensions, (std::vector<std::string>{"avi", "mp4"}));
   EXPECT_EQ(rules[3].compression_level, 0);
 
+  EXPECT_NE(refusal(std::string(longest_context_file + 1, '#')).find("a context file has at most 1048576"),
+            std::string::npos);
+
   const context_file again = content_of(to_toml(content));
   EXPECT_EQ(again.rules, content.rules);
   EXPECT_EQ(again.others->canonical(), content.others->canonical());

@@ -65,6 +65,7 @@ TEST_P(lossy_joins, are_as_the_paper_says) {
         ASSERT_EQ(out.streams[i].chunks, joined_naively(cuts, streams[i].bytes, options.segment_bytes, join))
             << cuts.canonical() << " segment " << options.segment_bytes << " round " << round;
         ASSERT_EQ(out.streams[i].bytes, streams[i].bytes);
+        ASSERT_EQ(out.streams[i].rule, streams[i].bytes.empty() ? 0 : streams[i].rule);
         auto fingerprint = fingerprinter::make(fingerprint_kind::xxh3);
         for (std::size_t c = 0; c < out.streams[i].chunks.size(); ++c) {
           const chunk where = out.streams[i].chunks[c];

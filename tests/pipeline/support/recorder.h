@@ -13,6 +13,7 @@ namespace cutpoint::tests {
 /// The chunks of one stream.
 struct recorded_stream {
   std::uint64_t stream = 0;
+  std::uint32_t rule = 0;  ///< of its chunks
   std::vector<chunk> chunks;
   std::vector<digest> fingerprints;
   std::vector<std::uint8_t> bytes;  ///< the bytes of all chunks
@@ -30,7 +31,7 @@ class recorder final : public chunk_receiver {
 
   [[nodiscard]] status begin_stream(std::uint64_t stream) override {
     if (!streams.empty() && !streams.back().has_ended) fault = "a stream begins before the last has ended";
-    streams.push_back({.stream = stream, .chunks = {}, .fingerprints = {}, .bytes = {}, .outcome = {}});
+    streams.push_back({.stream = stream, .rule = 0, .chunks = {}, .fingerprints = {}, .bytes = {}, .outcome = {}});
     return called();
   }
 
@@ -40,6 +41,8 @@ class recorder final : public chunk_receiver {
       return called();
     }
     recorded_stream& stream = streams.back();
+    if (!stream.chunks.empty() && stream.rule != c.rule) fault = "chunks of two rules in a stream";
+    stream.rule = c.rule;
     for (std::uint64_t i = 0; i < c.count; ++i) {
       stream.chunks.push_back({c.offset + i * c.length, c.length});
       stream.fingerprints.push_back(c.fingerprint);

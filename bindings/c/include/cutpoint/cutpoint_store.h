@@ -41,6 +41,8 @@ typedef struct cutpoint_store_settings {
   const char* fingerprint;    ///< "blake3" or, without a secret, "sha256"; null: "blake3"
   int32_t compression_level;  ///< of zstd, 1 to 19; 0: 1; -1: no compression
   uint32_t container_bytes;   ///< the size of its files, 64 KiB to 128 MiB; 0: 32 MiB
+  /// Rules for files of some kinds (docs/contexts.md): "prune", or the text of a context file, whose warnings are lost; null: none.
+  const char* context;
 } cutpoint_store_settings;
 
 /// Makes a store in a folder, which is created if it does not exist. With a secret the store is encrypted. `settings` and
