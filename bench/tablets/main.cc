@@ -37,6 +37,7 @@ struct options {
   std::size_t batch = 1024;
   std::uint64_t tablet_kib = 1536;
   double filter_bits = 8;
+  std::uint64_t filter_fingerprints = 0;
   std::size_t most_open = 0;
   std::uint64_t table_cache_kib = store::table_cache::usual_bytes / 1024;
   std::uint64_t seed = 1;
@@ -107,12 +108,14 @@ result<measured_index> open_index(const options& settings) {
   }
   // LMDB gets lists of megabytes for each file and uses little of them. Mapped, the rest takes no memory.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 17);
+  const std::uint64_t expected =
+      settings.filter_fingerprints != 0 ? settings.filter_fingerprints : settings.fingerprints;
   tablet_options tablets{
       .folder = settings.folder,
       .tablet_bytes = settings.tablet_kib * 1024,
-      .filter_bits = static_cast<std::uint64_t>(settings.filter_bits * static_cast<double>(settings.fingerprints)),
+      .filter_bits = static_cast<std::uint64_t>(settings.filter_bits * static_cast<double>(expected)),
       .most_open = settings.most_open};
-  tablets.filter_functions = bloom_filter::best_functions(tablets.filter_bits, settings.fingerprints);
+  tablets.filter_functions = bloom_filter::best_functions(tablets.filter_bits, expected);
   for (std::size_t i = 0; i < tablet_orders; ++i) {
     if (settings.index == name_of(static_cast<tablet_order>(i))) tablets.order = static_cast<tablet_order>(i);
   }
@@ -228,6 +231,8 @@ int main(int argc, char** argv) {
   app.add_option("--tablet-kib", settings.tablet_kib, "KiB of a tablet's used pages")->check(CLI::Range(16, 1 << 20));
   app.add_option("--filter-bits", settings.filter_bits, "Bits of the filter for each fingerprint; 0: no filter")
       ->check(CLI::Range(0.0, 64.0));
+  app.add_option("--filter-fingerprints", settings.filter_fingerprints,
+                 "Fingerprints that the filter is made for; 0: as many as a backup has");
   app.add_option("--open", settings.most_open, "Tablets that may be open; 0: all")->check(CLI::Range(0, 1'000'000));
   app.add_option("--table-cache-kib", settings.table_cache_kib, "Memory for tables of containers, with shards");
   app.add_option("--seed", settings.seed, "Draws what changes");

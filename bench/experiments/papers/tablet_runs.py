@@ -50,6 +50,11 @@ class Job:
     limit: str = "quarter"  # of the file of the one table; or `fifth` of that, or bytes
 
     @property
+    def all_fingerprints(self) -> int:
+        """An upper bound of what the table has at last."""
+        return self.fingerprints * (ROUNDS_OF_GROWTH if self.backup == "growth" else 1)
+
+    @property
     def name(self) -> str:
         return " ".join(str(word) for word in asdict(self).values())
 
@@ -97,7 +102,7 @@ class Tables:
         self._filled: tuple | None = None
 
     def _run(self, folder: Path, job: Job, limit: int | None, *words: object) -> list[dict]:
-        settings = ["--index", job.index, "--fingerprints", job.fingerprints, "--tablet-kib", job.tablet_kib, "--filter-bits", job.filter_bits, "--open", job.most_open]
+        settings = ["--index", job.index, "--fingerprints", job.fingerprints, "--tablet-kib", job.tablet_kib, "--filter-bits", job.filter_bits, "--filter-fingerprints", job.all_fingerprints, "--open", job.most_open]
         done = memory_limit.run([*map(str, [self.program, folder, *settings, "--table-cache-kib", 512, *words])], limit)
         if done.returncode == -signal.SIGKILL:
             raise Killed(f"{job.name}: needs more than {limit} bytes of memory")
