@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "adding-an-algorithm.md"
-BUILT = ["CMakeLists.txt", "LICENSE", "cmake", "host", "simd", "cuda", "pipeline", "store", "cli", "bindings"]
+BUILT = ["CMakeLists.txt", "LICENSE", "cmake", "host", "simd", "cuda", "pipeline", "store", "cluster", "cli", "cluster_cli", "bindings"]
 
 
 def toy_lengths(data: bytes, smallest: int, largest: int, distance: int) -> list[int]:
