@@ -24,12 +24,11 @@ class trace_command final : public subcommand {
   exit_code run() override;
 
  private:
-  [[nodiscard]] status write_trace(listing_reader& listing, output& out) const;
+  [[nodiscard]] status write_trace(listing_reader& listing, std::uint32_t client, output& out) const;
 
   std::string listing_ = "-";
   std::string class_;
   std::string client_ = "0";
-  std::uint64_t client_number_ = 0;
   output_option output_;
   verbosity verbosity_ = verbosity::normal;
 };
@@ -67,7 +66,6 @@ exit_code trace_command::run() {
   const console say(verbosity_);
   const auto client = checked_number("--client", client_, 0, std::numeric_limits<std::uint32_t>::max());
   if (!client) return say.refuse(client.error());
-  client_number_ = *client;
   auto listing = listing_reader::open(listing_, &interruption());
   if (!listing) return say.refuse(listing.error());
   auto out = output_.open();
@@ -77,14 +75,14 @@ exit_code trace_command::run() {
     return say.refuse(usage_error(fmt::format("{}: is the listing, and the trace would be written over it", listing_)));
   }
   status outcome = out->begin();
-  if (outcome.ok()) outcome = write_trace(*listing, *out);
+  if (outcome.ok()) outcome = write_trace(*listing, static_cast<std::uint32_t>(*client), *out);
   if (outcome.ok()) outcome = out->finish();
   if (outcome.ok()) return exit_code::done;
   say.error(outcome.message());
   return outcome.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
 }
 
-status trace_command::write_trace(listing_reader& listing, output& out) const {
+status trace_command::write_trace(listing_reader& listing, std::uint32_t client, output& out) const {
   cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out.write(bytes); });
   for (;;) {
     auto listed = listing.next();
@@ -93,9 +91,7 @@ status trace_command::write_trace(listing_reader& listing, output& out) const {
     const listed_chunk& each = **listed;
     if (each.where.offset == 0) {
       const std::string kind = class_.empty() ? kind_of_file(each.path) : class_;
-      if (const status begun = writer.begin_file(kind, static_cast<std::uint32_t>(client_number_)); !begun.ok()) {
-        return begun;
-      }
+      if (const status begun = writer.begin_file(kind, client); !begun.ok()) return begun;
     }
     const auto chunk = routed_chunk_of(each);
     if (!chunk) return chunk.error();

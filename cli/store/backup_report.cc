@@ -109,8 +109,9 @@ std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_r
 
 /// Returns a line for each class of the store's context that had something to cut.
 std::string backup_report::class_lines() const {
+  if (!work_) return {};
   std::string text;
-  for (const store_class_work& each : work_ ? work_->classes : std::vector<store_class_work>()) {
+  for (const store_class_work& each : work_->classes) {
     if (each.bytes == 0) continue;
     text += fmt::format("class {}: {} cut, {} new, stored as {}\n", each.name, human_bytes(as_double(each.bytes)),
                         human_bytes(as_double(each.new_raw_bytes)), human_bytes(as_double(each.new_stored_bytes)));

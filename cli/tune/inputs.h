@@ -24,8 +24,8 @@ struct tune_reading {
   const output& out;
   const console& say;
 
-  /// Fills a sample and the facts of the inputs, and adds the extension of each input to `extensions`. Errors: what ended the reading; cancelled, with a sample of what was
-  /// read.
+  /// Fills a sample and the facts of the inputs, and adds the extension of each input to `extensions`. Errors: what ended
+  /// the reading; cancelled, with a sample of what was read.
   [[nodiscard]] status fill(content_sample& sample, std::vector<std::string>& extensions, tune_facts& facts) const;
 
   /// Counts the chunks of all inputs by a row's cuts. Errors: as above.

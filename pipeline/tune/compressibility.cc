@@ -13,7 +13,7 @@ namespace cutpoint {
 namespace {
 
 constexpr std::size_t block_bytes = 64 * KiB;
-constexpr int usual_level = 3;  ///< that of a store, unless its user wants another
+constexpr int zstd_level = 3;  ///< zstd's own default; a store's is 1
 
 }  // namespace
 
@@ -26,7 +26,7 @@ measured_compression measure_compression(byte_span data) {
   for (std::size_t position = 0; position < data.size(); position += block_bytes) {
     const byte_span block = data.subspan(position, std::min(block_bytes, data.size() - position));
     const std::size_t size =
-        ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), block.data(), block.size(), usual_level);
+        ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), block.data(), block.size(), zstd_level);
     if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room for any frame, nothing else can fail
     compressed_bytes += std::min(size, block.size());
   }

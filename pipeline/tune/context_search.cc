@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include <cutpoint/context.h>
 #include <cutpoint/text.h>
 #include <cutpoint/tune/context_search.h>
 #include <fmt/format.h>
@@ -22,8 +23,8 @@ constexpr std::array<std::uint64_t, 2> sampled_lengths = {8 * KiB, 64 * KiB};
 /// A sample of some super-chunks does not show whether the rest of a file differs.
 constexpr std::uint64_t whole_file_length = 8 * MiB;
 constexpr std::uint64_t timing_rounds = 3;
-/// What a store wants of compression: a frame that is shorter than its content by a 32nd.
-constexpr double least_compressible_share = 1.0 / 32;
+/// Longer frames than this share of the content do not pay.
+constexpr double largest_paying_share = 1 - 1.0 / paying_compression_divisor;
 
 result<std::vector<tune_candidate>> candidates_of(const tune_facts& facts, bool is_all_sampled) {
   std::vector<tune_candidate> candidates;
@@ -71,7 +72,7 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
   if (cancel.is_requested()) return stopped_as_asked();
   choose(compared);
   const auto compression = measure_compression(data.view());
-  const bool is_compressible = compression.compressed_share <= 1 - least_compressible_share;
+  const bool is_compressible = compression.compressed_share <= largest_paying_share;
   const bool saves_any =
       std::ranges::any_of(compared.rows, [&](const tune_row& row) { return row.net_savings(facts.chunk_cost) > 0; });
   if (!saves_any && is_compressible) {

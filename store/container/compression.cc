@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include <cutpoint/context.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -13,8 +14,9 @@ namespace {
 constexpr std::size_t sampled_content_bytes = 16 * KiB;
 constexpr std::size_t sample_bytes = 4 * KiB;
 
-/// A frame is kept if it is shorter than its content by a 32nd.
-constexpr std::size_t largest_paying_frame(std::size_t content_bytes) { return content_bytes - content_bytes / 32; }
+constexpr std::size_t largest_paying_frame(std::size_t content_bytes) {
+  return content_bytes - content_bytes / paying_compression_divisor;
+}
 
 template <class Context>
 Context* required(Context* context) {

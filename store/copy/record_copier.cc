@@ -26,7 +26,10 @@ record_copier::record_copier(shared_reader& source, const store_config& source_c
 
 status record_copier::copy(std::shared_ptr<pending_entry> entry, const folder_entry& original,
                            const std::string& path) {
-  const auto file = std::make_shared<const copied_file>(copied_file{std::move(entry), path});
+  const chunking_context& context = session_.context();
+  const std::size_t rule = context.rule_of(original.name);
+  const bool has_own_level = rule != 0 && context.rules()[rule - 1].compression_level.has_value();
+  const auto file = std::make_shared<const copied_file>(copied_file{std::move(entry), path, has_own_level});
   std::uint64_t bytes = 0;
   status target_failure;
   const status visited = visit_file(original, 0, UINT64_MAX, source_, [&](const stored_extent& extent, std::uint64_t) {
@@ -66,10 +69,7 @@ result<std::vector<record_copier::missing_chunk>> record_copier::look_up() {
 void record_copier::read(missing_chunk& chunk) {
   chunk.read = source_.read_stored_chunk(waiting_[chunk.extent].extent.record);
   if (!chunk.read) return;
-  const folder_entry& file = waiting_[chunk.extent].file->entry->entry;
-  const std::size_t rule = session_.context().rule_of(file.name);
-  const bool has_level = rule != 0 && session_.context().rules()[rule - 1].compression_level.has_value();
-  if (has_level) return;  // the source, whose context is the same, has compressed it so
+  if (waiting_[chunk.extent].file->has_own_level) return;  // the source has compressed it so
   if (target_codec_ == record_codec::none) {
     chunk.read->codec = record_codec::none;
   } else if (chunk.read->codec == record_codec::none) {

@@ -31,6 +31,7 @@ class record_copier final : public content_copier {
   struct copied_file {
     std::shared_ptr<pending_entry> entry;
     std::string path;
+    bool has_own_level;  ///< whether its rule in the context, which both stores have, says how it is compressed
   };
   /// An extent that waits until its chunk is in the target.
   struct waiting_extent {

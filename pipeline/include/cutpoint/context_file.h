@@ -1,4 +1,4 @@
-// Contexts as files: TOML that users write. docs/contexts.md describes it.
+// Contexts as files: TOML that users write, and that the tuner proposes. docs/contexts.md describes it.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ struct context_file {
 inline constexpr std::size_t longest_context_file = std::size_t{1} << 20;  ///< bytes
 
 /// Reads TOML: a table `[class.NAME]` for each rule, and possibly a table `[others]`. Errors: invalid_argument, which names the
-/// table and the key, or the line if the text is not TOML, or that it is
-/// too long; those of `chunking_context::make`.
+/// table and the key, or the line if the text is not TOML, also if it has more than `longest_context_file` bytes; those of
+/// `chunking_context::make`.
 [[nodiscard]] result<context_file> parse_context_file(std::string_view text);
 
 /// Returns the names of built-in contexts: "prune" for `prune_context`.

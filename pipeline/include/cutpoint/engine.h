@@ -193,8 +193,9 @@ class engine {
   /// segment that is too small for the join, for a device that does not exist, for a chunker with a kernel of its own if
   /// `where` names a back end of the processor, for the back end cuda with `rule_cuts`, and as `fingerprinter::make`;
   /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe, or if
-  /// open feeds have left too little of the engine's memory; unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
-  /// is no error: the processor does its work, and the statistics say why.
+  /// open feeds have left too little of the engine's memory; unavailable, also if the back end is cuda and no device can
+  /// be used. A device that fails or has too little memory is no error: the processor does its work, and the statistics
+  /// say why.
   ///
   /// A feed with devices leaves its ring and the devices' memory to the engine, which keeps them until the next feed is
   /// opened. That feed uses them if it has the same options, and they are freed otherwise.
