@@ -91,7 +91,10 @@ class Rehearsal(unittest.TestCase):
         self.assertEqual(self.rehearse(3), ["profile"])
 
     def test_part_4(self):
-        self.assertEqual(self.rehearse(4), ["variants", "dedup", "engine", "cores"])
+        self.assertEqual(self.rehearse(4), ["variants", "dedup", "backup", "engine", "cores"])
+        reports = {where: json.loads((self.folder / "gpu-part-4-logs" / f"backup-{where}.json").read_text()) for where in ("processor", "cuda", "hybrid")}
+        self.assertEqual(len({report["new_raw_bytes"] for report in reports.values()}), 1)
+        self.assertEqual(reports["cuda"]["device_cut_share"], 1)
 
     def test_results(self):
         words = [sys.executable, "-B", ROOT / "scripts" / "gpu_results.py", self.folder, "--page", self.folder / "page.md"]
@@ -99,7 +102,7 @@ class Rehearsal(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         page = (self.folder / "page.md").read_text()
         self.assertNotIn("did not come back", page)
-        for heading in ("## Cuts", "## `dedup` of real data", "## Kernels under Nsight Compute", "## Variants", "## P-Dedupe by threads", "## Claims"):
+        for heading in ("## Cuts", "## `dedup` of real data", "## First `backup` of real data", "## Kernels under Nsight Compute", "## Variants", "## P-Dedupe by threads", "## Claims"):
             self.assertIn(heading, page)
 
 
