@@ -1,6 +1,8 @@
-"""Measures definitions as the papers print them beside ours, the chunks that change when bytes are inserted or deleted, and time by phase.
+"""Measures definitions as the papers print them beside ours, the chunks that change when bytes are inserted or deleted, time by phase, and the
+methods that papers compare with.
 
-Cuts, savings and changed chunks are exact. Times are the shortest of the rounds, in one thread; without rounds there are none.
+Cuts, savings and changed chunks are exact. Times are the shortest of the rounds, in one thread; without rounds there are none. Those of
+methods are medians.
 """
 
 import json
@@ -15,7 +17,7 @@ from experiments.sizes import bytes_of
 
 FILE = "definitions.json"  # beside the pages
 SETS = ("random", "linux", "packages", "images", "redis")
-PHASED = "random"  # the set whose time is taken by phase
+PHASED = "random"  # the set whose time is taken by phase, and beside whose figures are those of methods, of random bytes, too
 SHIFTED_BYTES = "64M"
 SHIFTS = 1000  # of each kind at each place
 PLACES = ("minimum", "skipped", "sequence", "between", "maximum", "window")
@@ -36,7 +38,8 @@ def cuts_of(name: str) -> str:
     return f"{SHIFTED[name]}(min_bytes={least},avg_bytes={average},max_bytes={most})"
 
 
-def ask(program: Path, *words) -> list[dict]:
+def ask(program: Path, *words):
+    """What a program prints as JSON."""
     return json.loads(subprocess.run([*map(str, (program, *words))], stdout=subprocess.PIPE, check=True).stdout)
 
 
@@ -60,6 +63,13 @@ def phases(program: Path, paths: list[Path], rounds: int) -> dict[str, dict[str,
     return {row.pop("name"): row for row in ask(program, "phases", paths[0], "--rounds", rounds)}
 
 
+def baselines(program: Path, rounds: int, *words) -> dict[str, float]:
+    """By algorithm and method, as in `gear/ss-cdc`: bytes a second of a thread's time. Methods that the processor cannot run are missing."""
+    runs = ask(program, "--benchmark_filter=^baseline/", "--benchmark_format=json", f"--benchmark_repetitions={rounds}", *words)["benchmarks"]
+    medians = [run for run in runs if run.get("aggregate_name") == "median"]
+    return {run["run_name"].removeprefix("baseline/"): run["bytes_per_second"] for run in medians if "bytes_per_second" in run}
+
+
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, rounds: int, log: Callable[[str], None]) -> dict:
     """Everything, for data sets given by name with checksum and paths."""
     program = build / "bench/cutpoint_paper_runs"
@@ -69,6 +79,7 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, rounds: int, l
         measured[name] = {"checksum": checksum, "definitions": definitions(program, paths, rounds), "shifts": shifts(program, paths)}
         if name == PHASED and rounds:
             measured[name]["phases"] = phases(program, paths, rounds)
+            measured[name]["baselines"] = baselines(build / "bench/cutpoint_bench", rounds)
     return measured
 
 

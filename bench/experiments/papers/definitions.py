@@ -147,6 +147,37 @@ phases("RAM spends its time on the search of extremes (rule: 90 %)", "96 %", at_
     lambda evidence: [("RAM", phase_share(evidence, "RAM", "extreme search"))]
 )
 
+
+
+def method_gain(evidence: Evidence, name: str, over: str) -> float | None:
+    """The speed of a method over that of another of the same algorithm."""
+    return ratio(evidence.baseline(name), evidence.baseline(f"{name.split('/')[0]}/{over}"))
+
+
+@table("seqcdc-ss-cdc", "random, 16 KB", "reference, GB/s", "two stages", "SS-CDC", "SS-CDC over two stages", "over the reference")
+def ss_cdc(evidence: Evidence) -> Rows:
+    for name in ("gear", "crc32"):
+        rates = [speed(evidence.baseline(f"{name}/{method}")) for method in ("reference", "two-stages", "ss-cdc")]
+        yield [name, *rates, *(times(method_gain(evidence, f"{name}/ss-cdc", over)) for over in ("two-stages", "reference"))]
+
+
+@table("seqcdc-small-window", "random, 16 KB", "RC, GB/s", "RC-SM", "RC-IND", "RC-IND over RC-SM", "the paper")
+def small_window(evidence: Evidence) -> Rows:
+    rates = [speed(evidence.baseline(f"rabin/{method}")) for method in ("rc", "rc-sm", "rc-ind")]
+    yield ["Rabin", *rates, times(method_gain(evidence, "rabin/rc-ind", "rc-sm")), times(1 - 0.625)]
+
+
+method = partial(add_claim, "SeqCDC")
+method("figure 10", "SS-CDC makes Gear and CRC little faster (over the reference; rule: at most 3.05, SeqCDC's gain)", "“low speedups”", at_most(3.05, times))(
+    lambda evidence: [(name, method_gain(evidence, f"{name}/ss-cdc", "reference")) for name in ("gear", "crc32")]
+)
+method("section VI-B", "two stages lose what the skipped minimum saves (two stages over the reference; rule: below 1)", "“nullifying”", at_most(1, times))(
+    lambda evidence: [(name, method_gain(evidence, f"{name}/two-stages", "reference")) for name in ("gear", "crc32")]
+)
+method("appendix B", "hashing each window anew is slower (RC-IND over RC-SM; rule: half of the paper's loss)", "0.38×", at_most(1 - 0.625 / 2, times))(
+    lambda evidence: [("Rabin", method_gain(evidence, "rabin/rc-ind", "rc-sm"))]
+)
+
 ae = partial(add_claim, "AE")
 for _values, _name in (("8 bytes, as in its example", "ae-max of 8 bytes"), ("one byte", "ae-max")):
     ae(

@@ -159,6 +159,10 @@ class Evidence:
         """The seconds of an algorithm by phase, as in SeqCDC's figure 1."""
         return (self.noted(self.definitions.get(PHASED, {}).get("phases"), f"time by phase on {PHASED}") or {}).get(name)
 
+    def baseline(self, name: str) -> float | None:
+        """Bytes a second of a method that papers compare with, as `gear/ss-cdc`."""
+        return (self.noted(self.definitions.get(PHASED, {}).get("baselines"), "methods that papers compare with") or {}).get(name)
+
     def fair_setting(self, dataset: str, name: str) -> dict | None:
         """The setting with a mean near SeqCDC's target, and what it gives."""
         entries = self.noted(self.fair.get(dataset, {}).get("algorithms"), f"sizes of near means on {dataset}")

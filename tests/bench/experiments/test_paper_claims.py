@@ -261,6 +261,17 @@ class OfDefinitions(Verdicts):
         rabin["boundary test"] = 6.0
         self.assertEqual(self.finding(*claims[1]).verdict, NOT)
 
+    def test_methods_are_judged_beside_each_other(self):
+        claims = [("SeqCDC", place, begin) for place, begin in (("figure 10", "SS-CDC"), ("section VI-B", "two stages"), ("appendix B", "hashing each"))]
+        self.assertEqual([self.finding(*claim).verdict for claim in claims], [UNKNOWN] * 3)
+        self.assertIn("methods that papers compare with", self.missing("seqcdc-ss-cdc"))
+        rates = {"gear/reference": 2e9, "gear/two-stages": 1e9, "gear/ss-cdc": 1.5e9, "rabin/rc": 1e9, "rabin/rc-sm": 1e9, "rabin/rc-ind": 6e8}
+        self.definitions = {"random": {"baselines": rates}}
+        self.assertEqual([self.finding(*claim).verdict for claim in claims], [HOLDS] * 3)
+        self.assertIn("| gear | 2 | 1 | 1.5 | 1.5× | 0.75× |", TABLES["seqcdc-ss-cdc"](self.evidence()))
+        rates |= {"crc32/reference": 5e8, "crc32/two-stages": 6e8, "crc32/ss-cdc": 8e8, "rabin/rc-ind": 9e8}
+        self.assertEqual([self.finding(*claim).verdict for claim in claims], [HOLDS, PARTLY, NOT])
+
     def test_what_was_not_measured_is_named(self):
         self.assertIn("definitions on random", self.missing("ae-definitions"))
         self.assertIn("shifts of gear on linux", self.missing("seqcdc-figure-5"))

@@ -119,7 +119,7 @@ class OtherRuns(unittest.TestCase):
         self.file.write_bytes(random.Random(1).randbytes(1_500_000))
 
     def test_definitions_shifts_and_phases_are_measured_and_read_back(self):
-        with unittest.mock.patch.multiple(definition_runs, SHIFTS=4, SHIFTED_BYTES="1M"):
+        with unittest.mock.patch.multiple(definition_runs, SHIFTS=4, SHIFTED_BYTES="1M", baselines=lambda program, rounds: {"gear/ss-cdc": 1.0}):
             measured = definition_runs.measure({"random": ("c", [self.file]), "linux": ("d", [self.file])}, BUILD, 1, lambda _: None)
         self.assertEqual(json.loads(definition_runs.text_of(measured)), measured)
         self.assertEqual(list(measured["random"]["shifts"]), list(definition_runs.SHIFTED))
@@ -130,6 +130,11 @@ class OtherRuns(unittest.TestCase):
             self.assertTrue(rows, name)
         self.assertNotIn("–", next(line for line in TABLES["p-dedupe-adler"](evidence) if "| random |" in line))
         self.assertNotIn("–", next(line for line in TABLES["seqcdc-figure-1"](evidence) if line.startswith("| SEQ")).rsplit("|", 2)[0])
+
+    def test_methods_that_papers_compare_with_are_measured(self):
+        rates = definition_runs.baselines(BUILD / "bench/cutpoint_bench", 2, "--bytes=256K", "--benchmark_min_time=0")
+        self.assertLessEqual({"gear/reference", "gear/two-stages", "crc32/two-stages", "rabin/rc", "rabin/rc-sm", "rabin/rc-ind"}, set(rates))
+        self.assertTrue(all(rate > 0 for rate in rates.values()))
 
     def test_sizes_of_equal_means_are_searched(self):
         measured = fair_runs.measure({"images": ("c", [self.file])}, BUILD / "cli/cutpoint", lambda _: None)
