@@ -26,9 +26,10 @@ NCU = r"""echo "$@"; while (($# > 0)); do case $1 in
   --export) echo profile >"$2.ncu-rep" ;;
   --import) printf '%s\n' '"ID","Kernel Name","gpu__time_duration.sum"' '"","","ns"' '"0","void cutpoint::cuda::run_kernel<cutpoint::cuda::gear>(T1)","1,500"' ;;
 esac; shift; done"""
-COMMAND = f"""case $1 in info) echo '{GPU}' ;; esac
+COMMAND = f"""case $1 in info) echo '{GPU}' ;; dump) cat "${{2#latest:}}" ;; esac
 if [[ $* =~ --threads\\ ([0-9]+) ]]; then printf '  "bytes_per_second": %d.5e+08,\\n  "bottleneck": "chunking",\\n' "${{BASH_REMATCH[1]}}"; fi
 backend=cpu; [[ $* == *"--backend cuda"* ]] && backend=cuda; [[ $* == *"--backend hybrid"* ]] && backend=hybrid
+if [[ $1 == backup ]]; then cat "$(dirname "$0")/../backup-$backend.json"; fi
 while (($# > 0)); do case $1 in --output) cp "$(dirname "$0")/../command-$backend.json" "$2" ;; esac; shift; done"""
 SANITIZER = """echo "$2"; echo '========= ERROR SUMMARY: 0 errors'"""
 
@@ -68,6 +69,8 @@ class GpuCheck(unittest.TestCase):
             back_ends = {name: {"outcome": "measured", "bytes_per_second": speed} for name, speed in (("processor", 2e9), ("cuda", 4e9), ("hybrid", 5e9))}
             facts = {"bytes_per_second": rate, "bottleneck": bottleneck, "device_cut_share": 0.5, "engine_rows": [{"name": "gear", "back_ends": back_ends}]}
             (self.folder / f"command-{where}.json").write_text(json.dumps(facts))
+            summary = {"message_type": "summary", "read_bytes": rate, "wall_seconds": 2, "bottleneck": bottleneck, "device_cut_share": 0.5}
+            (self.folder / f"backup-{where}.json").write_text(json.dumps(summary, separators=(",", ":")) + "\n")
         for name, body in bodies.items():
             self.make_program(f"bin/{name}", body)
         return self.run_check(self.folder / "gpu-check", "--data", "bin", *words, PATH=f"{self.folder}/tools:{os.environ['PATH']}", SECONDS=str(seconds))
@@ -184,7 +187,7 @@ class GpuCheck(unittest.TestCase):
             1: ["cuda-tests", "memcheck", "benchmark"],
             2: ["cuda-golden-tests", "engine-tests", "benchmark", "synccheck", "racecheck"],
             3: ["profile"],
-            4: ["variants", "dedup", "engine", "cores"],
+            4: ["variants", "dedup", "backup", "engine", "cores"],
         }
         for number, steps in steps_by_number.items():
             run = self.run_bundle("--part", str(number))
@@ -213,6 +216,17 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("| dedup | FAILED: rabin by cuda fastcdc by cuda | ", self.report())
 
+    def test_a_backup_that_fails_or_gives_other_data_back_is_named(self):
+        run = self.run_bundle("--steps", "backup", cutpoint=f"[[ $1 == backup && $* == *'--backend cuda'* ]] && exit 3; {COMMAND}")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("| backup | FAILED: cuda | ", self.report())
+        run = self.run_bundle("--steps", "backup", cutpoint=f"[[ $1 == dump ]] && exit 0; {COMMAND}")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("| backup | FAILED: processor cuda hybrid | ", self.report())
+        self.assertIn("cmp: EOF", self.report())
+        self.assertEqual(self.run_bundle("--steps", "backup", "--data", "not-here").returncode, 1)
+        self.assertIn("| backup | FAILED: no tar can be made of not-here | ", self.report())
+
     def test_threads_up_to_the_processors_are_compared_and_the_rest_is_named(self):
         run = self.run_bundle("--steps", "cores", cutpoint=COMMAND.replace(GPU, "GPU  none: no driver"))
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -222,7 +236,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(len(rows), 1 + 5 * 9 * 3)
         self.assertIn(["1", "rabin", "2K:8K:64K", "256K", "4", "4.5e+08", "chunking"], rows)
         self.assertEqual({row[1] for row in rows[1:]}, {"rabin", "adler", "gear"})
-        self.assertNotIn("cores.data", [path.name for path in (self.folder / "gpu-report-logs").iterdir()])
+        self.assertEqual([path.name for path in (self.folder / "gpu-report-logs").iterdir() if path.is_dir()], [])
 
     def test_threads_that_fail_or_have_no_data_are_named(self):
         run = self.run_bundle("--steps", "cores", cutpoint=f"[[ $* == *adler*'--threads 2'* ]] && exit 3; {COMMAND}")
@@ -271,6 +285,8 @@ class GpuCheck(unittest.TestCase):
             "| gear | other | 1100.0 | 1.10 | - |",
             "| wait | asleep | - | - | 7.0 |",
             "rabin, cuda: chunking → reading",
+            "| hybrid | 2.5 | reading | 0.50 |",
+            "| cuda: 2.00; hybrid: 2.50 | **holds** |",
             "| gear | 2K:8K:64K | auto | 0.1 | 0.2 | 0.5 | 1.67 | 3.00 |",
             "| 0.9 of the sum, engine from memory | gear: 0.83 | **does not hold** |",
             "- known_chunks, gear: a planted problem",
