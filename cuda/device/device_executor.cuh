@@ -43,17 +43,21 @@ class device_executor {
   [[nodiscard]] static result<device_executor> make() {
     int device = 0;
     int multiprocessors = 0;
+    int block_bytes = 0;
     CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
     CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                                     "counting multiprocessors"));
+    CUTPOINT_RETURN_IF_FAILED(
+        check(cudaDeviceGetAttribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "asking for the shared memory of a block"));
     const auto bus_id = pci_bus_id(device);
     if (!bus_id) return bus_id.error();
     auto stream = device_stream::create();
     if (!stream) return stream.error();
     auto done = device_event::create_to_wait();
     if (!done) return done.error();
-    return result<device_executor>(
-        device_executor(std::move(*stream), std::move(*done), multiprocessors, node_of_pci_device(*bus_id)));
+    return result<device_executor>(device_executor(std::move(*stream), std::move(*done), multiprocessors,
+                                                   static_cast<std::size_t>(block_bytes), node_of_pci_device(*bus_id)));
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -109,6 +113,9 @@ class device_executor {
     if (wanted == 0) return {};
     std::size_t shared_bytes = 0;
     if constexpr (requires { kernel.shared_bytes(threads); }) shared_bytes = kernel.shared_bytes(threads);
+    if constexpr (requires { kernel.for_small_blocks(); }) {
+      if (shared_bytes > block_bytes_) return launch(kernel.for_small_blocks());
+    }
     const auto fitting = max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads, shared_bytes);
     if (!fitting) return fitting.error();
     return launch_kernel(&run_kernel<Kernel>,
@@ -164,11 +171,12 @@ class device_executor {
     std::uint64_t blocks = 0;
   };
 
-  device_executor(device_stream stream, device_event done, int multiprocessors, int numa_node)
+  device_executor(device_stream stream, device_event done, int multiprocessors, std::size_t block_bytes, int numa_node)
       : own_stream_(std::move(stream)),
         stream_(own_stream_.get()),
         done_(std::move(done)),
         multiprocessors_(multiprocessors),
+        block_bytes_(block_bytes),
         numa_node_(numa_node) {}
 
   [[nodiscard]] result<std::uint64_t> max_resident_blocks(const void* kernel, std::uint32_t threads,
@@ -187,6 +195,7 @@ class device_executor {
   cudaStream_t stream_;  ///< the executor's or, from `enter_stream` to `leave_stream`, the caller's
   device_event done_;    ///< the last work that was waited for or put into a caller's stream
   int multiprocessors_;
+  std::size_t block_bytes_;  ///< the most shared memory of a block
   int numa_node_;
   std::uint64_t allocated_bytes_ = 0;
   std::vector<launched_kernel> launched_;  ///< about a dozen

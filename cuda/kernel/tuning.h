@@ -7,7 +7,7 @@ namespace cutpoint::cuda {
 
 /// Tuning of the scans of rolling hashes for compute capability 9.0. A table of 256 entries takes 32 KiB of shared memory
 /// (a copy for each lane that shared memory serves in a cycle), the staged bytes take 40 KiB. So three blocks fit on a
-/// multiprocessor with one table, two with two.
+/// multiprocessor with one table, two with two. Of 8.0's 164 KiB two blocks fit with one table, one with two.
 struct rolling_tuning {
   /// Threads of a block on a device, a multiple of 32. On the host the launch decides.
   std::uint32_t threads_per_block = 256;
@@ -16,7 +16,13 @@ struct rolling_tuning {
   std::uint32_t run_bytes = 512;
   /// Steps of 64 bytes per thread in shared memory, at least 2: one is scanned while the others are copied.
   std::uint32_t stages = 2;
+
+  bool operator==(const rolling_tuning&) const = default;
 };
+
+/// Of scans with two tables, which take 104 KiB otherwise, on devices whose blocks have less shared memory: 99 KiB with compute
+/// capability 8.6, 8.9 and 12.0. Two tables and the staged bytes of half as many threads take 84 KiB.
+inline constexpr rolling_tuning small_block_tuning{.threads_per_block = 128};
 
 /// Tuning of partitions.
 struct partition_tuning {

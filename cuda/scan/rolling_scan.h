@@ -32,6 +32,11 @@ struct rolling_scan {
     return (in.byte_count + tile - 1) / tile;
   }
 
+  /// The same scan for a device whose blocks have too little shared memory for this one.
+  [[nodiscard]] auto for_small_blocks() const requires(Hash::tables > 1 && Tuning == rolling_tuning{}) {
+    return rolling_scan<Hash, Test, Levels, small_block_tuning>{in, table, rule};
+  }
+
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     const auto entries = rolling_detail::shared_tables<Hash>(block, table);

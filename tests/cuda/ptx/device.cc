@@ -1,9 +1,22 @@
 // Streams, copies and planted faults of the interpreted device.
 #include "tests/cuda/ptx/device.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace cutpoint::ptx {
+
+const played_device& played() {
+  static const played_device only = [] {
+    played_device wanted;
+    if (const char* const text = std::getenv("CUTPOINT_INTERPRETED_CAPABILITY")) {
+      if (std::sscanf(text, "%d.%d", &wanted.major, &wanted.minor) != 2) std::abort();
+    }
+    return wanted;
+  }();
+  return only;
+}
 
 device& device::instance() {
   static device only;

@@ -18,6 +18,21 @@
 
 namespace cutpoint::ptx {
 
+/// The device that the interpreter plays.
+struct played_device {
+  int major = 9;
+  int minor = 0;
+
+  /// What its blocks may have of shared memory, by NVIDIA's programming guide.
+  [[nodiscard]] u64 most_shared_bytes() const {
+    const bool is_small = major == 12 || (major == 8 && (minor == 6 || minor == 9));
+    return (is_small ? 99 : major == 8 ? 163 : 227) * 1024;
+  }
+};
+
+/// By the environment's CUTPOINT_INTERPRETED_CAPABILITY, such as 8.6; else one of compute capability 9.0.
+[[nodiscard]] const played_device& played();
+
 /// The calls that a test can lose.
 enum class device_call { copy, clear, wait };
 

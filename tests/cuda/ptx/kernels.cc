@@ -18,20 +18,28 @@ T read(const u8* begin) {
   return value;
 }
 
-/// Returns the PTX in such a binary.
+/// Returns the PTX in such a binary that the device's driver would take: the newest that is no newer than the device.
 std::string ptx_of(const u8* binary) {
+  std::string newest;
+  u32 newest_architecture = 0;
+  const u32 device_architecture = static_cast<u32>(10 * played().major + played().minor);
   const u8* at = binary + read<u16>(binary + 6);
   for (const u8* const end = at + read<u64>(binary + 8); at < end;) {
     const bool is_ptx = read<u16>(at) == 1;
+    const u32 architecture = read<u32>(at + 28);
     const bool is_compressed_by_zstd = (read<u64>(at + 40) & 0x8000) != 0;
     const u8* const data = at + read<u32>(at + 4);
-    if (is_ptx && is_compressed_by_zstd) {
+    if (is_ptx && is_compressed_by_zstd && architecture > newest_architecture && architecture <= device_architecture) {
       std::string text(read<u64>(at + 56), ' ');
-      if (ZSTD_decompress(text.data(), text.size(), data, read<u32>(at + 16)) == text.size()) return text;
+      if (ZSTD_decompress(text.data(), text.size(), data, read<u32>(at + 16)) == text.size()) {
+        newest = std::move(text);
+        newest_architecture = architecture;
+      }
     }
     at = data + read<u64>(at + 8);
   }
-  throw fault("a binary without PTX that Zstandard can decompress");
+  if (newest.empty()) throw fault("a binary without PTX for the device that Zstandard can decompress");
+  return newest;
 }
 
 registered_kernel& kernel_of(device& there, const void* function) {
@@ -58,7 +66,6 @@ struct binary_wrapper {
 };
 
 constexpr int blocks_of_multiprocessor = 2;
-constexpr int most_shared_bytes = 227 * 1024;
 
 }  // namespace
 
@@ -110,7 +117,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   });
 }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
-  if (which != cudaFuncAttributeMaxDynamicSharedMemorySize || value > most_shared_bytes) {
+  if (which != cudaFuncAttributeMaxDynamicSharedMemorySize || static_cast<u64>(value) > played().most_shared_bytes()) {
     return fail(cudaErrorInvalidValue);
   }
   return call([&](device& there) { kernel_of(there, function).shared_limit = static_cast<u64>(value); });

@@ -70,13 +70,20 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   std::strcpy(properties->name, "interpreter of PTX");
   properties->totalGlobalMem = std::size_t{1} << 30;
-  properties->major = 9;
+  properties->major = played().major;
+  properties->minor = played().minor;
   properties->multiProcessorCount = multiprocessors;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  *value = multiprocessors;
-  return which == cudaDevAttrMultiProcessorCount ? cudaSuccess : fail(cudaErrorNotSupported);
+  if (which == cudaDevAttrMultiProcessorCount) {
+    *value = multiprocessors;
+  } else if (which == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
+    *value = static_cast<int>(played().most_shared_bytes());
+  } else {
+    return fail(cudaErrorNotSupported);
+  }
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int) {
   std::snprintf(id, static_cast<std::size_t>(size), "ffff:ff:1f.0");  // no such folder
