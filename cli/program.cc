@@ -95,6 +95,7 @@ exit_code run(int argc, char** argv, const program& definition, const console& s
 }  // namespace
 
 int run_program(int argc, char** argv, const program& definition) {
+  console::name_program(definition.name);
   const console say(verbosity::normal);
   exit_code outcome = exit_code::input_failed;
   try {

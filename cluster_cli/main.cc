@@ -6,6 +6,8 @@ int main(int argc, char** argv) {
   using namespace cutpoint::cli;
   static constexpr command_row commands[] = {
       {"trace", "Write the chunks of a listing as a chunk trace", make_trace_command},
+      {"evolve", "Write a synthetic chunk trace, of versions that change as those of a real one do",
+       make_evolve_command},
       {"simulate", "Store a chunk trace in simulated clusters, and report what each policy saves",
        make_simulate_command},
   };

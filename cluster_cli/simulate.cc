@@ -19,8 +19,10 @@ namespace cutpoint::cli {
 
 namespace {
 
-constexpr choice<cluster::node_deduplication, 2> deduplications = {
-    {{"exact", cluster::node_deduplication::exact}, {"containers", cluster::node_deduplication::containers}}};
+constexpr choice<cluster::node_deduplication, 3> deduplications = {
+    {{"exact", cluster::node_deduplication::exact},
+     {"containers", cluster::node_deduplication::containers},
+     {"none", cluster::node_deduplication::none}}};
 
 class simulate_command final : public subcommand {
  public:
@@ -115,7 +117,7 @@ void simulate_command::add_options(CLI::App& app) {
   add_value_option(app, "--overload", overload_, "PERCENT",
                    "Load above which a node is overloaded, of the mean; 0 is never");
   add_value_option(app, "--deduplication", deduplication_, "NAME",
-                   "How nodes find duplicates: exact, or containers that a similarity index leads to");
+                   "How nodes find duplicates: exact, containers that a similarity index leads to, or none");
   add_value_option(app, "--container", container_, "SIZE", "Length of containers");
   add_value_option(app, "--cached-containers", cached_containers_, "N", "Containers in the cache of a node");
   add_value_option(app, "--threads", threads_, "N", "Simulations that run at once");
@@ -207,6 +209,9 @@ exit_code simulate_command::run(simulation_jobs& jobs, const console& say) const
   }
   if (out->is_same_file(trace_) || (placements && placements->file().is_same_file(trace_))) {
     return say.refuse(usage_error(fmt::format("{}: is the trace, and would be written over", trace_)));
+  }
+  if (placements && out->is_same_file(placements_)) {
+    return say.refuse(usage_error(fmt::format("{}: cannot have both the placements and the report", placements_)));
   }
   const auto totals = measure(jobs, say);
   if (!totals) return say.refuse(totals.error());

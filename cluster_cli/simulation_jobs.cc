@@ -6,30 +6,19 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
-#include <cutpoint/source.h>
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
 #include "cli/common/units.h"
+#include "cluster_cli/open_trace.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// Opens the trace and calls a function with its reader. Errors: those of opening, and of the function.
-template <class Function>
-std::invoke_result_t<Function, cluster::chunk_trace_reader&> with_trace(const std::string& path, Function&& function) {
-  auto file = file_source::open(path, &interruption());
-  if (!file) return file.error();
-  auto reader = cluster::chunk_trace_reader::open(*file, path);
-  if (!reader) return reader.error();
-  return function(*reader);
-}
 
 /// Work that several threads count, and that one thread waits for.
 class counted_work {

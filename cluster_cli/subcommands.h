@@ -7,6 +7,7 @@
 
 namespace cutpoint::cli {
 
+[[nodiscard]] std::unique_ptr<subcommand> make_evolve_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_simulate_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_trace_command();
 

@@ -1,7 +1,9 @@
-// `cutpoint-cluster trace`: writes the chunks of a listing of `cutpoint chunk` as a chunk trace.
+// `cutpoint-cluster trace`: writes the chunks of listings of `cutpoint chunk` as a chunk trace.
 #include <array>
 #include <limits>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <cutpoint/cluster/chunk_trace.h>
 #include <cutpoint/dedup.h>
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "cli/chunk/listing.h"
+#include "cli/common/context_option.h"
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
@@ -24,10 +27,13 @@ class trace_command final : public subcommand {
   exit_code run() override;
 
  private:
-  [[nodiscard]] status write_trace(listing_reader& listing, std::uint32_t client, output& out) const;
+  [[nodiscard]] std::string class_of(const std::string& path, const chunking_context& context) const;
+  [[nodiscard]] status write_listing(listing_reader& listing, const chunking_context& context, std::uint32_t client,
+                                     cluster::chunk_trace_writer& writer) const;
 
-  std::string listing_ = "-";
+  std::vector<std::string> listings_ = {"-"};
   std::string class_;
+  context_option context_;
   std::string client_ = "0";
   output_option output_;
   verbosity verbosity_ = verbosity::normal;
@@ -53,10 +59,16 @@ result<cluster::routed_chunk> routed_chunk_of(const listed_chunk& listed) {
 }  // namespace
 
 void trace_command::add_options(CLI::App& app) {
-  app.add_option("LISTING", listing_,
-                 "What `cutpoint chunk` printed in the format text or jsonl; '-' is standard input, and the default");
-  add_value_option(app, "--class", class_, "CLASS",
-                   "Application class of all files; without it, a file's class is its extension");
+  app.add_option(
+      "LISTING", listings_,
+      "What `cutpoint chunk` printed in the format text or jsonl, in the order of the trace; '-' is standard "
+      "input, and the default");
+  auto* const one_class = add_value_option(
+      app, "--class", class_, "CLASS", "Application class of all files; without it, a file's class is its extension");
+  context_
+      .add_to(app,
+              "Classes are those of a context, and the chunks those of the listings: 'prune', or a file with rules")
+      ->excludes(one_class);
   add_value_option(app, "--client", client_, "N", "Number of the client whose files they are");
   output_.add_to(app);
   add_quiet(app, verbosity_);
@@ -66,32 +78,47 @@ exit_code trace_command::run() {
   const console say(verbosity_);
   const auto client = checked_number("--client", client_, 0, std::numeric_limits<std::uint32_t>::max());
   if (!client) return say.refuse(client.error());
-  auto listing = listing_reader::open(listing_, &interruption());
-  if (!listing) return say.refuse(listing.error());
+  const auto context = context_.checked();
+  if (!context) return say.refuse(context.error());
+  std::vector<listing_reader> listings;
+  for (const std::string& each : listings_) {
+    auto listing = listing_reader::open(each, &interruption());
+    if (!listing) return say.refuse(listing.error());
+    listings.push_back(*std::move(listing));
+  }
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
   if (out->is_terminal()) return say.refuse(usage_error("a chunk trace is not written to a terminal: give -o FILE"));
-  if (listing_ != "-" && out->is_same_file(listing_)) {
-    return say.refuse(usage_error(fmt::format("{}: is the listing, and the trace would be written over it", listing_)));
+  for (const std::string& each : listings_) {
+    if (each == "-" || !out->is_same_file(each)) continue;
+    return say.refuse(usage_error(fmt::format("{}: is a listing, and the trace would be written over it", each)));
   }
   status outcome = out->begin();
-  if (outcome.ok()) outcome = write_trace(*listing, static_cast<std::uint32_t>(*client), *out);
+  cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out->write(bytes); });
+  for (listing_reader& each : listings) {
+    if (outcome.ok()) outcome = write_listing(each, context->rules, static_cast<std::uint32_t>(*client), writer);
+  }
+  if (outcome.ok()) outcome = writer.finish();
   if (outcome.ok()) outcome = out->finish();
   if (outcome.ok()) return exit_code::done;
   say.error(outcome.message());
   return outcome.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
 }
 
-status trace_command::write_trace(listing_reader& listing, std::uint32_t client, output& out) const {
-  cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out.write(bytes); });
+std::string trace_command::class_of(const std::string& path, const chunking_context& context) const {
+  if (!class_.empty()) return class_;
+  return context_.is_given() ? std::string(context.class_name(context.rule_of(path))) : kind_of_file(path);
+}
+
+status trace_command::write_listing(listing_reader& listing, const chunking_context& context, std::uint32_t client,
+                                    cluster::chunk_trace_writer& writer) const {
   for (;;) {
-    auto listed = listing.next();
+    const auto listed = listing.next();
     if (!listed) return listed.error();
-    if (!*listed) return writer.finish();
+    if (!*listed) return {};
     const listed_chunk& each = **listed;
     if (each.where.offset == 0) {
-      const std::string kind = class_.empty() ? kind_of_file(each.path) : class_;
-      if (const status begun = writer.begin_file(kind, client); !begun.ok()) return begun;
+      if (const status begun = writer.begin_file(class_of(each.path, context), client); !begun.ok()) return begun;
     }
     const auto chunk = routed_chunk_of(each);
     if (!chunk) return chunk.error();

@@ -80,8 +80,8 @@ void add_verbosity(CLI::App& command, verbosity& level) {
 
 void console::say(std::string_view kind, std::string_view sentence) const {
   const std::lock_guard lock(mutex_);
-  write(
-      fmt::format("{}cutpoint: {}{}\n", std::exchange(has_line_, false) ? erased_line : "", kind, printable(sentence)));
+  write(fmt::format("{}{}: {}{}\n", std::exchange(has_line_, false) ? erased_line : "", program_name, kind,
+                    printable(sentence)));
 }
 
 void console::error(std::string_view sentence) const { say("error: ", sentence); }

@@ -28,6 +28,10 @@ class console {
  public:
   explicit console(verbosity level) noexcept : level_(level) {}
 
+  /// Sets the name that the messages of all consoles begin with; "cutpoint" if it is not called. The text must outlive them.
+  /// Called before the program has threads.
+  static void name_program(std::string_view name) { program_name = name; }
+
   /// Prints that something failed, at every verbosity.
   void error(std::string_view sentence) const;
   /// Prints the error that ends a run before it reads anything. Returns its exit code: wrong usage, unless the system
@@ -49,6 +53,8 @@ class console {
 
  private:
   void say(std::string_view kind, std::string_view sentence) const;
+
+  static inline std::string_view program_name = "cutpoint";
 
   verbosity level_;
   mutable std::mutex mutex_;

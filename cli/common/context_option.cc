@@ -11,11 +11,8 @@
 
 namespace cutpoint::cli {
 
-void context_option::add_to(CLI::App& command) {
-  command
-      .add_option("--context", context_,
-                  "Cut files of some kinds differently: 'prune' for the sets of the paper, or a file with rules")
-      ->type_name("NAME|FILE");
+CLI::Option* context_option::add_to(CLI::App& command, const std::string& meaning) {
+  return command.add_option("--context", context_, meaning)->type_name("NAME|FILE");
 }
 
 result<context_file> context_option::checked() const {

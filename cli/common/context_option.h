@@ -13,7 +13,11 @@ namespace cutpoint::cli {
 
 class context_option {
  public:
-  void add_to(CLI::App& command);
+  /// `meaning` is what help says of the option.
+  CLI::Option* add_to(CLI::App& command, const std::string& meaning =
+                                             "Cut files of some kinds differently: 'prune' for the sets of the "
+                                             "paper, or a file with rules");
+  [[nodiscard]] bool is_given() const { return !context_.empty(); }
 
   /// Returns what the option names, or a context without rules. Errors: a file that cannot be read; its mistakes.
   [[nodiscard]] result<context_file> checked() const;

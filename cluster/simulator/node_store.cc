@@ -33,6 +33,17 @@ class exact_store final : public node_store {
   fingerprint_set chunks_;
 };
 
+class plain_store final : public node_store {
+ public:
+  std::uint64_t store(const routing_unit& unit) override {
+    std::uint64_t byte_count = 0;
+    for (const routed_chunk& each : unit.chunks) byte_count += each.length;
+    return byte_count;
+  }
+  bool has_chunk(std::uint64_t) const override { return false; }
+  std::uint64_t index_entries() const override { return 0; }
+};
+
 class binned_store final : public node_store {
  public:
   std::uint64_t store(const routing_unit& unit) override {
@@ -51,6 +62,8 @@ class binned_store final : public node_store {
 }  // namespace
 
 std::unique_ptr<node_store> make_exact_store() { return std::make_unique<exact_store>(); }
+
+std::unique_ptr<node_store> make_plain_store() { return std::make_unique<plain_store>(); }
 
 std::unique_ptr<node_store> make_binned_store() { return std::make_unique<binned_store>(); }
 

@@ -29,6 +29,9 @@ class node_store {
 /// bin, and the index has an entry for each.
 [[nodiscard]] std::unique_ptr<node_store> make_binned_store();
 
+/// A node that stores all that is routed to it, duplicates included.
+[[nodiscard]] std::unique_ptr<node_store> make_plain_store();
+
 struct container_store_options {
   std::uint64_t container_bytes;
   std::size_t cached_containers;

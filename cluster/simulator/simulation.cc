@@ -19,6 +19,7 @@ routing_options routing_of(const simulation_options& options) {
 
 simulated_cluster::store_maker store_maker_of(const simulation_options& options, const simulated_policy& policy,
                                               std::size_t class_count) {
+  if (options.deduplication == node_deduplication::none) return make_plain_store;
   if (policy.deduplicates_in_bins) return make_binned_store;
   if (options.deduplication == node_deduplication::exact) return make_exact_store;
   const container_store_options containers = {.container_bytes = options.container_bytes,

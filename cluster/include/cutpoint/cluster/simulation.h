@@ -21,6 +21,7 @@ namespace cutpoint::cluster {
 enum class node_deduplication {
   exact,       ///< by an index of all its chunks
   containers,  ///< only in the containers that its similarity index leads to and that its cache has
+  none,        ///< not at all: it stores what is routed to it, and has no index of it. For the balance of loads alone
 };
 
 /// A change of which nodes are alive, as when a node fails or nodes are added.

@@ -1,0 +1,119 @@
+// `cutpoint-cluster evolve`: writes a synthetic trace of versions that change as those of a real one do.
+#include <optional>
+
+#include <cutpoint/cluster/trace_evolution.h>
+#include <fmt/format.h>
+
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cluster_cli/open_trace.h"
+#include "cluster_cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class evolve_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  /// The options that say how versions differ, each if it is options.
+  struct user_changes {
+    std::optional<double> changed_share;
+    std::optional<double> change_chunks;
+  };
+
+  [[nodiscard]] result<user_changes> checked_changes() const;
+  [[nodiscard]] status apply(const user_changes& options, std::vector<cluster::versioned_class>& classes) const;
+
+  std::string trace_;
+  std::string versions_;
+  std::string changed_;
+  std::string change_length_;
+  std::string seed_ = "0";
+  output_option output_;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+}  // namespace
+
+void evolve_command::add_options(CLI::App& app) {
+  app.add_option("TRACE", trace_, "A chunk trace in which the files of each class are versions, each of the one before")
+      ->required();
+  add_value_option(app, "--versions", versions_, "N", "Versions of each class to write, the first one included")
+      ->required();
+  add_value_option(app, "--changed", changed_, "PERCENT", "Chunks of a version that change; without it, as measured");
+  add_value_option(app, "--change-length", change_length_, "CHUNKS",
+                   "Mean number of chunks that change together; without it, as measured");
+  add_value_option(app, "--seed", seed_, "N", "Equal seeds give equal traces");
+  output_.add_to(app);
+  add_verbosity(app, verbosity_);
+}
+
+result<evolve_command::user_changes> evolve_command::checked_changes() const {
+  user_changes options;
+  if (!changed_.empty()) {
+    const auto percent = checked_number("--changed", changed_, 0, 100);
+    if (!percent) return percent.error();
+    options.changed_share = static_cast<double>(*percent) / 100;
+  }
+  if (!change_length_.empty()) {
+    const auto chunk_count = checked_number("--change-length", change_length_, 1, 1'000'000);
+    if (!chunk_count) return chunk_count.error();
+    options.change_chunks = static_cast<double>(*chunk_count);
+  }
+  return options;
+}
+
+status evolve_command::apply(const user_changes& options, std::vector<cluster::versioned_class>& classes) const {
+  for (cluster::versioned_class& each : classes) {
+    if (each.version_count == 1 && !options.changed_share) {
+      return usage_error(
+          fmt::format("{}: the class '{}' has one version, so how it changes is not known: give --changed", trace_,
+                      each.application));
+    }
+    each.changes.changed_share = options.changed_share.value_or(each.changes.changed_share);
+    each.changes.change_chunks = options.change_chunks.value_or(each.changes.change_chunks);
+  }
+  return {};
+}
+
+exit_code evolve_command::run() {
+  const console say(verbosity_);
+  const auto versions = checked_number("--versions", versions_, 1, 1'000'000);
+  if (!versions) return say.refuse(versions.error());
+  const auto seed = checked_number("--seed", seed_, 0);
+  if (!seed) return say.refuse(seed.error());
+  const auto options = checked_changes();
+  if (!options) return say.refuse(options.error());
+  auto classes = with_trace(trace_, [](auto& reader) { return cluster::measure_changes(reader, &interruption()); });
+  if (!classes) return say.refuse(classes.error());
+  if (const status applied = apply(*options, *classes); !applied.ok()) return say.refuse(applied);
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (out->is_terminal()) return say.refuse(usage_error("a chunk trace is not written to a terminal: give -o FILE"));
+  if (out->is_same_file(trace_)) {
+    return say.refuse(usage_error(fmt::format("{}: is the trace, and would be written over", trace_)));
+  }
+  for (const cluster::versioned_class& each : *classes) {
+    say.note(fmt::format("{}: {} chunks, of which {:.4f} % change, {:.2f} together", each.application,
+                         each.first_version.size(), 100 * each.changes.changed_share, each.changes.change_chunks));
+  }
+  cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out->write(bytes); });
+  status outcome = out->begin();
+  if (outcome.ok()) {
+    outcome = cluster::write_versions(writer, *classes,
+                                      {.version_count = *versions, .seed = *seed, .cancel = &interruption()});
+  }
+  if (outcome.ok()) outcome = writer.finish();
+  if (outcome.ok()) outcome = out->finish();
+  if (outcome.ok()) return exit_code::done;
+  say.error(outcome.message());
+  return outcome.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_evolve_command() { return std::make_unique<evolve_command>(); }
+
+}  // namespace cutpoint::cli
