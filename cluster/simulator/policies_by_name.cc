@@ -9,22 +9,30 @@ namespace cutpoint::cluster {
 
 namespace {
 
-constexpr std::uint32_t index_bytes = 40;  // of the similarity index, and of an index of chunks
 constexpr std::uint32_t filter_bytes = 1;  // of a Bloom filter, as in Data Domain's file system
 constexpr std::uint32_t file_bytes = 48;   // of the primary index of Extreme Binning
 
-constexpr std::array<simulated_policy, 8> policies = {{
-    {"app-dedupe", [](const auto& options, const auto&) { return make_app_dedupe(options); }, false, index_bytes},
-    {"app-aware", [](const auto&, const auto&) { return make_app_aware(); }, false, index_bytes},
-    {"sigma-dedupe", [](const auto& options, const auto&) { return make_sigma_dedupe(options); }, false, index_bytes},
-    {"dht", [](const auto& options, const auto&) { return make_dht(options); }, false, index_bytes},
-    {"emc-stateless", [](const auto& options, const auto&) { return make_emc_stateless(options); }, false,
-     filter_bytes},
-    {"emc-stateful", [](const auto& options, const auto& cluster) { return make_emc_stateful(options, cluster); },
-     false, filter_bytes},
-    {"calb", [](const auto&, const auto& cluster) { return make_calb(cluster); }, false, filter_bytes},
-    {"extreme-binning", [](const auto& options, const auto&) { return make_extreme_binning(options); }, true,
-     file_bytes},
+constexpr std::array<simulated_policy, 9> policies = {{
+    {.name = "app-dedupe", .make = [](const auto& options, const auto&) { return make_app_dedupe(options); }},
+    {.name = "app-aware", .make = [](const auto&, const auto&) { return make_app_aware(); }},
+    {.name = "sigma-dedupe", .make = [](const auto& options, const auto&) { return make_sigma_dedupe(options); }},
+    {.name = "dht", .make = [](const auto& options, const auto&) { return make_dht(options); }},
+    {.name = "emc-stateless",
+     .make = [](const auto& options, const auto&) { return make_emc_stateless(options); },
+     .index_entry_bytes = filter_bytes},
+    {.name = "emc-stateful",
+     .make = [](const auto& options, const auto& cluster) { return make_emc_stateful(options, cluster); },
+     .index_entry_bytes = filter_bytes},
+    {.name = "calb",
+     .make = [](const auto&, const auto& cluster) { return make_calb(cluster); },
+     .index_entry_bytes = filter_bytes},
+    {.name = "extreme-binning",
+     .make = [](const auto& options, const auto&) { return make_extreme_binning(options); },
+     .deduplicates_in_bins = true,
+     .index_entry_bytes = file_bytes},
+    {.name = "produck",
+     .make = [](const auto& options, const auto& cluster) { return make_produck(options, cluster); },
+     .needs_sketches = true},
 }};
 
 constexpr auto names = [] {

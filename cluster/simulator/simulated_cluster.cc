@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace cutpoint::cluster {
 
@@ -48,6 +49,20 @@ void simulated_cluster::count_chunks(std::span<const std::uint64_t> fingerprints
   }
 }
 
+void simulated_cluster::estimate_chunks(std::span<const routed_chunk> chunks, std::span<std::uint32_t> counts) const {
+  const sketch_bits bits = sketch_bits_of(chunks);
+  std::vector<std::uint64_t> fingerprints;
+  for (const routed_chunk& each : chunks) fingerprints.push_back(each.fingerprint);
+  std::sort(fingerprints.begin(), fingerprints.end());
+  const auto last = std::unique(fingerprints.begin(), fingerprints.end());
+  const auto count = static_cast<double>(last - fingerprints.begin());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const double known_count = std::floor(count - sketches_[i].added_count(bits) + 0.5);
+    counts[i] = states_[i].is_alive && known_count > 0 ? static_cast<std::uint32_t>(known_count) : 0;
+  }
+  ++routing_messages_;
+}
+
 std::optional<node_number> simulated_cluster::node_of_client(std::uint32_t client) const {
   const auto entry = client_nodes_.find(client);
   return entry == client_nodes_.end() ? std::nullopt : std::optional(entry->second);
@@ -60,6 +75,7 @@ void simulated_cluster::store(const routing_unit& unit, class_number application
   row.resize(nodes_.size());
   for (const routed_chunk& each : unit.chunks) row[node] += each.length;
   client_nodes_[unit.client] = node;
+  if (!sketches_.empty()) sketches_[node].insert(sketch_bits_of(unit.chunks));
   if (!is_indexed) return;
   has_similarity_index_ = true;
   const std::uint64_t key = key_of_class(unit.application);

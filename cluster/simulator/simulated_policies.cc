@@ -31,23 +31,38 @@ class smallest_fingerprint final : public routing_policy {
   routing_unit_kind kind_;
 };
 
-/// Asks all nodes for a sample of the chunks of a routing unit, and compares their answers.
+/// Compares how many of a routing unit's chunks the nodes have, for their loads.
 class chunk_vote {
  public:
   chunk_vote(const simulated_cluster& cluster, std::uint32_t overload_percent)
-      : cluster_(cluster), is_free_(nodes_that_are_not_overloaded(cluster.nodes(), overload_percent)) {}
+      : cluster_(cluster),
+        is_free_(nodes_that_are_not_overloaded(cluster.nodes(), overload_percent)),
+        counts_(is_free_.size()) {}
 
   [[nodiscard]] bool is_free(node_number node) const { return is_free_[node]; }
 
-  /// Returns the node with the most matches for its load, or nullopt if no free node has a match.
-  [[nodiscard]] std::optional<node_number> winner(const routing_unit& unit) {
+  /// Asks all nodes for an eighth of the chunks. Returns the node with the most matches for its load, or nullopt if no free
+  /// node has a match.
+  [[nodiscard]] std::optional<node_number> winner_of_sample(const routing_unit& unit) {
     constexpr std::uint64_t sampled_share = 8;
     sample_.clear();
     for (const routed_chunk& each : unit.chunks) {
       if (splitmix64::mixed(each.fingerprint) % sampled_share == 0) sample_.push_back(each.fingerprint);
     }
-    counts_.assign(is_free_.size(), 0);
     cluster_.count_chunks(sample_, counts_);
+    return winner();
+  }
+
+  /// Returns the same for all chunks, by estimates.
+  [[nodiscard]] std::optional<node_number> winner_of_estimates(const routing_unit& unit) {
+    cluster_.estimate_chunks(unit.chunks, counts_);
+    return winner();
+  }
+
+  [[nodiscard]] node_number least_loaded_node() const { return least_loaded(cluster_.nodes(), is_free_); }
+
+ private:
+  [[nodiscard]] std::optional<node_number> winner() const {
     std::optional<node_number> best;
     for (node_number i = 0; i < counts_.size(); ++i) {
       if (is_free_[i] && counts_[i] != 0 && (!best || is_better(i, *best))) best = i;
@@ -55,9 +70,6 @@ class chunk_vote {
     return best;
   }
 
-  [[nodiscard]] node_number least_loaded_node() const { return least_loaded(cluster_.nodes(), is_free_); }
-
- private:
   static std::vector<bool> nodes_that_are_not_overloaded(std::span<const node_state> nodes, std::uint32_t percent) {
     std::vector<bool> is_free = live_nodes(nodes);
     const std::uint64_t mean_bytes = mean_load(nodes);
@@ -90,7 +102,7 @@ class emc_stateful final : public routing_policy {
              std::span<node_number> nodes) const override {
     chunk_vote vote(cluster_, overload_percent_);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      const auto winner = vote.winner(batch[i]);
+      const auto winner = vote.winner_of_sample(batch[i]);
       const node_number stateless = stateless_.node_of(batch[i], view);
       nodes[i] = winner ? *winner : vote.is_free(stateless) ? stateless : vote.least_loaded_node();
     }
@@ -98,6 +110,24 @@ class emc_stateful final : public routing_policy {
 
  private:
   smallest_fingerprint stateless_;
+  std::uint32_t overload_percent_;
+  const simulated_cluster& cluster_;
+};
+
+class produck final : public routing_policy {
+ public:
+  produck(const routing_options& options, const simulated_cluster& cluster)
+      : overload_percent_(options.overload_percent), cluster_(cluster) {}
+
+  void route(std::span<const routing_unit> batch, const cluster_view&, std::span<node_number> nodes) const override {
+    chunk_vote vote(cluster_, overload_percent_);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto winner = vote.winner_of_estimates(batch[i]);
+      nodes[i] = winner ? *winner : vote.least_loaded_node();
+    }
+  }
+
+ private:
   std::uint32_t overload_percent_;
   const simulated_cluster& cluster_;
 };
@@ -115,7 +145,7 @@ class calb final : public routing_policy {
         nodes[i] = *present;
         continue;
       }
-      const auto winner = vote.winner(batch[i]);
+      const auto winner = vote.winner_of_sample(batch[i]);
       nodes[i] = winner ? *winner : vote.least_loaded_node();
     }
   }
@@ -132,6 +162,10 @@ std::unique_ptr<routing_policy> make_emc_stateless(const routing_options& option
 
 std::unique_ptr<routing_policy> make_emc_stateful(const routing_options& options, const simulated_cluster& cluster) {
   return std::make_unique<emc_stateful>(options, cluster);
+}
+
+std::unique_ptr<routing_policy> make_produck(const routing_options& options, const simulated_cluster& cluster) {
+  return std::make_unique<produck>(options, cluster);
 }
 
 std::unique_ptr<routing_policy> make_calb(const simulated_cluster& cluster) { return std::make_unique<calb>(cluster); }

@@ -22,6 +22,12 @@ namespace cutpoint::cluster {
 /// the policy.
 [[nodiscard]] std::unique_ptr<routing_policy> make_calb(const simulated_cluster& cluster);
 
+/// Produck: a coordinator estimates from sketches how many of the chunks each node has. Otherwise as EMC's stateful routing: the
+/// most matches for the load among the nodes that are not overloaded, or the least loaded one if no node has a match. The
+/// cluster must keep sketches and outlive the policy.
+[[nodiscard]] std::unique_ptr<routing_policy> make_produck(const routing_options& options,
+                                                           const simulated_cluster& cluster);
+
 /// Extreme Binning: a file goes where its smallest fingerprint belongs.
 [[nodiscard]] std::unique_ptr<routing_policy> make_extreme_binning(const routing_options& options);
 

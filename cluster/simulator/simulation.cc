@@ -46,7 +46,9 @@ class simulation_run {
                                  options.super_chunk_bytes},
                 .handprint_size = options.handprint_size,
                 .batch_size = options.batch_size},
-               [this](std::span<const classified_unit> batch) { store(batch); }) {}
+               [this](std::span<const classified_unit> batch) { store(batch); }) {
+    if (policy.needs_sketches) cluster_.keep_sketches();
+  }
 
   unit_builder& units() { return units_; }
 

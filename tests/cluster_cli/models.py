@@ -2,6 +2,8 @@
 the library, and are as slow as they are short."""
 
 import bisect
+import itertools
+import math
 from typing import NamedTuple
 
 from traces import Chunk, File
@@ -92,6 +94,26 @@ def super_chunks(files: list[File], options: Options) -> list[Unit]:
     return units
 
 
+def sketch(fingerprints: set[int]) -> dict[int, int]:
+    """The bitmaps of probabilistic counting that are not empty."""
+    bitmaps: dict[int, int] = {}
+    for each in fingerprints:
+        rest, bitmap = divmod(mixed(each + 2 * STEP & MASK), 8192)
+        bit = next((bit for bit in range(50) if rest >> bit & 1), 50)
+        bitmaps[bitmap] = bitmaps.get(bitmap, 0) | 1 << bit
+    return bitmaps
+
+
+def union(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:
+    return {bitmap: first.get(bitmap, 0) | second.get(bitmap, 0) for bitmap in first.keys() | second.keys()}
+
+
+def estimated_count(bitmaps: dict[int, int]) -> float:
+    ones = (next(bit for bit in itertools.count() if not bits >> bit & 1) for bits in bitmaps.values())
+    mean = sum(ones) / 8192
+    return 8192 / 0.77351 * (math.exp2(mean) - math.exp2(-1.75 * mean))
+
+
 class Cluster:
     """The state that decisions see."""
 
@@ -102,6 +124,7 @@ class Cluster:
         self.loads = [0] * options.node_count
         self.chunks: list[set] = [set() for _ in self.loads]  # of each node; no model needs those of bins
         self.handprints: list[set] = [set() for _ in self.loads]  # of each node, with the class
+        self.sketches: list[dict[int, int]] = [{} for _ in self.loads]  # of each node: its bitmaps by their numbers
         self.class_nodes: dict[int, set[int]] = {}
         self.client_nodes: dict[int, int] = {}
 
@@ -137,10 +160,13 @@ class Cluster:
     def vote(self, unit: Unit, free: set[int]) -> int | None:
         """The node that has the most of an eighth of the chunks for its load."""
         sample = [chunk.fingerprint for chunk in unit.chunks if mixed(chunk.fingerprint) % 8 == 0]
+        return self.most_matches(free, {node: sum(each in self.chunks[node] for each in sample) for node in free})
+
+    def most_matches(self, free: set[int], counts: dict[int, int]) -> int | None:
         best, best_count = None, 0
         for node in sorted(free):
-            count = sum(each in self.chunks[node] for each in sample)
-            if count and (best is None or count * self.loads[best] > best_count * self.loads[node]):
+            count = counts[node]
+            if count > 0 and (best is None or count * self.loads[best] > best_count * self.loads[node]):
                 best, best_count = node, count
         return best
 
@@ -175,6 +201,19 @@ def emc_stateful(cluster: Cluster, unit: Unit, handprint: list[int]) -> int:
     return stateless if stateless in free else cluster.lightest(free)
 
 
+def produck(cluster: Cluster, unit: Unit, _handprint: list[int]) -> int:
+    free = cluster.free_nodes(cluster.options.overload_percent)
+    fingerprints = {chunk.fingerprint for chunk in unit.chunks}
+    of_unit = sketch(fingerprints)
+    counts = {}
+    for node in free:
+        of_node = cluster.sketches[node]
+        added_count = estimated_count(union(of_node, of_unit)) - estimated_count(of_node)
+        counts[node] = math.floor(len(fingerprints) - added_count + 0.5)
+    winner = cluster.most_matches(free, counts)
+    return cluster.lightest(free) if winner is None else winner
+
+
 def calb(cluster: Cluster, unit: Unit, _handprint: list[int]) -> int:
     free = cluster.free_nodes(200)
     present = cluster.client_nodes.get(unit.client)
@@ -193,6 +232,7 @@ POLICIES = {
     "emc-stateful": emc_stateful,
     "calb": calb,
     "extreme-binning": smallest_fingerprint,
+    "produck": produck,
 }
 
 
@@ -222,6 +262,9 @@ def placements(policy: str, files: list[File], options: Options) -> list[tuple[i
                     cluster.chunks[node].add(chunk.fingerprint)
                     cluster.loads[node] += chunk.length
                 placed.append((node, *chunk))
+            if policy == "produck":
+                fingerprints = {chunk.fingerprint for chunk in unit.chunks}
+                cluster.sketches[node] = union(cluster.sketches[node], sketch(fingerprints))
             known_class = unit.application if policy == "app-dedupe" else 0
             cluster.handprints[node] |= {(known_class, each) for each in unit.handprint(options.handprint_size)}
             cluster.class_nodes.setdefault(unit.application, set()).add(node)

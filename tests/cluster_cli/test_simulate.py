@@ -46,7 +46,7 @@ class Simulate(CommandTest):
                 self.assertGreater(simulation.pop("seconds"), 0)
         self.assertEqual(reports[0], reports[1])
         self.assertEqual(reports[0], reports[2])
-        self.assertEqual([len(each["nodes"]) for each in reports[0]["simulations"]], [3] * 8 + [16] * 8)
+        self.assertEqual([len(each["nodes"]) for each in reports[0]["simulations"]], [3] * 9 + [16] * 9)
 
     def test_dht_stores_nothing_twice(self):
         report = self.report("--policy", "dht", "--nodes", "7")
