@@ -32,9 +32,12 @@ void copy_text(std::string_view text, char (&destination)[Size]) {
 
 }  // namespace
 
-result<chunker> parse_cuts(std::string_view text) {
-  if (text.find('(') != std::string_view::npos) return parse_canonical(text);
-  auto named = make_chunker(text, {});
+result<chunker> parse_cuts(std::string_view text, const std::uint8_t* key_bytes) {
+  std::optional<secret_key> key;
+  if (key_bytes != nullptr)
+    key.emplace(std::span<const std::uint8_t, secret_key::byte_count>(key_bytes, secret_key::byte_count));
+  if (text.find('(') != std::string_view::npos) return parse_canonical(text, key);
+  auto named = make_chunker(text, {}, key);
   if (!named) return named.error();
   return named->chunker;
 }
@@ -61,7 +64,7 @@ outcome read_devices(const std::int32_t* user_devices, std::uint64_t count, std:
 outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output) {
   cutpoint_feed_options raw = {};
   if (outcome done = read_structure(user_options, "feed_options", first_options_bytes, raw); !done.ok()) return done;
-  const auto cuts = parse_cuts(raw.cuts != nullptr ? raw.cuts : "fastcdc");
+  const auto cuts = parse_cuts(raw.cuts != nullptr ? raw.cuts : "fastcdc", raw.cut_key);
   if (!cuts) return cuts.error();
   read_options options = {.feed = {.cuts = *cuts}};
   feed_options& feed = options.feed;

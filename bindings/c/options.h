@@ -12,8 +12,9 @@
 
 namespace cutpoint::embed {
 
-/// Makes the chunker for a name of the catalog or a canonical string. Errors: as `make_chunker` and `parse_canonical`.
-[[nodiscard]] result<chunker> parse_cuts(std::string_view text);
+/// Makes the chunker for a name of the catalog or a canonical string. `key_bytes` is null or a secret key. Errors: as
+/// `make_chunker` and `parse_canonical`.
+[[nodiscard]] result<chunker> parse_cuts(std::string_view text, const std::uint8_t* key_bytes = nullptr);
 
 /// The options of the engine's feed, and those that only the interface for C has.
 struct read_options {

@@ -1,9 +1,11 @@
 #include "bindings/python/settings.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/text.h>
 
 #include "bindings/python/errors.h"
 
@@ -11,17 +13,37 @@ namespace cutpoint::python {
 
 namespace {
 
-named_chunker make_cuts(const std::string& cuts, const std::vector<std::pair<std::string, std::string>>& parameters) {
+/// Whether an algorithm or a canonical string has a secret key, which is given as the parameter "key".
+bool takes_secret_key(const std::string& cuts) {
+  const auto entry = find_entry(cuts.substr(0, cuts.find('(')));
+  return entry && std::ranges::any_of((*entry)->parameters, [](const listed_parameter& parameter) {
+           return parameter.info.kind == value_kind::secret;
+         });
+}
+
+/// Removes the secret key from the parameters.
+std::optional<secret_key> take_key(const std::string& cuts,
+                                   std::vector<std::pair<std::string, std::string>>& parameters) {
+  const auto key = std::ranges::find(parameters, "key", [](const auto& each) { return each.first; });
+  if (key == parameters.end() || !takes_secret_key(cuts)) return std::nullopt;
+  std::array<std::uint8_t, secret_key::byte_count> bytes;
+  if (!read_hex(key->second, bytes)) raise(PyExc_ValueError, cuts + ": key must be 32 bytes");
+  parameters.erase(key);
+  return secret_key(bytes);
+}
+
+named_chunker make_cuts(const std::string& cuts, std::vector<std::pair<std::string, std::string>> parameters) {
+  const std::optional<secret_key> key = take_key(cuts, parameters);
   if (cuts.find('(') != std::string::npos) {
     if (!parameters.empty()) {
       raise(PyExc_ValueError,
             "cuts = '" + cuts + "' names its parameters: " + parameters.front().first + " cannot be bytes with it");
     }
-    return {value_or_raise(parse_canonical(cuts)), {}};
+    return {value_or_raise(parse_canonical(cuts, key)), {}};
   }
   std::vector<parameter_setting> all;
   for (const auto& [name, value] : parameters) all.push_back({name, value});
-  return value_or_raise(make_chunker(cuts, all));
+  return value_or_raise(make_chunker(cuts, all, key));
 }
 
 std::optional<fingerprint_key> make_key(const std::optional<nanobind::bytes>& bytes) {

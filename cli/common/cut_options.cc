@@ -28,6 +28,8 @@ void cut_options::add_to(CLI::App& command) {
                    "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
   add_value_option(command, "--param", parameters_, "KEY=VALUE",
                    "Parameter of the algorithm; 'cutpoint list NAME' shows them (repeatable)");
+  add_value_option(command, "--key-file", key_file_, "FILE",
+                   "File with the secret key of toeplitz-aes and its like: 32 bytes or 64 hexadecimal digits");
 }
 
 result<std::vector<parameter_setting>> cut_options::settings() const {
@@ -60,16 +62,22 @@ status cut_options::use(const std::string& canonical) {
 result<named_chunker> cut_options::checked() const {
   const auto sizes_and_parameters = settings();
   if (!sizes_and_parameters) return sizes_and_parameters.error();
+  std::optional<secret_key> key;
+  if (key_file_) {
+    auto content = read_secret_key(*key_file_);
+    if (!content) return content.error();
+    key = *std::move(content);
+  }
   if (cuts_) {
     if (!sizes_and_parameters->empty())
       return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
-    auto named = parse_canonical(*cuts_);
+    auto named = parse_canonical(*cuts_, key);
     if (!named) return named.error();
     return named_chunker{*std::move(named), {}};
   }
   const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
   if (status kind = check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm); !kind.ok()) return kind;
-  return make_chunker(name, *sizes_and_parameters);
+  return make_chunker(name, *sizes_and_parameters, key);
 }
 
 result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {

@@ -1,4 +1,4 @@
-// The options that choose the cuts: a name with sizes and parameters, or a canonical string.
+// The options that choose the cuts: a name with sizes and parameters, or a canonical string, and the file of a key.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class cut_options {
   /// Whether any option says how streams are cut.
   [[nodiscard]] bool is_given() const { return algorithm_ || profile_ || cuts_ || size_ || !parameters_.empty(); }
 
-  /// Errors: a wrong name, value, bound or combination.
+  /// Reads the key's file, if one is given. Errors: a wrong name, value, bound or combination; as `read_secret_key`.
   [[nodiscard]] result<named_chunker> checked() const;
 
  private:
@@ -31,6 +31,7 @@ class cut_options {
   std::optional<std::string> profile_;
   std::optional<std::string> cuts_;
   std::optional<std::string> size_;
+  std::optional<std::string> key_file_;
   std::vector<std::string> parameters_;
 };
 

@@ -41,11 +41,11 @@ std::string_view to_string(candidate_kind kind) {
 }
 
 std::string_view to_string(value_kind kind) {
-  constexpr std::array<std::string_view, 5> names = {"size", "count", "word", "choice", "key"};
+  constexpr std::array<std::string_view, 6> names = {"size", "count", "word", "choice", "key", "secret"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-bool is_bounded(const parameter_info& info) { return info.kind != value_kind::choice && info.kind != value_kind::key; }
+bool is_bounded(const parameter_info& info) { return info.kind < value_kind::choice; }
 
 /// Returns sizes and counts as numbers, and words as hexadecimal text, because JSON numbers are not exact to 64 bits.
 ordered_json json_value(std::uint64_t value, value_kind kind) {
@@ -113,7 +113,7 @@ ordered_json json_of_all() {
 std::string sizes_of(const catalog_entry& entry) {
   std::string sizes;
   for (const listed_parameter& parameter : entry.parameters) {
-    if (parameter.info.kind == value_kind::choice || parameter.info.kind == value_kind::key) continue;
+    if (!is_bounded(parameter.info)) continue;
     if (!parameter.info.name.ends_with("_bytes") && !parameter.info.name.ends_with("_exp")) continue;
     if (parameter.info.name == "value_bytes") continue;
     const auto value = parse_number(parameter.default_value);
@@ -151,6 +151,7 @@ std::string range_of(const listed_parameter& parameter) {
   const parameter_info& info = parameter.info;
   if (info.kind == value_kind::choice) return fmt::format("{}", fmt::join(parameter.choices, ", "));
   if (info.kind == value_kind::key) return "hexadecimal digits";
+  if (info.kind == value_kind::secret) return "the fingerprint of the key in the file of --key-file";
   if (info.kind == value_kind::word) return fmt::format("{:#x} to {:#x}", info.lowest, info.highest);
   if (info.kind == value_kind::count) return fmt::format("{} to {}", info.lowest, info.highest);
   return fmt::format("{} to {}", format_size(info.lowest), format_size(info.highest));

@@ -172,7 +172,7 @@ crc32_specification make_specification(const crc32_parameters& filled) {
 namespace {
 
 /// Chains of cuts take longer to meet if the two masks differ.
-fastcdc_specification restarted_specification(const gear64_table& table, const restarted_rule& rule,
+fastcdc_specification restarted_specification(const gear64_table& table, const normalized_rule& rule,
                                               std::uint64_t avg_bytes) {
   chunk_estimates sizes = rolling_sizes(rule.min_bytes, avg_bytes, rule.max_bytes);
   if (rule.strict_mask != rule.loose_mask) sizes.resync_chunks = 4;
@@ -240,6 +240,20 @@ std::vector<std::uint64_t> rabin_tables(const Parameters& filled, const masked_t
 
 }  // namespace
 
+namespace {
+
+template <phte_hash Hash>
+sizes_specification make_sizes(const phte_parameters<Hash>& filled) {
+  const normalized_rule rule = rule_of(filled);
+  return {.sizes = rolling_sizes(rule.min_bytes, std::uint64_t{1} << filled.mask_bits, rule.max_bytes)};
+}
+
+}  // namespace
+
+sizes_specification make_specification(const rabin_aes_parameters& filled) { return make_sizes(filled); }
+sizes_specification make_specification(const toeplitz128_aes_parameters& filled) { return make_sizes(filled); }
+sizes_specification make_specification(const toeplitz_aes_parameters& filled) { return make_sizes(filled); }
+
 rabin_specification make_specification(const rabin_parameters& filled) {
   const masked_test test = test_of(filled);
   return {.table = rabin_tables(filled, test),
@@ -284,7 +298,7 @@ repmaxcdc_specification make_specification(const repmaxcdc_parameters& filled) {
 }
 
 ronomon_specification make_specification(const ronomon_parameters& filled) {
-  const restarted_rule rule = rule_of(filled);
+  const normalized_rule rule = rule_of(filled);
   return {.table = table_words(tables::ronomon_gear31),
           .sizes = {.min_chunk_bytes = std::min(rule.min_bytes + 1, rule.max_bytes),
                     .typical_chunk_bytes = filled.avg_bytes},

@@ -36,6 +36,11 @@ struct chunk_estimates {
   std::uint64_t behind = 0;               ///< bytes before a chunk's start that its cut may depend on
 };
 
+/// Stands for the specification of an algorithm by which no device cuts. Devices only fingerprint its chunks.
+struct sizes_specification {
+  chunk_estimates sizes = {};
+};
+
 /// The specification of an algorithm without candidates. Its cut finder reads the bytes and may use the table.
 template <class CutFinder>
 struct walking_specification {

@@ -11,6 +11,7 @@
 #include "host/algorithms/gear.h"
 #include "host/algorithms/maxp.h"
 #include "host/algorithms/mincdc.h"
+#include "host/algorithms/phte.h"
 #include "host/algorithms/rabin.h"
 #include "host/algorithms/rabin_inck.h"
 #include "host/algorithms/ram.h"

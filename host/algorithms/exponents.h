@@ -8,8 +8,8 @@ namespace cutpoint {
 inline constexpr std::uint64_t largest_exponent = 30;
 
 template <class Self, class Visit>
-void visit_exponents(Self& p, Visit&& visit) {
-  visit(p.min_exp, parameter_info{"min_exp", value_kind::count, 0, largest_exponent,
+void visit_exponents(Self& p, Visit&& visit, std::uint64_t lowest_min = 0) {
+  visit(p.min_exp, parameter_info{"min_exp", value_kind::count, lowest_min, largest_exponent,
                                   "the smallest chunk but the last is 2^min_exp bytes"});
   visit(p.max_exp,
         parameter_info{"max_exp", value_kind::count, 0, largest_exponent, "the largest chunk is 2^max_exp bytes"});

@@ -5,6 +5,7 @@
 #include "host/algorithms/exponents.h"
 #include "host/algorithms/gear.h"
 #include "host/algorithms/keystream.h"
+#include "host/algorithms/normalized_rule.h"
 
 namespace cutpoint {
 
@@ -31,30 +32,9 @@ inline gear64_table seeded_table(const fastcdc_parameters& p) {
   return table;
 }
 
-/// The rule of a hash that restarts at byte `min_bytes` of each chunk: the chunk is cut at the first byte that the strict
-/// mask accepts before `strict_end`, or that the loose mask accepts from there on.
-struct restarted_rule {
-  std::uint64_t strict_mask;
-  std::uint64_t loose_mask;
-  std::uint64_t min_bytes;
-  std::uint64_t strict_end;
-  std::uint64_t max_bytes;                     ///< `unlimited` without a maximum
-  std::uint64_t end_mask = ~std::uint64_t{0};  ///< for the offsets at which the ranges of the masks may end
-  std::uint64_t match_bytes = 1;               ///< 1 if the accepted byte ends its chunk, 0 if it begins the next
-
-  /// The ends of the ranges in which a chunk of at most `end` bytes is tested.
-  [[nodiscard]] std::uint64_t strict_range_end(std::uint64_t end) const { return std::min(strict_end, end) & end_mask; }
-  [[nodiscard]] std::uint64_t loose_range_end(std::uint64_t end) const { return end & end_mask; }
-
-  /// Returns the length of a chunk of at most `end` bytes, whose first accepted byte is `match`, or `unlimited`.
-  [[nodiscard]] std::uint64_t length_for(std::uint64_t match, std::uint64_t end) const {
-    return match == unlimited ? end : match + match_bytes;
-  }
-};
-
-/// Cuts by a restarted rule. `absorb(hash, byte)` returns the next hash; the first one is 0.
+/// Cuts by a hash that restarts at byte `min_bytes` of each chunk. `absorb(hash, byte)` returns the next hash; the first one is 0.
 template <class Hash, class Absorb>
-std::uint64_t restarted_cut(const restarted_rule& rule, byte_span bytes, std::uint64_t start, Absorb absorb) {
+std::uint64_t restarted_cut(const normalized_rule& rule, byte_span bytes, std::uint64_t start, Absorb absorb) {
   const std::uint8_t* b = bytes.data() + start;
   const std::uint64_t end = std::min<std::uint64_t>(rule.max_bytes, bytes.size() - start);
   const std::uint64_t strict_end = rule.strict_range_end(end);
@@ -100,41 +80,32 @@ class restarted_reference : public reference_defaults {
   }
 
  protected:
-  restarted_reference(const gear64_table& table, const restarted_rule& rule) : table_(table), rule_(rule) {}
+  restarted_reference(const gear64_table& table, const normalized_rule& rule) : table_(table), rule_(rule) {}
 
  private:
   /// Returns the first accepted byte of a chunk of at most `end` bytes, or `unlimited`. `position` is that of `b[0]` in the
   /// map.
   std::uint64_t first_accepted(const std::uint8_t* b, std::uint64_t end, const candidate_bits& map,
                                std::uint64_t position) const {
-    const std::uint64_t strict_end = rule_.strict_range_end(end);
-    const std::uint64_t loose_end = rule_.loose_range_end(end);
     const auto mask_bits = static_cast<std::uint64_t>(std::bit_width(rule_.strict_mask | rule_.loose_mask));
-    const std::uint64_t mapped = std::min(rule_.min_bytes + mask_bits - 1, loose_end);
+    const std::uint64_t mapped = std::min(rule_.min_bytes + mask_bits - 1, rule_.loose_range_end(end));
     const gear_hash gear(table_);
     std::uint64_t hash = 0;
     std::uint64_t i = rule_.min_bytes;
     for (; i < mapped; ++i) {
       hash = gear.absorb(hash, b[i]);
-      if ((hash & (i < strict_end ? rule_.strict_mask : rule_.loose_mask)) == 0) return i;
+      if ((hash & rule_.mask_at(i)) == 0) return i;
     }
-    if (i < strict_end) {
-      const std::uint64_t match = map.next(position + i, position + strict_end, 0) - position;
-      if (match != strict_end) return match;
-      i = strict_end;
-    }
-    if (i >= loose_end) return unlimited;
-    const std::uint64_t match = map.next(position + i, position + loose_end, 1) - position;
-    return match != loose_end ? match : unlimited;
+    return rule_.mapped_match(i, end, map, position);
   }
 
   gear64_table table_;
-  restarted_rule rule_;
+  normalized_rule rule_;
 };
 
 /// The crate processes two bytes in each step, so the ranges of both masks end at an even offset. The byte that matches is
 /// the first of the next chunk.
-inline restarted_rule rule_of(const fastcdc_parameters& p) {
+inline normalized_rule rule_of(const fastcdc_parameters& p) {
   return {.strict_mask = strict_mask(p),
           .loose_mask = loose_mask(p),
           .min_bytes = *p.min_bytes,
@@ -185,7 +156,7 @@ inline std::uint64_t strict_mask(const borg2_fastcdc_parameters& p) {
 inline std::uint64_t loose_mask(const borg2_fastcdc_parameters& p) {
   return top_mask(static_cast<int>(p.mask_bits - p.normalization));
 }
-inline restarted_rule rule_of(const borg2_fastcdc_parameters& p) {
+inline normalized_rule rule_of(const borg2_fastcdc_parameters& p) {
   return {.strict_mask = strict_mask(p),
           .loose_mask = loose_mask(p),
           .min_bytes = std::uint64_t{1} << p.min_exp,
@@ -194,10 +165,9 @@ inline restarted_rule rule_of(const borg2_fastcdc_parameters& p) {
 }
 inline gear64_table keyed_table(const borg2_fastcdc_parameters& p) {
   gear64_table table = {};
-  const std::vector<std::uint8_t> stream = aes256_ctr_keystream(p.key, 8 * table.size());
-  for (std::size_t i = 0; i < stream.size(); ++i) {
-    table[i / 8] |= std::uint64_t{stream[i]} << (8 * (i % 8));  // little-endian words
-  }
+  std::array<std::uint8_t, sizeof table> stream = {};
+  if (!fill_aes256_ctr_keystream(p.key, stream)) return table;  // the parameters were checked
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = keystream_word(stream, sizeof table[i] * i);
   return table;
 }
 
@@ -219,7 +189,8 @@ class borg2_fastcdc_reference : public restarted_reference {
     return joined({rules::less_than("normalization", "mask_bits")}, exponent_rules());
   }
   static status check(const parameters& p) {
-    if (!aes256_ctr_keystream(p.key, 1).empty()) return {};
+    std::array<std::uint8_t, 1> byte = {};
+    if (fill_aes256_ctr_keystream(p.key, byte)) return {};
     return {status_code::backend_failure, "OpenSSL has no AES-256-CTR, which draws the gear table of borg2-fastcdc"};
   }
   static auto presets() {

@@ -23,6 +23,8 @@ inline std::string format_value(const std::optional<std::uint64_t>& value, const
   return value ? format_value(*value, info) : std::string();
 }
 
+inline std::string format_value(const secret_key& key, const parameter_info&) { return key.fingerprint(); }
+
 inline std::string format_value(const parameter_key& key, const parameter_info&) {
   return fmt::format("{:02x}", fmt::join(key, ""));
 }
@@ -47,6 +49,16 @@ inline status parse_value(std::string_view text, const parameter_info& info, par
   if (read_hex(text, key)) return {};
   return {status_code::invalid_argument,
           fmt::format("{} = '{}' must be {} hexadecimal digits", info.name, text, 2 * key.size())};
+}
+
+/// Accepts the fingerprint of the key that was given, and nothing else. No message contains the text, which may be a key.
+inline status parse_value(std::string_view text, const parameter_info& info, const secret_key& key) {
+  if (text == key.fingerprint()) return {};
+  return {
+      status_code::invalid_argument,
+      fmt::format("{} is not the fingerprint of the key that was given, {}: text never has the key itself, which is "
+                  "given apart",
+                  info.name, key == secret_key() ? "which is none" : key.fingerprint())};
 }
 
 template <class Choice>

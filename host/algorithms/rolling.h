@@ -44,7 +44,7 @@ class rolled_lane {
   void roll(std::uint64_t bit) {
     value_ = hash_.roll(value_, *(incoming_ - hash_.window()), *incoming_);
     ++incoming_;
-    const auto word = Hash::word(value_);
+    const auto word = hash_.word(value_);
     if (is_accepted(word)) [[unlikely]] {
       for (std::size_t level = 0; level < levels; ++level) {
         if (tests_[level](word)) marks_[level] |= std::uint64_t{1} << bit;
@@ -83,7 +83,7 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
   std::uint64_t first = std::max(range.first, window - 1);
   if (first >= range.last) return;
   if (first < window) {  // the first whole window: no byte rolls out of it
-    const auto word = Hash::word(hash.over(bytes));
+    const auto word = hash.word(hash.over(bytes));
     for (std::size_t level = 0; level < levels; ++level) {
       if (tests[level](word)) map.mark(range.position_of(first), level);
     }

@@ -13,7 +13,7 @@ inline std::uint64_t loose_mask(const ronomon_parameters& p) {
   return low_mask(std::uint64_t{1} << (rounded_log2(p.avg_bytes) - 1));
 }
 
-inline restarted_rule rule_of(const ronomon_parameters& p) {
+inline normalized_rule rule_of(const ronomon_parameters& p) {
   return {.strict_mask = strict_mask(p),
           .loose_mask = loose_mask(p),
           .min_bytes = *p.min_bytes,
@@ -52,7 +52,7 @@ class ronomon_reference : public reference_defaults {
   }
 
  private:
-  restarted_rule rule_;
+  normalized_rule rule_;
 };
 
 template <>

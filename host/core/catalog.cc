@@ -1,4 +1,5 @@
 // The catalog: one list of the presets of every reference, and chunkers made from names and text.
+#include <concepts>
 #include <map>
 #include <set>
 
@@ -58,11 +59,23 @@ size_ratios ratios_of(const Preset& preset) {
   return preset.ratios.value_or(Reference::ratios);
 }
 
+/// Whether the parameters have a secret key.
+template <class Parameters>
+concept with_secret_key = requires(Parameters parameters) {
+  { parameters.key } -> std::same_as<secret_key&>;
+};
+
 /// Makes the preset's chunker with some parameters changed.
 template <class Reference>
 result<named_chunker> make_changed(const preset<typename Reference::parameters>& preset,
-                                   std::span<const parameter_setting> settings) {
+                                   std::span<const parameter_setting> settings,
+                                   const std::optional<secret_key>& key = {}) {
   auto parameters = preset.parameters;
+  if constexpr (with_secret_key<typename Reference::parameters>) {
+    if (key) parameters.key = *key;
+  } else if (key) {
+    return status{status_code::invalid_argument, fmt::format("{}: the algorithm takes no secret key", preset.name)};
+  }
   std::vector<std::string> warnings;
   std::set<std::string_view> names;
   for (const parameter_setting& setting : settings) {
@@ -144,8 +157,9 @@ constexpr bool names_are_unique(std::index_sequence<Index...>) {
 using all_algorithms = std::make_index_sequence<std::variant_size_v<algorithm_parameters>>;
 static_assert(names_are_unique(all_algorithms()), "two references have the same name");
 
-using chunker_maker = result<named_chunker> (*)(std::size_t preset_index, std::span<const parameter_setting>);
-using canonical_maker = result<named_chunker> (*)(std::span<const parameter_setting>);
+using chunker_maker = result<named_chunker> (*)(std::size_t preset_index, std::span<const parameter_setting>,
+                                                const std::optional<secret_key>&);
+using canonical_maker = result<named_chunker> (*)(std::span<const parameter_setting>, const std::optional<secret_key>&);
 
 /// Stores the entries of the catalog with the functions that make their chunkers.
 class registry {
@@ -161,16 +175,18 @@ class registry {
 
   std::span<const catalog_entry> entries() const { return entries_; }
 
-  result<named_chunker> make(std::string_view name, std::span<const parameter_setting> settings) const {
+  result<named_chunker> make(std::string_view name, std::span<const parameter_setting> settings,
+                             const std::optional<secret_key>& key) const {
     for (const named_preset& named : presets_) {
-      if (named.entry.name == name) return named.make(named.index, settings);
+      if (named.entry.name == name) return named.make(named.index, settings, key);
     }
     return unknown_entry(name);
   }
 
-  result<named_chunker> make_canonical(std::string_view algorithm, std::span<const parameter_setting> settings) const {
+  result<named_chunker> make_canonical(std::string_view algorithm, std::span<const parameter_setting> settings,
+                                       const std::optional<secret_key>& key) const {
     const auto algorithm_entry = algorithms_.find(algorithm);
-    if (algorithm_entry != algorithms_.end()) return algorithm_entry->second(settings);
+    if (algorithm_entry != algorithms_.end()) return algorithm_entry->second(settings, key);
     std::vector<std::string_view> names;
     for (const auto& [name, make] : algorithms_) names.push_back(name);
     return unknown_name("algorithm", algorithm, names);
@@ -196,8 +212,9 @@ class registry {
 
   template <class Reference>
   void add() {
-    algorithms_[Reference::name] = [](std::span<const parameter_setting> settings) {
-      return make_changed<Reference>({.name = Reference::name}, settings);
+    algorithms_[Reference::name] = [](std::span<const parameter_setting> settings,
+                                      const std::optional<secret_key>& key) {
+      return make_changed<Reference>({.name = Reference::name}, settings, key);
     };
     const auto presets = Reference::presets();
     for (std::size_t index = 0; index < presets.size(); ++index) {
@@ -205,17 +222,23 @@ class registry {
       const auto cuts = make_changed<Reference>(preset, {});
       if (!cuts) continue;
       const chunker& defaults = cuts->chunker;
-      presets_.push_back({catalog_entry{.name = preset.name,
-                                        .kind = preset.kind,
-                                        .algorithm = Reference::name,
-                                        .source = preset.source,
-                                        .parameters = listed_parameters<Reference>(preset, defaults),
-                                        .sized_defaults = sized_defaults<Reference>(preset),
-                                        .defaults = defaults},
-                          [](std::size_t which, std::span<const parameter_setting> settings) {
-                            return make_changed<Reference>(Reference::presets()[which], settings);
-                          },
-                          index});
+      presets_.push_back(
+          {catalog_entry{.name = preset.name,
+                         .kind = preset.kind,
+                         .algorithm = Reference::name,
+                         .source = preset.source,
+                         .parameters = listed_parameters<Reference>(preset, defaults),
+                         .sized_defaults = sized_defaults<Reference>(preset),
+                         .defaults = defaults},
+           [](std::size_t which, std::span<const parameter_setting> settings, const std::optional<secret_key>& key) {
+             auto named = make_changed<Reference>(Reference::presets()[which], settings, key);
+             if (with_secret_key<typename Reference::parameters> && named && !key) {
+               named->warnings.push_back(
+                   fmt::format("{} has no key: its cuts hide nothing", Reference::presets()[which].name));
+             }
+             return named;
+           },
+           index});
     }
   }
 
@@ -244,11 +267,12 @@ result<const catalog_entry*> find_entry(std::string_view name) {
   return the_registry().unknown_entry(name);
 }
 
-result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings) {
-  return the_registry().make(name, settings);
+result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings,
+                                   const std::optional<secret_key>& key) {
+  return the_registry().make(name, settings, key);
 }
 
-result<chunker> parse_canonical(std::string_view text) {
+result<chunker> parse_canonical(std::string_view text, const std::optional<secret_key>& key) {
   const std::size_t open = text.find('(');
   if (open == std::string_view::npos || text.back() != ')') return not_canonical(text);
   std::vector<parameter_setting> settings;
@@ -262,7 +286,7 @@ result<chunker> parse_canonical(std::string_view text) {
     if (rest == ",") return not_canonical(text);
     if (!rest.empty()) rest.remove_prefix(1);
   }
-  result<named_chunker> cuts = the_registry().make_canonical(text.substr(0, open), settings);
+  result<named_chunker> cuts = the_registry().make_canonical(text.substr(0, open), settings, key);
   if (!cuts) return cuts.error();
   if (!cuts->warnings.empty()) return status{status_code::invalid_argument, cuts->warnings.front()};
   return cuts->chunker;

@@ -21,6 +21,7 @@ status check_bounds(const std::optional<std::uint64_t>& value, const parameter_i
 }
 
 status check_bounds(const parameter_key&, const parameter_info&) { return {}; }
+status check_bounds(const secret_key&, const parameter_info&) { return {}; }
 
 template <class Choice>
 requires std::is_enum_v<Choice> status check_bounds(Choice value, const parameter_info& info) {
@@ -36,7 +37,7 @@ bool is_left_out(const auto&) { return false; }
 /// The types that a field of an aggregate may have.
 template <class Field>
 concept parameter_field = std::is_same_v<Field, std::uint64_t> || std::is_same_v<Field, std::optional<std::uint64_t>> ||
-    std::is_same_v<Field, parameter_key> || requires(Field field) {
+    std::is_same_v<Field, parameter_key> || std::is_same_v<Field, secret_key> || requires(Field field) {
   choice_names(field);
 };
 
@@ -47,7 +48,8 @@ status check_given(const Parameters& p) {
   reference_of<Parameters>::type::visit_fields(p, [&]<class Field>(const Field& field, const parameter_info& info) {
     static_assert(
         parameter_field<Field>,
-        "a parameter is std::uint64_t, std::optional of it, an enumeration with choice_names, or a parameter_key");
+        "a parameter is std::uint64_t, std::optional of it, an enumeration with choice_names, a parameter_key or a "
+        "secret_key");
     if (first_error.ok() && !is_left_out(field)) first_error = check_bounds(field, info);
   });
   return first_error;

@@ -43,8 +43,10 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
     auto next = provider.make(device, options.cuts, fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
-      const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
-      return is_fault ? result<device_lanes>(none(next.error().message())) : next.error();
+      // The device is there, so what is unavailable is a kernel for the algorithm.
+      const bool leaves_work =
+          why == status_code::memory_limit || why == status_code::backend_failure || why == status_code::unavailable;
+      return leaves_work ? result<device_lanes>(none(next.error().message())) : next.error();
     }
     const std::uint64_t needed = configuration.lane_count * (*next)->memory_bytes();
     if (needed > options.device_memory_bytes) {

@@ -51,7 +51,7 @@ class restarted_search {
 
 class restarted_kernel final : public instruction_set_kernel {
  public:
-  restarted_kernel(const gear64_table& table, const restarted_rule& rule, instruction_set set, scanner_pointer scanner)
+  restarted_kernel(const gear64_table& table, const normalized_rule& rule, instruction_set set, scanner_pointer scanner)
       : instruction_set_kernel(set, std::move(scanner)),
         table_(table),
         rule_(rule),
@@ -66,11 +66,11 @@ class restarted_kernel final : public instruction_set_kernel {
 
  private:
   const gear64_table table_;
-  restarted_rule rule_;
+  normalized_rule rule_;
   restarted_search search_;
 };
 
-kernel_pointer make_restarted(const gear64_table& table, const restarted_rule& rule, instruction_set set) {
+kernel_pointer make_restarted(const gear64_table& table, const normalized_rule& rule, instruction_set set) {
   scanner_pointer scanner;
   if (set == instruction_set::avx512_dl) {
     scanner = make_gear_scanner(table, std::array{rule.strict_mask, rule.loose_mask});

@@ -76,7 +76,7 @@ class ronomon_kernel final : public instruction_set_kernel {
 
  private:
   ronomon_search search_;
-  restarted_rule rule_;
+  normalized_rule rule_;
 };
 
 kernel_pointer make_ronomon(const ronomon_parameters& p, instruction_set set) {

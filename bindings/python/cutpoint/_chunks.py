@@ -67,7 +67,7 @@ def chunk(
         An algorithm, a profile, or a canonical string; see `algorithms`, `profiles` and `canonical`.
     parameters
         The algorithm's parameters by name: `avg_bytes=16384` or `avg_bytes="16K"`. `cutpoint list NAME` lists them. A
-        canonical string has its own and allows no others.
+        canonical string has its own and allows no others, but the secret ``key`` of ``toeplitz-aes`` and its like.
     fingerprint
         One of the names that `fingerprints` returns.
     fingerprint_key

@@ -13,6 +13,7 @@
 #include <cutpoint/algorithms/gear.h>
 #include <cutpoint/algorithms/maxp.h>
 #include <cutpoint/algorithms/mincdc.h>
+#include <cutpoint/algorithms/phte.h>
 #include <cutpoint/algorithms/rabin.h>
 #include <cutpoint/algorithms/rabin_inck.h>
 #include <cutpoint/algorithms/ram.h>
@@ -27,6 +28,7 @@ using algorithm_parameters =
     std::variant<gear_parameters, rabin_parameters, rabin_inck_parameters, adler_parameters, crc32_parameters,
                  buzhash_parameters, tttd_parameters, fastcdc_parameters, borg2_fastcdc_parameters, ronomon_parameters,
                  borg1_parameters, repmaxcdc_parameters, maxp_parameters, ae_parameters, ram_parameters,
-                 seqcdc_parameters, mincdc_parameters, fixed_parameters>;
+                 seqcdc_parameters, mincdc_parameters, toeplitz_aes_parameters, rabin_aes_parameters,
+                 toeplitz128_aes_parameters, fixed_parameters>;
 
 }  // namespace cutpoint

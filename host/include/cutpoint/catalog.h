@@ -2,6 +2,7 @@
 // configuration files.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include <cutpoint/chunker.h>
 #include <cutpoint/parameter_info.h>
+#include <cutpoint/secret_key.h>
 
 namespace cutpoint {
 
@@ -53,7 +55,7 @@ struct parameter_setting {
   std::string value;
 };
 
-/// Returns every entry that this build can make, algorithms first (borg2-fastcdc needs AES-256-CTR from OpenSSL). The
+/// Returns every entry that this build can make, algorithms first (those with keys need AES-256-CTR from OpenSSL). The
 /// first call builds the catalog, which lives as long as the program. Thread-safe.
 [[nodiscard]] std::span<const catalog_entry> catalog();
 
@@ -69,11 +71,14 @@ struct named_chunker {
 
 /// Makes a chunker from a name and settings. Each parameter may be set at most once. Errors: unknown_name, if the
 /// catalog lacks the name or the algorithm lacks a parameter (the message suggests the nearest name or lists the known
-/// ones); otherwise invalid_argument.
-[[nodiscard]] result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings);
+/// ones); otherwise invalid_argument, also if the algorithm takes no key. An algorithm that takes a key and gets none has
+/// the known key of zeros, and a warning says so.
+[[nodiscard]] result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings,
+                                                 const std::optional<secret_key>& key = {});
 
 /// Makes the chunker that a canonical string `algorithm(name=value,...)` names. Parameters may be left out and may come
-/// in any order. Errors: as for `make_chunker`, and invalid_argument if the text has another form.
-[[nodiscard]] result<chunker> parse_canonical(std::string_view text);
+/// in any order. Errors: as for `make_chunker`, and invalid_argument if the text has another form, or names a secret key
+/// that is not `key`.
+[[nodiscard]] result<chunker> parse_canonical(std::string_view text, const std::optional<secret_key>& key = {});
 
 }  // namespace cutpoint

@@ -15,6 +15,7 @@ enum class value_kind {
   word,    ///< a pattern of bits: read like a `count`, printed in hexadecimal
   choice,  ///< one of a few names
   key,     ///< bytes as hexadecimal digits, two for each byte
+  secret,  ///< a `secret_key`, which is given apart: its text is the fingerprint that names it, 16 hexadecimal digits
 };
 
 /// Describes one parameter of an algorithm. The bounds are inclusive and apply to the kinds size, count and word.

@@ -71,6 +71,33 @@ TEST_P(c_of_every_name, cuts_a_buffer_as_sequentially) {
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, c_of_every_name, testing::ValuesIn(catalog_names()), catalog_test_name);
 
+TEST(c_of_a_secret_key, cuts_by_the_key_and_shows_its_fingerprint) {
+  std::array<std::uint8_t, secret_key::byte_count> bytes;
+  bytes.fill(0x5a);
+  const secret_key key(bytes);
+  const std::string name = "toeplitz-aes(min_exp=8,max_exp=14,mask_bits=10)";
+  const chunker cuts = parse_canonical(name, key).value();
+  const auto stream = mixed(300'000, 9003);
+  const auto expected = sequential(cuts, stream, 0, fingerprint_kind::sha256);
+  const engine_handle engine = make_engine(2);
+  std::vector<cutpoint_chunk> chunks(expected.size());
+  const auto chunk_by = [&](const std::string& text, const std::uint8_t* cut_key, cutpoint_error& error) {
+    cutpoint_feed_options options = options_for(text.c_str());
+    options.cut_key = cut_key;
+    std::size_t count = 0;
+    return cutpoint_chunk_buffer(engine.get(), &options, stream.data(), stream.size(), chunks.data(), chunks.size(),
+                                 &count, &error);
+  };
+  cutpoint_error error = {};
+  for (const std::string& text : {name, cuts.canonical()}) {
+    ASSERT_EQ(chunk_by(text, bytes.data(), error), CUTPOINT_OK) << error.message;
+    expect_same(chunks, expected);
+  }
+  EXPECT_EQ(chunk_by(cuts.canonical(), nullptr, error), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(error.message).find("key is not the fingerprint"), std::string::npos) << error.message;
+  EXPECT_EQ(chunk_by("gear", bytes.data(), error), CUTPOINT_INVALID_ARGUMENT);
+}
+
 TEST(c_feed, takes_pieces_of_any_size) {
   const auto bytes = mixed(700'000, 9002);
   const auto expected = sequential(chunker_of("gear"), bytes, 5, fingerprint_kind::sha256);

@@ -273,6 +273,17 @@ def test_a_pipe(data, tmp_path):
     assert chunks == list(cutpoint.chunk(data))
 
 
+def test_a_secret_key_decides_and_is_not_shown(data):
+    key = bytes(range(32))
+    how = {"min_exp": 8, "mask_bits": 10, "max_exp": 14, "key": key}
+    text = cutpoint.canonical("toeplitz128-aes", **how)
+    assert key.hex() not in text
+    assert list(cutpoint.chunk(data, text, key=key)) == list(cutpoint.chunk(data, "toeplitz128-aes", **how))
+    for wrong in ({}, {"key": key[::-1]}, {"key": key[1:]}):
+        with pytest.raises(ValueError, match="key"):
+            cutpoint.chunk(data, text, **wrong)
+
+
 def test_names():
     assert "fastcdc" in cutpoint.algorithms() and "restic" in cutpoint.profiles()
     assert cutpoint.fingerprints()[0] == "none" and "scalar" in cutpoint.backends()

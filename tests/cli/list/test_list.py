@@ -42,7 +42,7 @@ class Json(CommandTest):
     def assert_parameter(self, parameter):
         always = {"name", "kind", "meaning", "default", "fixed"}
         also = {"size": {"lowest", "highest"}, "count": {"lowest", "highest"}, "word": {"lowest", "highest"}}
-        also |= {"choice": {"choices"}, "key": set()}
+        also |= {"choice": {"choices"}, "key": set(), "secret": set()}
         self.assertEqual(set(parameter) - {"when_left_out", "rules"}, always | also[parameter["kind"]], parameter)
         self.assertIs(type(parameter["fixed"]), bool)
         self.assertTrue(parameter["meaning"], parameter)
@@ -75,7 +75,7 @@ class Names(CommandTest):
     """What is listed is what `chunk` does."""
 
     def cuts(self, *arguments):
-        run = self.run_command("chunk", "--format", "jsonl", *arguments, "/dev/null")
+        run = self.run_command("chunk", "-q", "--format", "jsonl", *arguments, "/dev/null")
         self.assert_done(run)
         return json.loads(run.lines[0])["cuts"]
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <string>
+#include <variant>
 
+#include <cutpoint/chunker.h>
 #include <gtest/gtest.h>
 
+#include "cuda/algorithms/all_specifications.h"
 #include "cuda/device/devices.h"
 
 namespace cutpoint::cuda {
@@ -22,5 +25,11 @@ class on_first_device : public testing::Test {
     if (const std::string why = why_no_device(); !why.empty()) GTEST_SKIP() << why;
   }
 };
+
+/// Whether devices cut by the chunker's algorithm.
+inline bool is_cut_on_devices(const chunker& cuts) {
+  return std::visit([](const auto& filled) { return has_specification<std::decay_t<decltype(filled)>>; },
+                    cuts.parameters());
+}
 
 }  // namespace cutpoint::cuda

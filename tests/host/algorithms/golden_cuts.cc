@@ -17,16 +17,9 @@ namespace {
 
 using json = nlohmann::json;
 
-/// Returns the folder with the known cuts. CUTPOINT_TEST_DATA overrides the folder that was compiled in, for a program
-/// that was copied to another machine.
-std::string data_folder() {
-  const char* const elsewhere = std::getenv("CUTPOINT_TEST_DATA");
-  return elsewhere != nullptr ? elsewhere : CUTPOINT_TEST_DATA;
-}
-
 const json& goldens() {
   static const json all = [] {
-    std::ifstream file(data_folder() + "/goldens.json");
+    std::ifstream file(golden_folder() + "/goldens.json");
     return json::parse(file);
   }();
   return all;
@@ -68,6 +61,11 @@ golden_request request_of(const json& arguments) {
 }
 
 }  // namespace
+
+std::string golden_folder() {
+  const char* const elsewhere = std::getenv("CUTPOINT_TEST_DATA");
+  return elsewhere != nullptr ? elsewhere : CUTPOINT_TEST_DATA;
+}
 
 std::vector<std::string> golden_names() { return keys_of(goldens().at("cuts")); }
 

@@ -9,6 +9,10 @@
 
 namespace cutpoint::tests {
 
+/// Returns the folder with the known cuts. CUTPOINT_TEST_DATA overrides the folder that was compiled in, for a program that
+/// was copied to another machine.
+[[nodiscard]] std::string golden_folder();
+
 /// Returns the names of the entries.
 [[nodiscard]] std::vector<std::string> golden_names();
 

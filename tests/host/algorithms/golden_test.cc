@@ -3,6 +3,7 @@
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/algorithms/golden_cuts.h"
+#include "tests/host/algorithms/phte_goldens.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -16,6 +17,13 @@ TEST_P(golden, cuts_are_made_exactly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(entry, golden, testing::ValuesIn(golden_names()), catalog_test_name);
+
+TEST(phte_golden, cuts_are_made_exactly) {
+  for (std::size_t number = 0; number < phte_golden_count(); ++number) {
+    EXPECT_EQ(phte_golden_fault(number, phte_golden_chunker(number)), "");
+  }
+  EXPECT_EQ(phte_golden_count(), 55u);
+}
 
 TEST(golden_inputs, are_the_bytes_that_were_cut) {
   for (const std::string input : {"D1", "D2", "D3"}) EXPECT_EQ(golden_input_fault(input), "");

@@ -169,6 +169,17 @@ TEST(bounds, borgs_exponents_are_in_order) {
               HasSubstr("normalization = 5 must be less than mask_bits = 5"));
 }
 
+TEST(bounds, of_cuts_by_aes_hold_the_window_and_order_the_exponents) {
+  for (const std::string_view name : {"toeplitz-aes", "borg2-rabin-aes", "toeplitz128-aes"}) {
+    EXPECT_THAT(refusal(name, "min_exp=5"), HasSubstr("min_exp = 5 must be at least 6"));
+    EXPECT_THAT(refusal(name, "min_exp=21,max_exp=21"), HasSubstr("max_exp = 21 must be more than min_exp = 21"));
+    EXPECT_THAT(refusal(name, "min_exp=20,mask_bits=19"), HasSubstr("min_exp = 20 must be at most mask_bits = 19"));
+    EXPECT_THAT(refusal(name, "mask_bits=24,max_exp=23"), HasSubstr("mask_bits = 24 must be at most max_exp = 23"));
+    EXPECT_THAT(refusal(name, "min_exp=6,mask_bits=7,normalization=7"),
+                HasSubstr("normalization = 7 must be less than mask_bits = 7"));
+  }
+}
+
 TEST(bounds, casyncs_divisor_has_a_largest_average) {
   for (const std::string_view name : {"casync", "desync-legacy"}) {
     EXPECT_THAT(refusal(name, "min_bytes=1K,avg_bytes=134217729,max_bytes=256M"),
@@ -219,7 +230,7 @@ std::string sizes_around(const catalog_entry& entry, std::string_view parameter)
 TEST(bounds, every_listed_bound_is_the_bound) {
   for (const catalog_entry& entry : catalog()) {
     for (const listed_parameter& p : entry.parameters) {
-      if (p.is_fixed || p.info.kind == value_kind::choice || p.info.kind == value_kind::key) continue;
+      if (p.is_fixed || p.info.kind >= value_kind::choice) continue;
       const std::string name(p.info.name);
       if (p.info.lowest > 0) {
         const std::string below = name + "=" + std::to_string(p.info.lowest - 1);

@@ -91,7 +91,7 @@ TEST(cut_cursor, goes_on_where_it_stopped_when_a_window_grows) {
 TEST(cut_cursor, finds_the_cuts_of_every_mapped_algorithm) {
   seeded_choices random(3);
   for (const char* name : {"gear", "rabin", "tttd", "crc32", "buzhash", "casync", "borg1", "adler", "rabin-inck",
-                           "fastcdc", "borg2-fastcdc", "maxp", "ae-max"}) {
+                           "fastcdc", "borg2-fastcdc", "maxp", "ae-max", "toeplitz-aes"}) {
     const counted c(name);
     for (const content what : {content::random, content::mixed, content::zeros, content::text}) {
       const auto stream = make_stream(what, random.between(1, 900'000), random);
@@ -214,7 +214,7 @@ TEST(cut_cursor, leaves_short_streams_to_the_loop) {
 TEST(cut_cursor, is_right_for_starts_in_any_order) {
   const auto stream = random_stream(900'000);
   seeded_choices random(4);
-  for (const char* name : {"fastcdc", "borg2-fastcdc", "rabin", "tttd", "borg1", "maxp"}) {
+  for (const char* name : {"fastcdc", "borg2-fastcdc", "rabin", "tttd", "borg1", "maxp", "borg2-rabin-aes"}) {
     const bool has_exponents = std::string_view(name).starts_with("borg");
     const counted c(name, has_exponents ? "min_exp=10,mask_bits=12,max_exp=16" : "");
     cut_cursor cursor(c.cuts());

@@ -27,8 +27,26 @@ std::array<std::uint64_t, 256> gear_from_md5() {
   return table;
 }
 
-/// Implements counter mode: each block of the key stream is the encryption of its number.
-std::vector<std::uint8_t> keystream(const std::array<std::uint8_t, 32>& key, std::size_t length) {
+std::array<std::uint32_t, 256> ronomon_from_aes() {
+  const std::vector<std::uint8_t> stream = derived_keystream(std::array<std::uint8_t, 32>{}, 4 * 256);
+  std::array<std::uint32_t, 256> table = {};
+  for (std::size_t i = 0; i < stream.size(); ++i) table[i / 4] = table[i / 4] << 8 | stream[i];
+  for (std::uint32_t& entry : table) entry &= 0x7fffffff;
+  return table;
+}
+
+/// Little-endian words from the front of the stream are big-endian words from its back.
+std::array<std::uint64_t, 256> borg2_from_aes(const std::array<std::uint8_t, 32>& key) {
+  std::vector<std::uint8_t> stream = derived_keystream(key, 8 * 256);
+  std::reverse(stream.begin(), stream.end());
+  std::array<std::uint64_t, 256> table = {};
+  for (std::size_t i = 0; i < stream.size(); ++i) table[255 - i / 8] = table[255 - i / 8] << 8 | stream[i];
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> derived_keystream(std::span<const std::uint8_t, 32> key, std::size_t length) {
   std::vector<std::uint8_t> counters(length, 0);
   for (std::size_t block = 0; block < length / 16; ++block) {
     counters[16 * block + 14] = static_cast<std::uint8_t>(block >> 8);
@@ -45,25 +63,6 @@ std::vector<std::uint8_t> keystream(const std::array<std::uint8_t, 32>& key, std
   require(is_done);
   return stream;
 }
-
-std::array<std::uint32_t, 256> ronomon_from_aes() {
-  const std::vector<std::uint8_t> stream = keystream({}, 4 * 256);
-  std::array<std::uint32_t, 256> table = {};
-  for (std::size_t i = 0; i < stream.size(); ++i) table[i / 4] = table[i / 4] << 8 | stream[i];
-  for (std::uint32_t& entry : table) entry &= 0x7fffffff;
-  return table;
-}
-
-/// Little-endian words from the front of the stream are big-endian words from its back.
-std::array<std::uint64_t, 256> borg2_from_aes(const std::array<std::uint8_t, 32>& key) {
-  std::vector<std::uint8_t> stream = keystream(key, 8 * 256);
-  std::reverse(stream.begin(), stream.end());
-  std::array<std::uint64_t, 256> table = {};
-  for (std::size_t i = 0; i < stream.size(); ++i) table[255 - i / 8] = table[255 - i / 8] << 8 | stream[i];
-  return table;
-}
-
-}  // namespace
 
 const std::array<std::uint64_t, 256>& derived_gear_table() {
   static const std::array<std::uint64_t, 256> table = gear_from_md5();

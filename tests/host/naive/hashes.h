@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include <cutpoint/algorithms.h>
 
@@ -13,6 +15,9 @@ namespace cutpoint::naive {
 [[nodiscard]] const std::array<std::uint32_t, 256>& derived_ronomon_table();
 /// Returns Borg 2's gear table for a key. It is cached for later calls. Not thread-safe.
 [[nodiscard]] const std::array<std::uint64_t, 256>& derived_borg2_table(const std::array<std::uint8_t, 32>& key);
+
+/// Returns `length` bytes, a multiple of 16, of the AES-256 key stream whose blocks are the encryptions of their numbers.
+[[nodiscard]] std::vector<std::uint8_t> derived_keystream(std::span<const std::uint8_t, 32> key, std::size_t length);
 
 /// Returns `Σ 2^(n-1-k) G[b_k]` modulo 2^64.
 [[nodiscard]] std::uint64_t gear(const std::array<std::uint64_t, 256>& table, byte_span window);

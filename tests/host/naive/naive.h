@@ -29,6 +29,9 @@ namespace cutpoint::naive {
 [[nodiscard]] std::uint64_t cut(const ram_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const seqcdc_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const mincdc_parameters& p, byte_span stream, std::uint64_t start);
+[[nodiscard]] std::uint64_t cut(const toeplitz_aes_parameters& p, byte_span stream, std::uint64_t start);
+[[nodiscard]] std::uint64_t cut(const rabin_aes_parameters& p, byte_span stream, std::uint64_t start);
+[[nodiscard]] std::uint64_t cut(const toeplitz128_aes_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const fixed_parameters& p, byte_span stream, std::uint64_t start);
 
 /// Returns the same for AE with values of one byte and without `lest`, computed from an equivalent windowed rule: the

@@ -28,10 +28,9 @@ chunk_limits of(const fixed_parameters& p) { return {.shortest = p.avg_bytes, .l
 
 chunk_limits of(const mincdc_parameters& p) { return at_least(std::max<std::uint64_t>(4, *p.min_bytes), *p.max_bytes); }
 
-chunk_limits of(const borg1_parameters& p) {
-  return {.shortest = std::uint64_t{1} << p.min_exp, .longest = std::uint64_t{1} << p.max_exp};
-}
-chunk_limits of(const borg2_fastcdc_parameters& p) {
+template <class Parameters>
+requires requires(Parameters p) { p.min_exp; }
+chunk_limits of(const Parameters& p) {
   return {.shortest = std::uint64_t{1} << p.min_exp, .longest = std::uint64_t{1} << p.max_exp};
 }
 

@@ -95,6 +95,20 @@ void draw(borg2_fastcdc_parameters& p, choices& random) {
   if (random.once_in(2)) p.key.fill(static_cast<std::uint8_t>(random.between(0, 255)));
 }
 
+template <phte_hash Hash>
+void draw(phte_parameters<Hash>& p, choices& random) {
+  p.min_exp = 6;
+  p.mask_bits = random.between(6, 7);
+  p.max_exp = random.between(7, 8);
+  p.normalization = random.between(0, p.mask_bits - 1);
+  if (random.once_in(3)) p.normal_size = random.between(1, 300);
+  if (random.once_in(2)) {
+    std::array<std::uint8_t, secret_key::byte_count> key;
+    key.fill(static_cast<std::uint8_t>(random.between(0, 255)));
+    p.key = secret_key(key);
+  }
+}
+
 void draw(ronomon_parameters& p, choices& random) {
   p.avg_bytes = random.between(256, 400);
   p.min_bytes = random.between(64, random.once_in(3) ? p.avg_bytes : 100);

@@ -108,7 +108,7 @@ CUTPOINT_API uint64_t cutpoint_engine_threads(const cutpoint_engine* engine);
 
 // ---- Options and chunks
 
-/// The options of a feed. The cuts depend on `cuts` alone.
+/// The options of a feed. The cuts depend on `cuts` and `cut_key` alone.
 typedef struct cutpoint_feed_options {
   uint64_t struct_bytes;
   const char* cuts;              ///< as for `cutpoint_describe_cuts`; null: "fastcdc"
@@ -122,6 +122,9 @@ typedef struct cutpoint_feed_options {
   uint64_t device_memory_bytes;  ///< the most memory that is used on each GPU; 0: 1 GiB
   /// The number of waiting chunks above which bytes are refused, for a feed without a receiver; 0: 65536.
   uint64_t waiting_chunks;
+  /// Null, or 32 bytes: the secret key of the algorithms "toeplitz-aes", "rabin-aes" and "toeplitz128-aes". Canonical
+  /// strings have a fingerprint of it instead. Without a key their cuts hide nothing.
+  const uint8_t* cut_key;
 } cutpoint_feed_options;
 
 /// A chunk, or several equal ones in a run of one byte. This structure never grows.
