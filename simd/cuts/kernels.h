@@ -56,11 +56,14 @@ kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set
 kernel_pointer make_kernel(const gear_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const maxp_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const mincdc_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const rabin_aes_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const ronomon_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const seqcdc_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const toeplitz128_aes_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const toeplitz_aes_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set);
 
 /// Returns the kernel of an algorithm for an instruction set, or null if the algorithm has no kernel or it was not

@@ -81,6 +81,15 @@ bool runs_here(instruction_set set) noexcept {
   return running[static_cast<std::size_t>(set)];
 }
 
+bool has_vaes() noexcept {
+#if defined(__x86_64__)
+  static const bool is_there = runs_here(instruction_set::avx2) && (~cpuid(7).ecx & (bit_VAES | bit_VPCLMULQDQ)) == 0;
+  return is_there;
+#else
+  return false;
+#endif
+}
+
 bool halves_512_bits() noexcept {
   static const bool halves = is_zen4();
   return halves;

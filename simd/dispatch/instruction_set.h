@@ -28,6 +28,10 @@ inline constexpr std::array<instruction_set, 6> instruction_sets = {instruction_
 /// Returns whether this processor and its operating system support `set`.
 [[nodiscard]] bool runs_here(instruction_set set) noexcept;
 
+/// Returns whether this processor has VAES and VPCLMULQDQ, which process vectors of AES blocks. All processors with
+/// `avx512_dl` have them, and some with `avx2` (Zen 3, Alder Lake).
+[[nodiscard]] bool has_vaes() noexcept;
+
 /// Returns whether this processor executes an instruction of 512 bits as two of 256, as Zen 4 does. This changes what is
 /// fast, and nothing else.
 [[nodiscard]] bool halves_512_bits() noexcept;

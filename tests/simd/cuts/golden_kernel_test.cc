@@ -1,6 +1,7 @@
 // Tests every kernel against known cuts of 18 MiB (tests/data): random bytes, zeros and a short period, of even and of
 // odd length.
 #include "tests/host/algorithms/golden_cuts.h"
+#include "tests/host/algorithms/phte_goldens.h"
 #include "tests/simd/cuts/kernel_cases.h"
 #include "tests/simd/support/instruction_set_lists.h"
 
@@ -30,6 +31,20 @@ TEST_P(golden_kernel, cuts_are_made_exactly) {
 INSTANTIATE_TEST_SUITE_P(of_every_kernel, golden_kernel,
                          testing::Combine(testing::ValuesIn(golden_names_with_kernels()), testing::ValuesIn(cut_sets)),
                          set_case_name);
+
+class phte_golden_kernel : public testing::TestWithParam<simd::instruction_set> {};
+
+TEST_P(phte_golden_kernel, cuts_are_made_exactly) {
+  if (const std::string reason = why_not_here(GetParam()); !reason.empty()) GTEST_SKIP() << reason;
+  for (std::size_t number = 0; number < phte_golden_count(); ++number) {
+    const chunker cuts = on_set(phte_golden_chunker(number), GetParam());
+    ASSERT_EQ(cuts.backend(), to_string(GetParam()));
+    EXPECT_EQ(phte_golden_fault(number, cuts), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_every_kernel, phte_golden_kernel, testing::ValuesIn(cut_sets),
+                         [](const auto& tested) { return test_name(to_string(tested.param)); });
 
 }  // namespace
 }  // namespace cutpoint::tests

@@ -82,6 +82,22 @@ INSTANTIATE_TEST_SUITE_P(full, kernel,
                          testing::Combine(testing::ValuesIn(kernel_algorithms(1300)), testing::ValuesIn(complete_sets)),
                          set_case_name);
 
+/// Returns those whose kernels for `avx512_dl` have wider instructions for AES.
+std::vector<algorithm_case> aes_algorithms(int rounds) {
+  std::vector<algorithm_case> cases = kernel_algorithms(rounds);
+  std::erase_if(cases, [](const algorithm_case& each) { return !algorithm_name(each.which).ends_with("_aes"); });
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(few_rounds_by_wide_aes, kernel,
+                         testing::Combine(testing::ValuesIn(aes_algorithms(39)),
+                                          testing::Values(simd::instruction_set::avx512_dl)),
+                         set_case_name);
+INSTANTIATE_TEST_SUITE_P(full_by_wide_aes, kernel,
+                         testing::Combine(testing::ValuesIn(aes_algorithms(1300)),
+                                          testing::Values(simd::instruction_set::avx512_dl)),
+                         set_case_name);
+
 std::vector<std::string> names_with_kernels() {
   std::vector<std::string> names = catalog_names();
   std::erase_if(names, [](const std::string& name) { return !has_kernels(name); });

@@ -28,9 +28,7 @@ std::uint64_t compare_at(std::uint64_t start, cut_cursor& by_kernel, const chunk
 
 }  // namespace
 
-bool has_kernels(std::string_view name) {
-  return name != "fixed" && name != "repmaxcdc" && !name.ends_with("aes");
-}
+bool has_kernels(std::string_view name) { return name != "fixed" && name != "repmaxcdc"; }
 
 std::string why_not_here(simd::instruction_set set) {
   if (!simd::is_compiled(set)) return fmt::format("this build has no kernels for {}", to_string(set));

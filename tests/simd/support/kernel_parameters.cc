@@ -84,6 +84,15 @@ void grow(borg2_fastcdc_parameters& p, choices& random) {
   p.normalization = random.between(0, p.mask_bits - 1);
 }
 
+template <phte_hash Hash>
+void grow(phte_parameters<Hash>& p, choices& random) {
+  p.min_exp = random.between(6, 9);
+  p.mask_bits = random.between(p.min_exp, 10);
+  p.max_exp = random.between(p.mask_bits + 1, random.once_in(2) ? 30 : 11);
+  p.normalization = random.between(0, p.mask_bits - 1);
+  p.normal_size = random.once_in(2) ? 0 : random.between(1, 20'000);
+}
+
 void grow(ronomon_parameters& p, choices& random) {
   p.avg_bytes = 256 + near_a_power(0, 600, random);
   p.min_bytes = 64 + near_a_power(0, 192, random);
