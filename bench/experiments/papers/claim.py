@@ -33,7 +33,7 @@ class Claim:
     judge: Callable[[Evidence], Finding]
 
 
-PAPERS = ("P-Dedupe", "SeqCDC", "AE", "PRUNE")
+PAPERS = ("P-Dedupe", "SeqCDC", "AE", "PRUNE", "AppDedupe")
 CLAIMS: list[Claim] = []
 
 

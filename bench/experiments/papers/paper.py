@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NUMBERS = Path(__file__).parent / "numbers"
-NAMES = ("p-dedupe", "seqcdc", "ae", "prune")
+NAMES = ("p-dedupe", "seqcdc", "ae", "prune", "appdedupe")
 
 
 @dataclass(frozen=True)
