@@ -3,9 +3,13 @@
 
 #include <memory>
 
+#include "cli/command_line.h"
 #include "cli/common/subcommand.h"
 
 namespace cutpoint::cli {
+
+/// Returns `cutpoint-cluster`.
+[[nodiscard]] program cluster_program();
 
 [[nodiscard]] std::unique_ptr<subcommand> make_evolve_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_simulate_command();

@@ -4,7 +4,7 @@
 #   cpack -G TGZ   one archive that contains the libraries it needs and runs wherever it is unpacked
 #
 #   component    contents                                           Debian package
-#   command      the command, its pages, completions and schemas    cutpoint
+#   command      the commands, their pages, completions and schemas cutpoint
 #   library      the shared library for C                           libcutpoint-c1
 #   development  its header, files for CMake and pkg-config          libcutpoint-dev
 #   archives     for C and C++20, with the headers of C++            libcutpoint-dev; not in the TGZ

@@ -1,4 +1,6 @@
 // Completions for bash, without a library. In bash, '=' and ':' separate words.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,9 +11,9 @@ namespace cutpoint::cli {
 namespace {
 
 constexpr std::string_view beginning =
-    R"(# What bash completes after `cutpoint`. Made from the command's own definitions.
+    R"(# What bash completes after `@program@`. Made from the command's own definitions.
 
-_cutpoint() {
+@function@() {
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= names= word are_paths=
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if [[ $word == -- ]]; then are_paths=1; fi
@@ -37,7 +39,7 @@ constexpr std::string_view ending = R"(  esac
   mapfile -t COMPREPLY < <(compgen -W "$names" -- "$current")
   if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
-complete -F _cutpoint cutpoint
+complete -F @function@ @program@
 )";
 
 std::string all_words(const command_facts& command) {
@@ -87,7 +89,12 @@ std::string bash_completion(const line_facts& facts) {
     out += case_of(command);
   }
   out += fmt::format("    '') names={} ;;\n", shell_quoted(first + all_words(facts.whole)));
-  return out + std::string(ending);
+  out += ending;
+  std::string function = '_' + facts.whole.name;
+  std::replace(function.begin(), function.end(), '-', '_');
+  replace_marks(out, "@program@", facts.whole.name);
+  replace_marks(out, "@function@", function);
+  return out;
 }
 
 std::string shell_quoted(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cutpoint/status.h>
@@ -32,7 +33,7 @@ struct option_facts {
 };
 
 struct command_facts {
-  std::string name;  ///< `chunk`; `cutpoint` for the whole
+  std::string name;  ///< `chunk`; that of the program for the whole
   std::string meaning;
   std::vector<option_facts> options;    ///< in the order of their definition
   std::vector<option_facts> arguments;  ///< the positional ones
@@ -43,7 +44,10 @@ struct line_facts {
   std::vector<command_facts> commands;
 };
 
-/// Errors: invalid_argument, for an option that takes a NAME and whose names facts.cc does not know.
-[[nodiscard]] result<line_facts> facts_of(const command_line& line);
+/// Returns the names that an option takes, or a positional argument by its placeholder; none if it takes no names.
+using option_names = std::vector<std::string> (*)(std::string_view option);
+
+/// Errors: invalid_argument, for an option that takes a NAME and for which `names_of` has none.
+[[nodiscard]] result<line_facts> facts_of(const command_line& line, option_names names_of);
 
 }  // namespace cutpoint::cli

@@ -10,7 +10,7 @@ namespace {
 
 /// Returns the command for an option. `condition` may be empty.
 std::string line_of(const option_facts& option, std::string_view condition) {
-  std::string out = fmt::format("complete -c cutpoint{}", condition);
+  std::string out = fmt::format("complete -c @program@{}", condition);
   for (const std::string& word : option.words) {
     out += word.starts_with("--") ? " -l " + word.substr(2) : " -s " + word.substr(1);
   }
@@ -36,9 +36,9 @@ std::string lines_of(const command_facts& command) {
   std::string out;
   for (const option_facts& option : command.options) out += line_of(option, condition);
   for (const option_facts& argument : command.arguments) {
-    if (argument.shape == value_shape::file) out += fmt::format("complete -c cutpoint{} -F\n", condition);
+    if (argument.shape == value_shape::file) out += fmt::format("complete -c @program@{} -F\n", condition);
     if (argument.shape == value_shape::names) {
-      out += fmt::format("complete -c cutpoint{} -a {}\n", condition,
+      out += fmt::format("complete -c @program@{} -a {}\n", condition,
                          shell_quoted(fmt::format("{}", fmt::join(argument.names, " "))));
     }
   }
@@ -49,16 +49,18 @@ std::string lines_of(const command_facts& command) {
 
 std::string fish_completion(const line_facts& facts) {
   std::string out =
-      "# What fish completes after `cutpoint`. Made from the command's own definitions.\n"
-      "complete -c cutpoint -f\n";
+      "# What fish completes after `@program@`. Made from the command's own definitions.\n"
+      "complete -c @program@ -f\n";
   std::string lines;
   for (const command_facts& command : facts.commands) {
-    out += fmt::format("complete -c cutpoint -n __fish_use_subcommand -a {} -d {}\n", command.name,
+    out += fmt::format("complete -c @program@ -n __fish_use_subcommand -a {} -d {}\n", command.name,
                        shell_quoted(command.meaning));
     lines += lines_of(command);
   }
   for (const option_facts& option : facts.whole.options) out += line_of(option, " -n __fish_use_subcommand");
-  return out + lines;
+  out += lines;
+  replace_marks(out, "@program@", facts.whole.name);
+  return out;
 }
 
 }  // namespace cutpoint::cli

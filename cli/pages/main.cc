@@ -1,56 +1,86 @@
-// Writes a page or a completion during the build.
-#include <fstream>
-#include <iostream>
-#include <iterator>
+// Writes the pages of `cutpoint`. Names come from the catalog, the fingerprints, the back ends and the options.
+#include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include <fmt/format.h>
+#include <cutpoint/backends.h>
+#include <cutpoint/catalog.h>
+#include <cutpoint/fingerprint.h>
 
-#include "cli/common/console.h"
-#include "cli/pages/pages.h"
+#include "cli/chunk/format.h"
+#include "cli/common/chunking_options.h"
+#include "cli/common/context_option.h"
+#include "cli/common/inputs.h"
+#include "cli/common/lane_options.h"
+#include "cli/pages/page_program.h"
+#include "cli/tune/options.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-constexpr std::string_view usage =
-    "usage: cutpoint_pages (bash | zsh | fish) OUTPUT\n"
-    "       cutpoint_pages COMMAND TEMPLATE OUTPUT\n";
+using names = std::vector<std::string>;
 
-result<std::string> page_text(std::string_view what, const std::string& template_path, const line_facts& facts) {
-  if (template_path.empty() && what == "bash") return bash_completion(facts);
-  if (template_path.empty() && what == "zsh") return zsh_completion(facts);
-  if (template_path.empty() && what == "fish") return fish_completion(facts);
-  std::ifstream read(template_path);
-  const std::string text{std::istreambuf_iterator<char>(read), {}};
-  if (text.empty()) return status(status_code::io_error, fmt::format("{}: cannot be read", template_path));
-  return man_page(facts, what, text);
+template <class Views>
+names owned(const Views& views) {
+  return names(views.begin(), views.end());
 }
 
-exit_code run(int argc, char** argv) {
-  const console say(verbosity::normal);
-  if (argc != 3 && argc != 4) {
-    std::cerr << usage;
-    return exit_code::wrong_usage;
+names entries(std::initializer_list<entry_kind> kinds) {
+  names list;
+  for (const catalog_entry& entry : catalog()) {
+    if (std::find(kinds.begin(), kinds.end(), entry.kind) != kinds.end()) list.emplace_back(entry.name);
   }
-  const command_line line(cutpoint_program());
-  const auto facts = facts_of(line);
-  const auto text = facts ? page_text(argv[1], argc == 4 ? argv[2] : "", *facts) : facts.error();
-  if (!text) {
-    say.error(text.error().message());
-    return exit_code::input_failed;
+  return list;
+}
+
+names back_ends() {
+  names list = {"auto"};
+  for (const backend_info& each : backends()) list.emplace_back(each.name);
+  return list;
+}
+
+names hashes() {
+  names list;
+  for (const fingerprint_info& each : fingerprints()) list.emplace_back(each.name);
+  return list;
+}
+
+/// Returns the parameters of all algorithms, because the algorithm may follow later on the line.
+names parameters() {
+  std::set<std::string> keys;
+  for (const catalog_entry& entry : catalog()) {
+    for (const listed_parameter& parameter : entry.parameters) keys.insert(std::string(parameter.info.name) + '=');
   }
-  std::ofstream out(argv[argc - 1]);
-  out << *text;
-  out.close();
-  if (out) return exit_code::done;
-  say.error(fmt::format("{}: cannot be written", argv[argc - 1]));
-  return exit_code::input_failed;
+  return owned(keys);
+}
+
+/// Returns the names that an option takes; empty if it takes no names.
+names names_of(std::string_view option) {
+  if (option == "--algorithm") return entries({entry_kind::algorithm});
+  if (option == "--profile") return entries({entry_kind::profile});
+  if (option == "NAME") return entries({entry_kind::algorithm, entry_kind::profile});
+  if (option == "--param") return parameters();
+  if (option == "--hash") return hashes();
+  if (option == "--backend") return back_ends();
+  if (option == "--context") return owned(context_names());
+  if (option == "--goal") return owned(goal_names());
+  if (option == "--encryption") return {"none", "password", "key-file"};
+  if (option == "--compression") return {"zstd", "none"};
+  if (option == "--join") return owned(join_names());
+  if (option == "--placement") return owned(placement_names());
+  if (option == "--input") return owned(input_names());
+  if (option == "--format") return owned(chunk_format_names());
+  return {};
 }
 
 }  // namespace
 
 }  // namespace cutpoint::cli
 
-int main(int argc, char** argv) { return static_cast<int>(cutpoint::cli::run(argc, argv)); }
+int main(int argc, char** argv) {
+  using namespace cutpoint::cli;
+  return run_page_program(argc, argv, cutpoint_program(), names_of);
+}

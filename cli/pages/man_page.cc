@@ -62,8 +62,8 @@ std::string items(const command_facts& command) {
   return out;
 }
 
-std::string synopsis(const command_facts& command) {
-  std::string out = fmt::format("{} [\\fIoptions\\fR]", bold("cutpoint " + command.name));
+std::string synopsis(const std::string& program_name, const command_facts& command) {
+  std::string out = fmt::format("{} [\\fIoptions\\fR]", bold(program_name + ' ' + command.name));
   for (const option_facts& argument : command.arguments) {
     const std::string shown = italic(argument.value) + (argument.is_repeatable ? "..." : "");
     out += argument.is_required ? ' ' + shown : fmt::format(" [{}]", shown);
@@ -75,7 +75,7 @@ std::string synopsis(const line_facts& facts) {
   std::string out;
   for (const command_facts& command : facts.commands) {
     if (!out.empty()) out += ".br\n";
-    out += synopsis(command);
+    out += synopsis(facts.whole.name, command);
   }
   return out;
 }
@@ -83,24 +83,27 @@ std::string synopsis(const line_facts& facts) {
 std::string commands(const line_facts& facts) {
   std::string out;
   for (const command_facts& command : facts.commands) {
-    out += fmt::format(".TP\n\\fBcutpoint\\-{}\\fR(1)\n{}.\n", command.name, escaped(command.meaning));
+    const std::string page = escaped(facts.whole.name + '-' + command.name);
+    out += fmt::format(".TP\n\\fB{}\\fR(1)\n{}.\n", page, escaped(command.meaning));
   }
   return out;
 }
 
 std::string see_also(const line_facts& facts) {
   std::string out;
-  for (const command_facts& command : facts.commands) out += fmt::format(".BR cutpoint\\-{} (1),\n", command.name);
+  for (const command_facts& command : facts.commands) {
+    out += fmt::format(".BR {} (1),\n", escaped(facts.whole.name + '-' + command.name));
+  }
   return out;
 }
 
-void replace(std::string& text, std::string_view mark, std::string_view value) {
+}  // namespace
+
+void replace_marks(std::string& text, std::string_view mark, std::string_view value) {
   for (std::size_t begin = text.find(mark); begin != std::string::npos; begin = text.find(mark, begin + value.size())) {
     text.replace(begin, mark.size(), value);
   }
 }
-
-}  // namespace
 
 result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text) {
   const bool is_whole = command == facts.whole.name;
@@ -110,11 +113,11 @@ result<std::string> man_page(const line_facts& facts, std::string_view command, 
     return status(status_code::invalid_argument, fmt::format("there is no command {}", command));
   }
   std::string page(text);
-  replace(page, "@version@", version());
-  replace(page, "@commands@\n", commands(facts));
-  replace(page, "@see_also@\n", see_also(facts));
-  replace(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(*row));
-  replace(page, "@options@\n", items(is_whole ? facts.whole : *row));
+  replace_marks(page, "@version@", version());
+  replace_marks(page, "@commands@\n", commands(facts));
+  replace_marks(page, "@see_also@\n", see_also(facts));
+  replace_marks(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(facts.whole.name, *row));
+  replace_marks(page, "@options@\n", items(is_whole ? facts.whole : *row));
   return page;
 }
 

@@ -10,7 +10,7 @@
 
 namespace cutpoint::cli {
 
-/// Makes the page of a command from a template, or that of the whole program for `cutpoint`. The lines `@synopsis@`,
+/// Makes the page of a command from a template, or that of the whole program for its name. The lines `@synopsis@`,
 /// `@options@`, `@commands@` and `@see_also@` and the word `@version@` are replaced. Errors: invalid_argument, for an
 /// unknown command.
 [[nodiscard]] result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text);
@@ -18,6 +18,9 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string bash_completion(const line_facts& facts);
 [[nodiscard]] std::string zsh_completion(const line_facts& facts);
 [[nodiscard]] std::string fish_completion(const line_facts& facts);
+
+/// Replaces each mark in a text.
+void replace_marks(std::string& text, std::string_view mark, std::string_view value);
 
 /// Puts text in single quotes for any of the three shells.
 [[nodiscard]] std::string shell_quoted(std::string_view text);

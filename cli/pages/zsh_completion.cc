@@ -65,9 +65,9 @@ std::string zsh_case(const command_facts& command) {
 
 std::string zsh_completion(const line_facts& facts) {
   std::string out =
-      "#compdef cutpoint\n"
-      "# What zsh completes after `cutpoint`. Made from the command's own definitions.\n\n"
-      "_cutpoint() {\n"
+      "#compdef @program@\n"
+      "# What zsh completes after `@program@`. Made from the command's own definitions.\n\n"
+      "_@program@() {\n"
       "  local -i found=1\n"
       "  local context state line curcontext=$curcontext\n"
       "  typeset -A opt_args\n"
@@ -88,7 +88,8 @@ std::string zsh_completion(const line_facts& facts) {
       "  esac\n"
       "  return found\n"
       "}\n\n"
-      "if [[ $funcstack[1] == _cutpoint ]]; then _cutpoint \"$@\"; else compdef _cutpoint cutpoint; fi\n";
+      "if [[ $funcstack[1] == _@program@ ]]; then _@program@ \"$@\"; else compdef _@program@ @program@; fi\n";
+  replace_marks(out, "@program@", facts.whole.name);
   return out;
 }
 

@@ -1,10 +1,11 @@
-# Sets the run-time search path of the archive's command and library to the folder with the other libraries. CPack runs it between
+# Sets the run-time search path of the archive's commands and library to the folder with the other libraries. CPack runs it between
 # installing and packing.
-file(GLOB_RECURSE programs ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/cutpoint ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/libcutpoint_c.so.*.*)
-list(FILTER programs INCLUDE REGEX "/bin/cutpoint$|/libcutpoint_c")
+file(GLOB_RECURSE programs ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/cutpoint ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/cutpoint-cluster
+  ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/libcutpoint_c.so.*.*)
+list(FILTER programs INCLUDE REGEX "/bin/cutpoint(-cluster)?$|/libcutpoint_c")
 list(LENGTH programs count)
-if(NOT count EQUAL 2)
-  message(FATAL_ERROR "expected the command and the library, found: ${programs}")
+if(NOT count EQUAL 3)
+  message(FATAL_ERROR "expected two commands and the library, found: ${programs}")
 endif()
 foreach(program IN LISTS programs)
   set(folder "$ORIGIN/cutpoint")

@@ -8,6 +8,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 from traces import Chunk, File, random_files, run_command, trace_bytes
 
 
@@ -47,6 +52,14 @@ class Simulate(CommandTest):
         self.assertEqual(reports[0], reports[1])
         self.assertEqual(reports[0], reports[2])
         self.assertEqual([len(each["nodes"]) for each in reports[0]["simulations"]], [3] * 9 + [16] * 9)
+
+    @unittest.skipUnless(jsonschema, "needs jsonschema (python3-jsonschema)")
+    def test_a_report_is_what_its_schema_says(self):
+        text = (Path(__file__).resolve().parents[2] / "docs/schemas/simulate.schema.json").read_text(encoding="utf-8")
+        schema = json.loads(text.replace('"type": "object",', '"type": "object", "additionalProperties": false,'))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        problems = jsonschema.Draft202012Validator(schema).iter_errors(self.report("--nodes", "3", "--live", "2@50"))
+        self.assertEqual([problem.message for problem in problems], [])
 
     def test_dht_stores_nothing_twice(self):
         report = self.report("--policy", "dht", "--nodes", "7")

@@ -55,8 +55,11 @@ class Debian(Packages):
         self.assertFalse(command & library | command & development | library & development)
         for page in ("", "-chunk", "-dedup", "-tune", "-bench", "-list", "-info"):
             self.assertIn(f"/usr/share/man/man1/cutpoint{page}.1.gz", command)
-        for file in ("bin/cutpoint", "share/bash-completion/completions/cutpoint", "share/zsh/vendor-completions/_cutpoint",
-                     "share/fish/vendor_completions.d/cutpoint.fish", "share/cutpoint/schemas/dedup.schema.json"):  # fmt: skip
+        for page in ("", "-trace", "-evolve", "-simulate"):
+            self.assertIn(f"/usr/share/man/man1/cutpoint-cluster{page}.1.gz", command)
+        for file in ("bin/cutpoint", "bin/cutpoint-cluster", "share/bash-completion/completions/cutpoint", "share/zsh/vendor-completions/_cutpoint",
+                     "share/fish/vendor_completions.d/cutpoint.fish", "share/cutpoint/schemas/dedup.schema.json",
+                     "share/bash-completion/completions/cutpoint-cluster", "share/zsh/vendor-completions/_cutpoint-cluster"):  # fmt: skip
             self.assertIn(f"/usr/{file}", command)
         names = {path.rsplit("/", 1)[1] for path in library if "/doc/" not in path}
         self.assertEqual(names, {"libcutpoint_c.so.1", "libcutpoint_c.so.1.2"})
@@ -116,7 +119,7 @@ class Archive(Packages):
         self.check_command(self.prefix / "bin/cutpoint")
 
     def test_it_needs_the_c_library_alone(self):
-        for program in (self.prefix / "bin/cutpoint", self.library):
+        for program in (self.prefix / "bin/cutpoint", self.prefix / "bin/cutpoint-cluster", self.library):
             links = re.findall(r"^\s(\S+) => (.*) \(0x", run("ldd", program), re.MULTILINE)
             self.assertGreater(len(links), 8)
             outside = {name for name, path in links if not pathlib.Path(path).resolve().is_relative_to(self.prefix.resolve())}

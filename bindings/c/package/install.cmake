@@ -6,7 +6,7 @@ set(module_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set(development DESTINATION ${package_folder} COMPONENT development)
 set(archives DESTINATION ${package_folder} COMPONENT archives)
 
-install(TARGETS cutpoint RUNTIME COMPONENT command)
+install(TARGETS cutpoint cutpoint_cluster_program RUNTIME COMPONENT command)
 install(TARGETS cutpoint_c EXPORT cutpoint-shared-targets LIBRARY COMPONENT library NAMELINK_COMPONENT development)
 install(TARGETS cutpoint_engine cutpoint_c_static EXPORT cutpoint-static-targets ARCHIVE COMPONENT archives)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/c/include/
