@@ -108,7 +108,7 @@ exit_code init_command::run() {
   if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
   store_settings settings{.cuts = cuts_,
                           .fingerprint = *kind,
-                          .compression_level = compression_ == "zstd" ? 1 : 0,
+                          .compression_level = compression_ == "zstd" ? usual_compression_level : 0,
                           .container_bytes = static_cast<std::uint32_t>(*container_bytes),
                           .is_for_experiments = is_for_experiments_};
   const auto context = context_.checked();

@@ -9,6 +9,15 @@ namespace cutpoint::cli {
 
 namespace {
 
+/// Returns what follows the last dot of a file's name, in lower case: the extension of a rule. That of a compressed tar has "tar."
+/// before it.
+std::string extension_of(std::string_view path) {
+  const std::string kind = kind_of_file(path);
+  if (!kind.starts_with('.')) return {};
+  const bool is_compressed_tar = kind_of_file(path.substr(0, path.size() - kind.size())) == ".tar";
+  return is_compressed_tar ? "tar" + kind : kind.substr(1);
+}
+
 /// Samples the chunks of a feed that cuts `super_chunks()`.
 class sample_receiver final : public input_receiver {
  public:
@@ -18,8 +27,7 @@ class sample_receiver final : public input_receiver {
  private:
   status take_chunk(const delivered_chunk& c) override { return sample_.add(extensions_.size() - 1, c.bytes, c.count); }
   status begin_input(std::uint64_t, const std::string& path) override {
-    const std::string kind = kind_of_file(path);
-    extensions_.push_back(kind.starts_with('.') ? kind.substr(1) : std::string());
+    extensions_.push_back(extension_of(path));
     return {};
   }
   status end_input(std::uint64_t, const status&) override {

@@ -1,6 +1,8 @@
 // The report as JSON. The keys are stable: new ones may be added, but none change.
 #include "cli/common/json.h"
 
+#include <cmath>
+
 #include <cutpoint/text.h>
 #include <cutpoint/version.h>
 
@@ -61,6 +63,7 @@ ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
           {"cut_bytes_per_second", row.speed ? ordered_json(row.speed->cut_bytes_per_second) : ordered_json()},
           {"hash_bytes_per_second", row.speed ? or_null(row.speed->hash_bytes_per_second) : ordered_json()},
           {"bytes_per_second", row.speed ? ordered_json(row.speed->bytes_per_second()) : ordered_json()},
+          {"compressed_share", row.compression ? ordered_json(row.compression->compressed_share) : ordered_json()},
           {"on_front", row.is_on_front}};
 }
 
@@ -70,11 +73,13 @@ ordered_json json_of(const extension_facts& each) {
           {"class", each.class_name.empty() ? std::string(other_files) : each.class_name},
           {"cuts", chosen.candidate.cuts.canonical()},
           {"sample", savings_json(chosen.counts)},
-          {"usual", savings_json(each.usual_counts)},
+          {"usual", savings_json(each.usual.counts)},
           {"bytes_per_second", chosen.speed->bytes_per_second()},
-          {"compressed_share", each.compression.compressed_share},
-          {"compress_bytes_per_second", each.compression.bytes_per_second},
-          {"is_compressible", each.is_compressible}};
+          {"compressed_share", chosen.compression->compressed_share},
+          {"compress_bytes_per_second", chosen.compression->bytes_per_second},
+          {"is_compressible", chosen.compression->pays()},
+          {"stored_bytes", std::llround(chosen.stored_bytes())},
+          {"usual_stored_bytes", std::llround(each.usual.stored_bytes())}};
 }
 
 ordered_json context_of(const tune_facts& facts) {
@@ -82,7 +87,9 @@ ordered_json context_of(const tune_facts& facts) {
   const auto extension = [](const extension_facts& each) { return json_of(each); };
   return {{"extensions", json_list(facts.context->extensions, extension)},
           {"sample", savings_json(facts.context->counts)},
-          {"usual", savings_json(facts.context->usual_counts)}};
+          {"usual", savings_json(facts.context->usual_counts)},
+          {"stored_bytes", std::llround(facts.context->stored_bytes)},
+          {"usual_stored_bytes", std::llround(facts.context->usual_stored_bytes)}};
 }
 
 ordered_json sample_of(const tune_facts& facts) {

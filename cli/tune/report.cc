@@ -98,23 +98,27 @@ std::string context_lines(const tune_facts& facts) {
     const tune_row& chosen = each.rows.front();
     out += fmt::format("{:>12} {:>10} {:>8} {:>8} {:>8} {:>10} {:>8.0f}  {}: {}\n", each.extension,
                        human_bytes(as_double(chosen.counts.bytes)), percent(chosen.counts.savings().value_or(0)),
-                       percent(each.usual_counts.savings().value_or(0)),
-                       gib_per_second(chosen.speed->bytes_per_second()), percent(each.compression.compressed_share),
-                       each.compression.bytes_per_second / static_cast<double>(MiB),
+                       percent(each.usual.counts.savings().value_or(0)),
+                       gib_per_second(chosen.speed->bytes_per_second()), percent(chosen.compression->compressed_share),
+                       chosen.compression->bytes_per_second / static_cast<double>(MiB),
                        each.class_name.empty() ? other_files : each.class_name, options_of(chosen.candidate));
   }
   return out + "\n" +
-         line("expected", fmt::format("{} saved by these rules, {} by the recommended chunker alone",
+         line("expected", fmt::format("{} saved by these rules, {} by the recommended chunker alone; {} and {} stored "
+                                      "after compression",
                                       human_percent(proposal.counts.savings().value_or(0)),
-                                      human_percent(proposal.usual_counts.savings().value_or(0))));
+                                      human_percent(proposal.usual_counts.savings().value_or(0)),
+                                      human_bytes(proposal.stored_bytes), human_bytes(proposal.usual_stored_bytes)));
 }
 
 std::string recommendation(const tune_facts& facts) {
   if (!facts.is_recommended) return {};
   const std::string warning = warning_about(facts);
-  return fmt::format("\n* no other setting is better in savings and in speed. Net: each chunk costs {} bytes.\n\n{}{}",
-                     facts.chunk_cost, line("recommended", options_of(facts.rows.front().candidate)),
-                     line("", why_recommended(facts))) +
+  const std::string_view compression = facts.rows.front().compression ? ", and zstd compresses what is new" : "";
+  return fmt::format(
+             "\n* no other setting is better in savings and in speed. Net: each chunk costs {} bytes{}.\n\n{}{}",
+             facts.chunk_cost, compression, line("recommended", options_of(facts.rows.front().candidate)),
+             line("", why_recommended(facts))) +
          (warning.empty() ? std::string() : line("warning", warning));
 }
 

@@ -95,6 +95,7 @@ exit_code tune_command::run() {
   if (const status checked = check_inputs(); !checked.ok()) return say.refuse(checked);
   auto job = options_.checked();
   if (!job) return say.refuse(job.error());
+  job->plan.counts_compression = context_path_.has_value();
   auto threads = engine::make({.threads = job->threads});
   if (!threads) return say.refuse(threads.error());
   job->plan.monte_carlo.threads = threads->thread_count();

@@ -35,9 +35,14 @@ std::string_view to_string(tune_goal goal) {
 double tune_row::net_savings(std::uint64_t chunk_cost) const {
   const dedup_counts& c = best_counts();
   if (c.bytes == 0) return 0;
-  return (static_cast<double>(c.duplicate_bytes()) -
+  return (static_cast<double>(c.bytes) - stored_bytes() -
           static_cast<double>(c.chunk_count) * static_cast<double>(chunk_cost)) /
          static_cast<double>(c.bytes);
+}
+
+double tune_row::stored_bytes() const {
+  const auto new_bytes = static_cast<double>(best_counts().unique_bytes);
+  return compression && compression->pays() ? new_bytes * compression->compressed_share : new_bytes;
 }
 
 double required_savings_share(tune_goal goal) {

@@ -1,38 +1,48 @@
 #include "pipeline/tune/compressibility.h"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <vector>
 
+#include <cutpoint/context.h>
 #include <cutpoint/timing.h>
 #include <zstd.h>
 
 namespace cutpoint {
 
-namespace {
-
-constexpr std::size_t block_bytes = 64 * KiB;
-constexpr int zstd_level = 3;  ///< zstd's own default; a store's is 1
-
-}  // namespace
-
-measured_compression measure_compression(byte_span data) {
-  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
-  if (!context) throw std::bad_alloc();
-  std::vector<std::uint8_t> frame(ZSTD_compressBound(block_bytes));
+struct chunk_compressor::state {
+  std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context{ZSTD_createCCtx(), ZSTD_freeCCtx};
+  std::vector<std::uint8_t> frame;
+  std::uint64_t bytes = 0;
   std::uint64_t compressed_bytes = 0;
+  double seconds = 0;
+};
+
+chunk_compressor::chunk_compressor() : state_(std::make_unique<state>()) {
+  if (!state_->context) throw std::bad_alloc();
+}
+chunk_compressor::chunk_compressor(chunk_compressor&&) noexcept = default;
+chunk_compressor& chunk_compressor::operator=(chunk_compressor&&) noexcept = default;
+chunk_compressor::~chunk_compressor() = default;
+
+void chunk_compressor::add(byte_span chunk) {
+  state& s = *state_;
+  s.frame.resize(std::max(s.frame.size(), ZSTD_compressBound(chunk.size())));
   const double begin = thread_seconds();
-  for (std::size_t position = 0; position < data.size(); position += block_bytes) {
-    const byte_span block = data.subspan(position, std::min(block_bytes, data.size() - position));
-    const std::size_t size =
-        ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), block.data(), block.size(), zstd_level);
-    if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room for any frame, nothing else can fail
-    compressed_bytes += std::min(size, block.size());
-  }
-  const double seconds = std::max(thread_seconds() - begin, 1e-9);
-  const auto bytes = static_cast<double>(data.size());
-  return {.compressed_share = static_cast<double>(compressed_bytes) / bytes, .bytes_per_second = bytes / seconds};
+  const std::size_t size = ZSTD_compressCCtx(s.context.get(), s.frame.data(), s.frame.size(), chunk.data(),
+                                             chunk.size(), usual_compression_level);
+  s.seconds += thread_seconds() - begin;
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room for any frame, nothing else can fail
+  const bool pays = size <= chunk.size() - chunk.size() / paying_compression_divisor;
+  s.bytes += chunk.size();
+  s.compressed_bytes += pays ? size : chunk.size();
+}
+
+measured_compression chunk_compressor::total() const {
+  if (state_->bytes == 0) return {};
+  const auto bytes = static_cast<double>(state_->bytes);
+  return {.compressed_share = static_cast<double>(state_->compressed_bytes) / bytes,
+          .bytes_per_second = bytes / std::max(state_->seconds, 1e-9)};
 }
 
 }  // namespace cutpoint

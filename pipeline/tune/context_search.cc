@@ -9,7 +9,6 @@
 #include <cutpoint/tune/context_search.h>
 #include <fmt/format.h>
 
-#include "pipeline/tune/compressibility.h"
 #include "pipeline/tune/count.h"
 
 namespace cutpoint {
@@ -23,8 +22,6 @@ constexpr std::array<std::uint64_t, 2> sampled_lengths = {8 * KiB, 64 * KiB};
 /// A sample of some super-chunks does not show whether the rest of a file differs.
 constexpr std::uint64_t whole_file_length = 8 * MiB;
 constexpr std::uint64_t timing_rounds = 3;
-/// Longer frames than this share of the content do not pay.
-constexpr double largest_paying_share = 1 - 1.0 / paying_compression_divisor;
 
 result<std::vector<tune_candidate>> candidates_of(const tune_facts& facts, bool is_all_sampled) {
   std::vector<tune_candidate> candidates;
@@ -34,9 +31,10 @@ result<std::vector<tune_candidate>> candidates_of(const tune_facts& facts, bool 
     });
     if (is_new) candidates.push_back(std::move(candidate));
   };
-  const std::string& usual_name = facts.rows.front().candidate.name;
+  const tune_candidate& usual = facts.rows.front().candidate;
+  add(usual);
   for (const tune_row& row : facts.rows) {
-    if (row.candidate.name == usual_name) add(row.candidate);
+    if (row.candidate.name == usual.name && !usual.cuts.fixed_chunk_bytes()) add(row.candidate);
   }
   std::vector<std::uint64_t> lengths(sampled_lengths.begin(), sampled_lengths.end());
   if (is_all_sampled) lengths.push_back(whole_file_length);
@@ -61,31 +59,32 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
                                           const cancellation& cancel) {
   tune_facts compared{.goal = facts.goal, .fingerprint = facts.fingerprint, .chunk_cost = facts.chunk_cost};
   for (const tune_candidate& candidate : candidates) {
-    const auto counts = count_on(sample, streams, candidate.cuts);
+    if (cancel.is_requested()) return stopped_as_asked();
+    const auto counts = count_on(sample, streams, candidate.cuts, new_chunks::compressed);
     if (!counts) return counts.error();
-    compared.rows.push_back({.candidate = candidate, .counts = counts->total, .mean_bytes = counts->mean_bytes});
+    compared.rows.push_back({.candidate = candidate,
+                             .counts = counts->total,
+                             .mean_bytes = counts->mean_bytes,
+                             .compression = counts->compression});
   }
-  const dedup_counts usual = compared.rows.front().counts;
+  const tune_row usual = compared.rows.front();
   const aligned_bytes data = timing_data(sample, streams);
   const status timed = measure_rows(compared.rows, facts.fingerprint, data.view(), timing_rounds, {}, cancel);
   if (!timed.ok()) return timed;
   if (cancel.is_requested()) return stopped_as_asked();
   choose(compared);
-  const auto compression = measure_compression(data.view());
-  const bool is_compressible = compression.compressed_share <= largest_paying_share;
-  const bool saves_any =
-      std::ranges::any_of(compared.rows, [&](const tune_row& row) { return row.net_savings(facts.chunk_cost) > 0; });
-  if (!saves_any && is_compressible) {
-    const std::string& cuts = candidates.front().cuts.canonical();
-    std::ranges::stable_partition(compared.rows,
-                                  [&](const tune_row& row) { return row.candidate.cuts.canonical() == cuts; });
+  const bool has_duplicates = std::ranges::any_of(compared.rows, [&](const tune_row& row) {
+    return row.counts.duplicate_bytes() > row.counts.chunk_count * facts.chunk_cost;
+  });
+  if (!has_duplicates) {
+    const std::string& cuts = usual.candidate.cuts.canonical();
+    const auto is_usual = [&](const tune_row& row) { return row.candidate.cuts.canonical() == cuts; };
+    const auto net_savings = [&](const tune_row& row) { return row.net_savings(facts.chunk_cost); };
+    const auto preferred = usual.compression->pays() ? std::ranges::find_if(compared.rows, is_usual)
+                                                     : std::ranges::max_element(compared.rows, {}, net_savings);
+    std::rotate(compared.rows.begin(), preferred, preferred + 1);
   }
-  return extension_facts{.extension = {},
-                         .class_name = {},
-                         .usual_counts = usual,
-                         .rows = std::move(compared.rows),
-                         .compression = compression,
-                         .is_compressible = is_compressible};
+  return extension_facts{.extension = {}, .class_name = {}, .usual = usual, .rows = std::move(compared.rows)};
 }
 
 }  // namespace
@@ -116,14 +115,17 @@ status propose_context(const content_sample& sample, const std::vector<std::stri
       if (progress) progress({});
       return measured.error();
     }
-    const tune_candidate& chosen = measured->rows.front().candidate;
-    proposal.counts += measured->rows.front().counts;
-    proposal.usual_counts += measured->usual_counts;
+    const tune_row& chosen = measured->rows.front();
+    const bool is_compressible = chosen.compression->pays();
+    proposal.counts += chosen.counts;
+    proposal.usual_counts += measured->usual.counts;
+    proposal.stored_bytes += chosen.stored_bytes();
+    proposal.usual_stored_bytes += measured->usual.stored_bytes();
     measured->extension = extension;
-    if (!measured->is_compressible || chosen.cuts.canonical() != usual.canonical()) {
-      rule.name = class_name_of(chosen, measured->is_compressible);
-      rule.cuts = chosen.cuts;
-      if (!measured->is_compressible) rule.compression_level = 0;
+    if (!is_compressible || chosen.candidate.cuts.canonical() != usual.canonical()) {
+      rule.name = class_name_of(chosen.candidate, is_compressible);
+      rule.cuts = chosen.candidate.cuts;
+      if (!is_compressible) rule.compression_level = 0;
       measured->class_name = rule.name;
       const auto [known, is_new] = rules.try_emplace(rule.name, rule);
       if (!is_new) known->second.extensions.push_back(extension);
@@ -131,10 +133,14 @@ status propose_context(const content_sample& sample, const std::vector<std::stri
     proposal.extensions.push_back(*std::move(measured));
   }
   if (progress) progress({});
-  const auto others = count_on(sample, other_streams, usual);
+  const auto others = count_on(sample, other_streams, usual, new_chunks::compressed);
   if (!others) return others.error();
+  const tune_row other_row{
+      .candidate = facts.rows.front().candidate, .counts = others->total, .compression = others->compression};
   proposal.counts += others->total;
   proposal.usual_counts += others->total;
+  proposal.stored_bytes += other_row.stored_bytes();
+  proposal.usual_stored_bytes += other_row.stored_bytes();
   std::vector<context_rule> listed;
   for (auto& [name, rule] : rules) listed.push_back(std::move(rule));
   auto context = chunking_context::make(std::move(listed));

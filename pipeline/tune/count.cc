@@ -10,6 +10,8 @@
 #include <cutpoint/backends.h>
 #include <cutpoint/timing.h>
 
+#include "pipeline/tune/compressibility.h"
+
 namespace cutpoint {
 
 namespace {
@@ -51,7 +53,9 @@ std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t
 }  // namespace
 
 result<sample_counts> count_on(const content_sample& sample, const std::vector<sampled_range>& streams,
-                               const chunker& cuts) {
+                               const chunker& cuts, new_chunks treatment) {
+  std::optional<chunk_compressor> compressor;
+  if (treatment == new_chunks::compressed) compressor.emplace();
   auto hash = fingerprinter::make(counting_fingerprint);
   if (!hash) return hash.error();
   dedup_tally tally(counting_fingerprint);
@@ -70,7 +74,9 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
       if (!fingerprint) return fingerprint.error();
       const delivered_chunk fed{
           .stream = i, .offset = c.offset, .length = c.length, .fingerprint = *fingerprint, .bytes = content};
+      const std::uint64_t known_bytes = tally.total().unique_bytes;
       if (status counted = tally.take(fed); !counted.ok()) return counted;
+      if (compressor && tally.total().unique_bytes != known_bytes) compressor->add(content);
     }
     if (streams[i].is_cut_off && chunks.size() > 1) {
       ++short_count;
@@ -82,7 +88,8 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
   const std::uint64_t whole = std::max<std::uint64_t>(total.chunk_count - short_count, 1);
   return sample_counts{.total = total,
                        .mean_bytes = static_cast<double>(total.bytes - short_bytes) / static_cast<double>(whole),
-                       .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0};
+                       .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0,
+                       .compression = compressor ? std::optional(compressor->total()) : std::nullopt};
 }
 
 aligned_bytes timing_data(const content_sample& sample, const std::vector<sampled_range>& streams) {

@@ -20,11 +20,15 @@ struct sample_counts {
   dedup_counts total;
   double mean_bytes = 0;            ///< mean length of the chunks that the sample does not cut short
   double cut_bytes_per_second = 0;  ///< rate of a single pass over the sample
+  std::optional<measured_compression> compression = {};  ///< of the new chunks, if they were compressed
 };
 
-/// Cuts the ranges `streams` of the sample and counts their chunks. Errors: those of the fingerprint. Thread-safe.
+/// Whether the new chunks of a sample are compressed, which takes longer than all else.
+enum class new_chunks { counted, compressed };
+
+/// Cuts the ranges `streams` of the sample and counts their chunks. Errors: those of the fingerprint. Thread-safe. Throws std::bad_alloc.
 [[nodiscard]] result<sample_counts> count_on(const content_sample& sample, const std::vector<sampled_range>& streams,
-                                             const chunker& cuts);
+                                             const chunker& cuts, new_chunks treatment = new_chunks::counted);
 
 /// Returns the data on which speeds are measured: at most 32 MiB, in blocks of at most 1 MiB from all over the ranges.
 [[nodiscard]] aligned_bytes timing_data(const content_sample& sample, const std::vector<sampled_range>& streams);

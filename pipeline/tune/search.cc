@@ -59,6 +59,8 @@ class searcher {
     if (!failure_.ok()) return failure_;
     if (tasks_.empty()) return too_small();
     add_rows();
+    if (plan_.counts_compression) compress_rows();
+    if (!failure_.ok()) return failure_;
     const status timed = time_rows();
     report_progress({});
     return cancel_.is_requested() ? stopped_as_asked() : timed;
@@ -208,6 +210,19 @@ class searcher {
       if (best.size() < plan_.best_count) best.push_back(group[place]);
     }
     return best;
+  }
+
+  /// Compresses the new chunks of each row, on several threads.
+  void compress_rows() {
+    done_count_ = 0;
+    run_parallel(plan_.monte_carlo.threads, facts_.rows.size(), [this](std::size_t, std::size_t i) {
+      if (cancel_.is_requested()) return;
+      const auto counts = count_on(sample_, streams_, facts_.rows[i].candidate.cuts, new_chunks::compressed);
+      const std::lock_guard lock(mutex_);
+      if (counts) facts_.rows[i].compression = counts->compression;
+      if (!counts && failure_.ok()) failure_ = counts.error();
+      report_progress(fmt::format("compressing by {} of {} settings", ++done_count_, facts_.rows.size()));
+    });
   }
 
   /// Measures the speeds of the rows. Rows that are not reached before cancelling have no speed: their cutting speed

@@ -15,6 +15,7 @@
 namespace cutpoint {
 
 inline constexpr int highest_compression_level = 19;  ///< of zstd, in a store
+inline constexpr int usual_compression_level = 1;     ///< of a store that names none
 /// Compression pays, for a store, if it makes a content shorter by this part of its length: a 32nd.
 inline constexpr std::size_t paying_compression_divisor = 32;
 inline constexpr std::size_t longest_context = std::size_t{256} << 10;  ///< bytes of the canonical text of a context

@@ -53,7 +53,7 @@ struct store_settings {
   /// sha256 or blake3; an encrypted store has blake3, with a key. A store with another fingerprint is for experiments.
   fingerprint_kind fingerprint = fingerprint_kind::blake3;
   /// The level of zstd, 1 to 19, or 0 for no compression.
-  int compression_level = 1;
+  int compression_level = usual_compression_level;
   std::uint32_t container_bytes = 32 * MiB;  ///< 64 KiB to 128 MiB
   /// Whether the store accepts fingerprints whose collisions can be made on purpose, as the papers' experiments need.
   bool is_for_experiments = false;

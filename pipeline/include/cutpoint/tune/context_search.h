@@ -18,9 +18,10 @@ namespace cutpoint {
 ///
 /// For each extension with at least 1 MiB in the sample, these are counted and timed on its files alone: fixed lengths of 8 and
 /// 64 KiB; fixed lengths of 8 MiB, which leave most files whole, if the sample has all bytes of the inputs; and the recommended
-/// algorithm with each mean in `facts.rows`. The goal chooses among them. If none of them saves more than its chunks cost, the
-/// extension gets the fastest if zstd makes its files shorter by less than a 32nd, and the recommended chunker otherwise. Files that
-/// zstd shortens by less than that are not to be compressed.
+/// algorithm with each mean in `facts.rows`, of which `fixed` has its own length alone. The new chunks of each are compressed, and
+/// the goal chooses among the rules by what is left. If no rule's duplicates save more than its chunks cost, the extension gets the
+/// longest chunks if compression does not pay, and the recommended chunker otherwise. Files whose compression does not pay are not to
+/// be compressed.
 ///
 /// Runs on the calling thread; `progress` may be empty. Errors: those of the fingerprint; cancelled, without a proposal. Throws
 /// std::bad_alloc.

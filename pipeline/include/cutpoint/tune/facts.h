@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/context.h>
 #include <cutpoint/context_file.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/fingerprint.h>
@@ -33,6 +34,15 @@ struct measured_speed {
 enum class tune_goal { savings, balanced, speed };
 [[nodiscard]] std::string_view to_string(tune_goal goal);
 
+/// What zstd makes of chunks at a store's usual level, each by itself and on one thread.
+struct measured_compression {
+  double compressed_share = 1;  ///< compressed bytes for each byte, 0 to 1
+  double bytes_per_second = 0;
+
+  /// Returns whether it saves enough for a store to compress.
+  [[nodiscard]] bool pays() const { return compressed_share <= 1 - 1.0 / paying_compression_divisor; }
+};
+
 /// A candidate and its results.
 struct tune_row {
   tune_candidate candidate;
@@ -41,29 +51,24 @@ struct tune_row {
   std::optional<measured_speed> speed = {};  ///< nullopt if the search was cancelled before it was measured
   std::uint64_t tried_count = 1;             ///< settings of this name tried for this mean; a row has one of the best
   std::optional<dedup_counts> whole = {};    ///< counts of all inputs, if they were read again
+  std::optional<measured_compression> compression = {};  ///< of the sample's new chunks, if it counts
   bool is_on_front = false;  ///< whether no other row saves more at this speed, or is faster with these savings
 
   /// Returns the counts of all inputs if they are known, otherwise those of the sample.
   [[nodiscard]] const dedup_counts& best_counts() const { return whole ? *whole : counts; }
-  /// Returns the share of bytes that is saved if each chunk costs `chunk_cost` bytes of metadata. It is negative if
-  /// that is more than the duplicates save.
+  /// Returns the share of bytes that duplicates save, and compression if it counts and pays, where each chunk costs
+  /// `chunk_cost` bytes of metadata. It is negative if that is more than they save.
   [[nodiscard]] double net_savings(std::uint64_t chunk_cost) const;
-};
-
-/// What zstd makes of blocks of 64 KiB, on one thread.
-struct measured_compression {
-  double compressed_share = 1;  ///< compressed bytes for each byte, 0 to 1
-  double bytes_per_second = 0;
+  /// Returns the bytes of the new chunks, after compression if it counts and pays.
+  [[nodiscard]] double stored_bytes() const;
 };
 
 /// What was measured of the files of one extension.
 struct extension_facts {
-  std::string extension;             ///< in lower case, without a dot
-  std::string class_name;            ///< of its rule; empty if its files are cut and compressed as all others
-  dedup_counts usual_counts;         ///< by the recommended chunker
-  std::vector<tune_row> rows;        ///< that of the rule first
-  measured_compression compression;  ///< of all its files
-  bool is_compressible = true;       ///< whether that saves a 32nd or more
+  std::string extension;       ///< in lower case, without a dot
+  std::string class_name;      ///< of its rule; empty if its files are cut and compressed as all others
+  tune_row usual;              ///< by the recommended chunker
+  std::vector<tune_row> rows;  ///< that of the rule first; compression counts
 };
 
 /// A proposed context. Duplicates between files of different extensions do not count, by the rules or without them.
@@ -72,6 +77,8 @@ struct context_proposal {
   std::vector<extension_facts> extensions;  ///< those with enough bytes in the sample, in order of their names
   dedup_counts counts;                      ///< of the sample, by the rules
   dedup_counts usual_counts;                ///< of the sample, by the recommended chunker alone
+  double stored_bytes = 0;                  ///< of the new chunks by the rules, after compression
+  double usual_stored_bytes = 0;            ///< the same by the recommended chunker alone
 };
 
 /// The conditions and the results of tuning. The caller sets the members up to `sample_share` and `model`; `search`

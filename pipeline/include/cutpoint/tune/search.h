@@ -19,6 +19,7 @@ struct tune_search_space {
   std::vector<std::uint64_t> targets;   ///< wanted mean chunk sizes, in bytes
   std::uint64_t most_combinations = 0;  ///< how many sets of SeqCDC's values are tried for a mean, at most
   std::size_t best_count = 1;           ///< how many of the settings for one name and mean become rows
+  bool counts_compression = false;      ///< whether savings count what a store's compression saves of new chunks
   std::uint64_t rounds = 5;             ///< how often each speed is measured; the median counts
   monte_carlo_options monte_carlo;      ///< its `threads` are used for counting on the sample too
 };
