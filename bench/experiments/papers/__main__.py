@@ -9,7 +9,8 @@ from pathlib import Path
 from experiments import memory_limit
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
 from experiments.papers import (  # noqa: F401
-    ae, ae_claims, appdedupe, cluster_runs, coverage, definition_runs, definitions, fair_runs, p_dedupe, p_dedupe_claims, p_dedupe_store, pages, paper, prune, runs, seqcdc,
+    ae, ae_claims, appdedupe, cluster_runs, context_runs, contexts, coverage, definition_runs, definitions, fair_runs, p_dedupe, p_dedupe_claims,
+    p_dedupe_store, pages, paper, prune, runs, seqcdc,
     seqcdc_claims, seqcdc_fair, seqcdc_speed, store_runs, summary, tablet_runs, tablets,
 )  # fmt: skip
 from experiments.papers.cells import AE_SETS
@@ -18,7 +19,7 @@ from experiments.papers.tables import TABLES
 from experiments.results import Unreadable
 
 log = logger("papers")
-OWN_RUNS = ("p-dedupe-store.md", "prune-tablets.md", "appdedupe.md")  # pages that need no sweep
+OWN_RUNS = ("p-dedupe-store.md", "prune-contexts.md", "prune-tablets.md", "appdedupe.md")  # pages that need no sweep
 MOST = 40  # most missing rows that are named
 
 
@@ -38,11 +39,13 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
     parser.add_argument("--cluster", action="store_true", help=f"simulate AppDedupe's clusters first, and keep it in {cluster_runs.FILE}")
     parser.add_argument("--cluster-only", action="append", default=[], choices=cluster_runs.GROUPS, help="measure this of --cluster alone, and keep the rest")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, --tablets and --cluster, and of each definition, of which 0 measures no times (5)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, --contexts, --tablets and --cluster, and of each definition, of which 0 measures no times (5)")
+    parser.add_argument("--contexts", action="store_true", help=f"measure PRUNE's methods and contexts first, and keep it in {context_runs.FILE}")
     parser.add_argument("--tablets", action="store_true", help=f"measure PRUNE's tablets first, and keep it in {tablet_runs.FILE}")
     parser.add_argument("--only", action="append", default=[], choices=tablet_runs.GROUPS, help="measure these jobs of --tablets alone, and keep the others")
+    parser.add_argument("--missing", action="store_true", help="of the jobs of --contexts and --tablets, measure those that their files lack")
     parser.add_argument("--fair", action="store_true", help=f"search sizes with means near SeqCDC's 16 KB first, and keep them in {fair_runs.FILE}")
-    parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store, and for the traces of --cluster (/dev/shm)")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store and --contexts, and for the traces of --cluster (/dev/shm)")
     parser.add_argument("--disk", type=Path, metavar="DIR", default=ROOT / "build", help="folder on a disk for the tables of --tablets (build/)")
     parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of its data sets (CUTPOINT_DATA, else data/)")
     parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of the programs that measure (build/release)")
@@ -70,6 +73,10 @@ def measure(options: argparse.Namespace) -> None:
     if options.store:
         measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, log)
         (options.pages / store_runs.FILE).write_text(store_runs.text_of(measurements), encoding="utf-8")
+    if options.contexts:
+        known = stored_json(options.pages / context_runs.FILE) if options.missing else {}
+        for measurements in context_runs.measure(sets(options, context_runs.SETS), options.build, options.scratch, options.rounds, log, known):
+            (options.pages / context_runs.FILE).write_text(context_runs.text_of(measurements), encoding="utf-8")
     if options.fair:
         settings = fair_runs.measure(sets(options, fair_runs.SETS), options.build / "cli/cutpoint", log)
         (options.pages / fair_runs.FILE).write_text(fair_runs.text_of(settings), encoding="utf-8")
@@ -83,8 +90,9 @@ def measure(options: argparse.Namespace) -> None:
         (options.pages / cluster_runs.FILE).write_text(cluster_runs.text_of(measurements), encoding="utf-8")
     if options.tablets:
         known = stored_json(options.pages / tablet_runs.FILE)
-        measurements = tablet_runs.measure(options.build, options.disk, options.rounds, log, only=options.only, known=known)
-        (options.pages / tablet_runs.FILE).write_text(tablet_runs.text_of(measurements), encoding="utf-8")
+        selection = {"only": options.only, "known": known, "skips_known": options.missing}
+        for measurements in tablet_runs.measure(options.build, options.disk, options.rounds, log, **selection):
+            (options.pages / tablet_runs.FILE).write_text(tablet_runs.text_of(measurements), encoding="utf-8")
 
 
 def stored_json(file: Path) -> dict:
@@ -94,11 +102,12 @@ def stored_json(file: Path) -> dict:
 def main(words: list[str]) -> int:
     options = parse(words)
     files = sorted(file for file in options.pages.glob("*.md") if options.results or file.name in OWN_RUNS)
-    if options.rounds < (least := 1 if options.store or options.tablets or options.cluster else 0):
+    has_runs = options.store or options.contexts or options.tablets or options.cluster
+    if options.rounds < (least := 1 if has_runs else 0):
         log(f"--rounds is {options.rounds}, at least {least}")
         return WRONG_USAGE
-    kept_runs = [options.pages / each.FILE for each in (store_runs, tablet_runs, cluster_runs)]
-    if not options.results and not options.store and not options.tablets and not options.cluster and not any(file.is_file() for file in kept_runs):
+    kept_runs = [options.pages / each.FILE for each in (store_runs, context_runs, tablet_runs, cluster_runs)]
+    if not options.results and not has_runs and not any(file.is_file() for file in kept_runs):
         log("no results are given")
         return WRONG_USAGE
     if (options.results and not options.results.is_file()) or not files:
@@ -107,7 +116,7 @@ def main(words: list[str]) -> int:
     try:
         measure(options)
         ours = Ours(options.results) if options.results else None
-        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE, tablet_runs.FILE, fair_runs.FILE, cluster_runs.FILE)
+        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE, tablet_runs.FILE, fair_runs.FILE, cluster_runs.FILE, context_runs.FILE)
         low_entropy, stored, *others = (stored_json(options.pages / name) for name in files_of_runs)
         evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), *others)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}

@@ -140,6 +140,7 @@ class Evidence:
     tablets: dict = field(default_factory=dict)  # what tablet_runs.py measured, if anything
     fair: dict = field(default_factory=dict)  # settings that fair_runs.py came to, by data set
     clusters: dict = field(default_factory=dict)  # what cluster_runs.py measured, if anything
+    contexts: dict = field(default_factory=dict)  # what context_runs.py measured, if anything
 
     def noted(self, entry, words: str):
         """The entry; one that was not measured is noted as missing."""

@@ -10,12 +10,16 @@ def rate(bytes_per_second: float | None) -> str:
     return DASH if bytes_per_second is None else f"{bytes_per_second / 1e6:,.0f}"
 
 
-@lines("p-dedupe-store-where")
-def where(evidence: Evidence) -> list[str]:
-    measured = evidence.store.measurements
+def conditions(measured: dict) -> list[str]:
+    """The machine, the program and the data of a measurement."""
     sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in measured["checksums"].items())
     processor = f"- processor: {measured['processor']}, {measured['processors']} processors"
     return [processor, f"- cutpoint {measured['version']}", f"- medians of {measured['rounds']} runs, in turns", f"- data: {sets}"]
+
+
+@lines("p-dedupe-store-where")
+def where(evidence: Evidence) -> list[str]:
+    return conditions(evidence.store.measurements)
 
 
 @table(

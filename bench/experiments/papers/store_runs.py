@@ -9,7 +9,6 @@ import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -29,6 +28,7 @@ SEGMENTS = ("256K", "512K", "1M", "2M", "4M", "8M")
 TIMED_SEGMENTS = ("256K", "1M", "4M")
 SIZES = ("1K:4K:32K", SIZE, "4K:16K:128K", "8K:32K:256K")
 CONTAINER = "4M"
+SHA1 = ("--hash", "sha1", "--for-experiments")  # the papers' fingerprint, which a store must not trust
 STAGES = ("chunking", "fingerprinting", "indexing", "writing")
 # AE's figure 8 at 8 KB expected: the algorithm's name in canonical strings, and its sizes or other parameters.
 AE_SETS = ("linux", "packages")
@@ -114,12 +114,15 @@ class Programs:
     def run(self, *words) -> str:
         return subprocess.run([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
 
-    def new_store(self, job: Job) -> Path:
+    def make_store(self, *settings: object) -> Path:
+        """The only store, made anew."""
         store = self.scratch / "store"
         shutil.rmtree(store, ignore_errors=True)
-        settings = ["--hash", "sha1", "--for-experiments", "--compression", "none", "--container-size", CONTAINER, "--cuts", job.cuts]
         self.run(self.command, "init", "--store", store, "--encryption", "none", *settings)
         return store
+
+    def new_store(self, job: Job) -> Path:
+        return self.make_store(*SHA1, "--compression", "none", "--container-size", CONTAINER, "--cuts", job.cuts)
 
     def back_up(self, job: Job, files: list[Path]) -> dict:
         store = self.new_store(job)
@@ -135,10 +138,24 @@ class Programs:
         return json.loads(self.run(self.command, "stats", "--store", store, "--details", "--json"))
 
     def timed(self, *words) -> float:
-        """Seconds that a command takes."""
-        begin = time.monotonic()
-        self.run(self.command, *words)
-        return time.monotonic() - begin
+        """Seconds that a program takes, by a shell's clock: a pause of this one does not count."""
+        line = ["bash", "-c", 'TIMEFORMAT=%3R; time "$@"', "bash", *map(str, words)]
+        done = subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        *problems, seconds = done.stderr.splitlines()
+        if done.returncode != 0:
+            raise RuntimeError("\n".join([" ".join(map(str, words)), *problems]))
+        return float(seconds)
+
+    def conditions(self, sets: dict[str, tuple[str, list[Path]]], program: Path, rounds: int) -> dict:
+        """What is told of a measurement: the machine, the program and the data."""
+        info = json.loads(self.run(self.command, "info", "--json"))
+        return {
+            "processor": info["machine"]["processor_model"],
+            "processors": info["machine"]["processors"],
+            "version": f"{info['version']}, binary {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}",
+            "rounds": rounds,
+            "checksums": {name: checksum for name, (checksum, _) in sets.items()},
+        }
 
 
 def copies(scratch: Path, paths: list[Path]) -> list[Path]:
@@ -163,7 +180,7 @@ def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> d
     def restore(what: str, snapshot: str, version: Path) -> None:
         target = programs.scratch / "target"
         shutil.rmtree(target, ignore_errors=True)
-        note(f"restore {what}", programs.timed("restore", snapshot, "--store", programs.scratch / "store", "--target", target))
+        note(f"restore {what}", programs.timed(programs.command, "restore", snapshot, "--store", programs.scratch / "store", "--target", target))
         restored = next(path for path in target.rglob("*") if path.is_file())
         subprocess.run(["cmp", restored, version], check=True)
         shutil.rmtree(target)
@@ -176,10 +193,10 @@ def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> d
         restore("newest", snapshots[-1], files[-1])
         restore("oldest", snapshots[0], files[0])
         forgotten = snapshots[: len(snapshots) - KEPT]
-        note("forget", programs.timed("forget", *forgotten, "--store", store))
-        note("prune", programs.timed("prune", "--store", store, "--max-unused", "0"))
+        note("forget", programs.timed(programs.command, "forget", *forgotten, "--store", store))
+        note("prune", programs.timed(programs.command, "prune", "--store", store, "--max-unused", "0"))
         after = programs.details(store)
-        note("prune, nothing to free", programs.timed("prune", "--store", store))
+        note("prune, nothing to free", programs.timed(programs.command, "prune", "--store", store))
         restore("newest afterwards", snapshots[-1], files[-1])
         programs.run(programs.command, "check", "--store", store, "--read-data")
     layouts = {"before": before, "after": after}
@@ -221,13 +238,7 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
                             entry["chunk_bytes"] = programs.details(ran["store"])["chunks"]["raw_bytes"]
                         entry["runs"].append({key: ran[key] for key in ("seconds", "processor_seconds", "stage_seconds")})
             life[dataset] = lives(programs, dataset, files, rounds)
-    info = json.loads(programs.run(programs.command, "info", "--json"))
-    return {
-        "processor": info["machine"]["processor_model"],
-        "processors": info["machine"]["processors"],
-        "version": f"{info['version']}, binary {hashlib.sha256(programs.pipeline.read_bytes()).hexdigest()[:12]}",
-        "rounds": rounds,
-        "checksums": {name: checksum for name, (checksum, _) in sets.items()},
+    return programs.conditions(sets, programs.pipeline, rounds) | {
         "jobs": {name: medians(entry) for name, entry in entries.items()},
         "life": life,
     }

@@ -3,7 +3,7 @@
 Each first backup fills a table where memory is not bounded. What is measured then begins with that table on the disk alone: the same backup
 again, and one of new fingerprints. Times of slow ones are those of their first seconds.
 
-`only` measures some groups of jobs, and keeps what was measured of the others.
+`only` measures some groups of jobs, and keeps what was measured of the others. Results are kept after each job.
 """
 
 import hashlib
@@ -117,11 +117,17 @@ class Tables:
         return folder
 
     def fill(self, job: Job) -> dict:
-        """Fills a table by a first backup, unless the last job had the same, and returns what that took."""
-        key = (job.index, job.tablet_kib, job.filter_bits, job.fingerprints)
+        """Fills a table by a first backup, unless the last job had the same, and returns what that took.
+
+        Tablets do not depend on the filter, and without one a first backup looks each new fingerprint up in all tablets. So the usual
+        filter is there, and the job's is made of the full tablets.
+        """
+        key = (job.index, job.tablet_kib, job.fingerprints)
         if not self._filled or self._filled[0] != key:
-            (first,) = self._run(self._new_folder("table"), replace(job, most_open=0), None, "--rounds", 1)
+            (first,) = self._run(self._new_folder("table"), replace(job, most_open=0, filter_bits=USUAL_BITS), None, "--rounds", 1)
             self._filled = (key, first)
+        if job.filter_bits != USUAL_BITS:
+            self._run(self.scratch / "table", job, None, "--rounds", 0)
         return self._filled[1]
 
     def _copy(self, table: Path, job: Job) -> Path:
@@ -178,13 +184,18 @@ GROUPS: dict[str, Callable[[float], Iterable[Job]]] = {
 
 
 def measure(
-    build: Path, scratch: Path, rounds: int, log: Callable[[str], None], fingerprints: int = FINGERPRINTS, only: Iterable[str] = (), known: dict | None = None
-) -> dict:  # fmt: skip
-    """Everything, or the groups of jobs `only`, beside what is `known`. Raises memory_limit.Unlimited, RuntimeError if a program fails."""
+    build: Path, scratch: Path, rounds: int, log: Callable[[str], None], fingerprints: int = FINGERPRINTS,
+    only: Iterable[str] = (), known: dict | None = None, skips_known: bool = False,
+) -> Iterator[dict]:  # fmt: skip
+    """Measures all jobs, or the groups `only`, or those of them that are not in `known`. Yields all measurements after each job.
+
+    What is `known` of other jobs is kept. Raises memory_limit.Unlimited, RuntimeError if a program fails.
+    """
     program = build / "bench/cutpoint_tablets"
-    known = known if only and known else {}
+    known = known if known and (only or skips_known) else {}
     entries: dict[str, list[dict]] = dict(known.get("jobs", {}))
     killed = set(known.get("killed", ()))
+    info = json.loads(subprocess.run([build / "cli/cutpoint", "info", "--json"], capture_output=True, text=True, check=True).stdout)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         tables = Tables(program, Path(folder))
         log("filling the one table")
@@ -194,6 +205,8 @@ def measure(
         file_bytes_each = single["file_bytes"] / fingerprints
         jobs = dict.fromkeys(job for name, jobs_of in GROUPS.items() if not only or name in only for job in jobs_of(file_bytes_each))
         for job in jobs:
+            if skips_known and (job.name in entries or job.name in killed):
+                continue
             scaled = job if fingerprints == FINGERPRINTS else replace(job, fingerprints=max(1000, job.fingerprints * fingerprints // FINGERPRINTS))
             log(f"measuring {job.name}")
             entries.pop(job.name, None)
@@ -203,15 +216,14 @@ def measure(
             except Killed as why:
                 log(str(why))
                 killed.add(job.name)
-    info = json.loads(subprocess.run([build / "cli/cutpoint", "info", "--json"], capture_output=True, text=True, check=True).stdout)
-    return {
-        "processor": info["machine"]["processor_model"],
-        "version": f"{info['version']}, binary {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}",
-        "rounds": rounds,
-        "fingerprints": fingerprints,
-        "limits": limits,
-        "single": single,
-        "small_limit": SMALL_LIMIT,
-        "killed": sorted(killed),
-        "jobs": entries,
-    }
+            yield {
+                "processor": info["machine"]["processor_model"],
+                "version": f"{info['version']}, binary {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}",
+                "rounds": rounds,
+                "fingerprints": fingerprints,
+                "limits": limits,
+                "single": single,
+                "small_limit": SMALL_LIMIT,
+                "killed": sorted(killed),
+                "jobs": entries,
+            }

@@ -76,11 +76,28 @@ class Runs(unittest.TestCase):
         except memory_limit.Unlimited as why:
             self.skipTest(str(why))
         known = {"single": {"file_bytes": 4 << 30}, "killed": ["another"], "jobs": {"one": [1]}}
-        measured = tablet_runs.measure(BUILD, self.folder, 1, lambda _: None, fingerprints=COUNT, only=["open"], known=known)
+        settings = {"fingerprints": COUNT, "only": ["open"]}
+        *others, measured = tablet_runs.measure(BUILD, self.folder, 1, lambda _: None, known=known, **settings)
+        self.assertEqual(len(others), len(list(tablet_runs.by_open_tablets())) - 1, "results after each job")
         self.assertEqual(set(measured["jobs"]), {"one", *(job.name for job in tablet_runs.by_open_tablets())})
         self.assertEqual((measured["killed"], measured["single"]), (["another"], known["single"]))
         bounded = measured["jobs"][Job("lru", most_open=1).name][0]
         self.assertEqual((bounded["tablets"], bounded["openings"]), (1, 1))
+        lost = Job("lru", most_open=4).name
+        del measured["jobs"][lost]
+        jobs = []
+        (again,) = tablet_runs.measure(BUILD, self.folder, 1, jobs.append, known=measured, skips_known=True, **settings)
+        self.assertEqual(jobs, ["filling the one table", f"measuring {lost}"])
+        self.assertIn(lost, again["jobs"])
+
+    def test_a_table_is_filled_once_for_all_filters(self):
+        self.tables.fill(Job("lru", tablet_kib=32, fingerprints=COUNT))
+        tablets = {tablet.name: tablet.stat().st_ino for tablet in (self.folder / "table").glob("tablet-*")}
+        self.assertGreater(len(tablets), 5)
+        for bits, filtered in ((0, 0), (16, COUNT)):
+            (entry,) = self.tables.measure(Job("lru", "new", tablet_kib=32, filter_bits=bits, fingerprints=COUNT), None)
+            self.assertAlmostEqual(entry["filtered"], filtered, delta=COUNT // 50)
+        self.assertEqual({name: (self.folder / "table" / name).stat().st_ino for name in tablets}, tablets)
 
     def test_a_failure_names_the_job(self):
         (self.folder / "table").mkdir()

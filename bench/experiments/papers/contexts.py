@@ -1,0 +1,156 @@
+"""The tables of docs/papers/prune-contexts.md, from what context_runs.py measured, and PRUNE's claims about its methods."""
+
+from functools import partial
+
+from experiments.papers.claim import add_claim, at_least, at_most, each, points
+from experiments.papers.context_runs import BITS, KINDS, METHODS, PAPERS_BITS, RULED, TREES, RULE_SETS, Job, with_rules, with_bits
+from experiments.papers.context_search import RULES
+from experiments.papers.evidence import Evidence, less, ratio
+from experiments.papers.p_dedupe_store import conditions
+from experiments.papers.tables import Rows, kib, lines, percent, plain, table, times
+
+CHUNKINGS = tuple(method for method in METHODS if method != "TAR")
+TITLES = {"linux": "Linux", "media": "multimedia", "mixed": "mixed"}
+USUAL_RULE = list(RULES)[-1]
+LEAST_SHARE = 0.01  # of a tree, for a class to be shown
+
+
+def tree_of(evidence: Evidence, name: str) -> dict | None:
+    return evidence.contexts.get("trees", {}).get(name)
+
+
+def speed(evidence: Evidence, job: Job) -> float | None:
+    """Bytes a second."""
+    tree = tree_of(evidence, job.tree)
+    return tree["bytes"] / tree["jobs"][job.name]["seconds"] if tree else None
+
+
+def saved(evidence: Evidence, job: Job) -> float | None:
+    """The share of the tree's bytes that the backup does not take; below 0 if it is longer."""
+    tree = tree_of(evidence, job.tree)
+    return 1 - tree["jobs"][job.name]["stored_bytes"] / tree["bytes"] if tree else None
+
+
+def megabytes(number: float | None, digits: int = 0) -> str:
+    return plain(number and number / 1e6, digits)
+
+
+@lines("prune-contexts-where")
+def where(evidence: Evidence) -> list[str]:
+    return conditions(evidence.contexts) if evidence.contexts else ["- not measured"]
+
+
+@table("prune-table-5", "tree", "versions of", "files", "MB", "mean KiB", "median KiB", "least bytes", "most MB", "most of its bytes, %", words=2)
+def table_5(evidence: Evidence) -> Rows:
+    for name, sets in TREES.items():
+        if tree := tree_of(evidence, name):
+            common = ", ".join(f"{extension or 'none'} {percent(count / tree['bytes'], 0)}" for extension, count in list(tree["extensions"].items())[:5])
+            versions = ", ".join(f"{set_} {count}" for set_, count in sets.items())
+            sizes = [kib(tree["bytes"] / tree["files"]), kib(tree["median"]), plain(tree["least"], 0), megabytes(tree["most"], 1)]
+            yield [name, versions, plain(tree["files"], 0), megabytes(tree["bytes"]), *sizes, common]
+
+
+@table("prune-figure-14", "bits", "paper MB/s", *(f"{kind}: {what}" for kind in KINDS for what in ("MB/s", "saved %")))
+def figure_14(evidence: Evidence) -> Rows:
+    printed = evidence.papers["prune"].statements["figure-14"]["speed"]
+    for bits in BITS:
+        jobs = [with_bits(kind, bits) for kind in KINDS]
+        yield [str(bits), plain(printed.get(str(bits)), 0), *(cell for job in jobs for cell in (megabytes(speed(evidence, job)), percent(saved(evidence, job))))]
+
+
+def all_methods() -> list[tuple[str, bool]]:
+    return [(method, is_compressed) for is_compressed in (False, True) for method in METHODS]
+
+
+@table("prune-figure-17-speed", "method", *(f"{TITLES[kind]}, {what}" for kind in KINDS for what in ("paper MB/s", "ours MB/s")))
+def figure_17_speed(evidence: Evidence) -> Rows:
+    for method, is_compressed in all_methods():
+        name, cells = method + ("-zip" if is_compressed else ""), []
+        for kind in KINDS:
+            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"]["speed"].get(name)
+            cells += [plain(printed, 1), megabytes(speed(evidence, Job(kind, method, is_compressed)))]
+        yield [name, *cells]
+
+
+@table("prune-figure-17-bytes", "method", *(f"{TITLES[kind]}, {what}" for kind in KINDS for what in ("paper: saved %", "ours: saved %")))
+def figure_17_bytes(evidence: Evidence) -> Rows:
+    for method, is_compressed in all_methods():
+        name, cells = method + ("-zip" if is_compressed else ""), []
+        for kind in KINDS:
+            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"]["saved"].get(name)
+            cells += [plain(printed, 1), percent(saved(evidence, Job(kind, method, is_compressed)), 1)]
+        yield [name, *cells]
+
+
+@table("prune-contexts-rules", "tree", "rules", "seconds", "stored bytes", "of the usual chunker's, %", "seconds to get the rules", words=2)
+def rule_sets(evidence: Evidence) -> Rows:
+    for name in RULED:
+        if tree := tree_of(evidence, name):
+            usual = tree["jobs"][with_rules(name, RULE_SETS[0]).name]
+            costs = {f"tuned for {goal}": seconds for goal, seconds in tree["tune_seconds"].items()} | {"searched": tree["search"]["seconds"]}
+            for rules in RULE_SETS:
+                entry = tree["jobs"][with_rules(name, rules).name]
+                share = percent(entry["stored_bytes"] / usual["stored_bytes"], 1)
+                cost = plain(costs[rules], 1) if rules in costs else ""
+                yield [name, rules, plain(entry["seconds"], 2), plain(entry["stored_bytes"], 0), share, cost]
+
+
+@table("prune-contexts-classes", "tree", "extension", "MB", "best rule", "compressed", "stored MB", f"by {USUAL_RULE}", "by fixed-8k", words=2)
+def classes(evidence: Evidence) -> Rows:
+    for name in RULED:
+        tree = tree_of(evidence, name) or {"bytes": 0, "search": {"classes": {}}}
+        by_bytes = sorted(tree["search"]["classes"].items(), key=lambda each: -each[1]["bytes"])
+        for extension, entry in by_bytes:
+            if entry["bytes"] >= LEAST_SHARE * tree["bytes"]:
+                stored = [megabytes(entry["stored"][rule], 2) for rule in (entry["rule"], USUAL_RULE, "fixed-8k")]
+                yield [name, extension, megabytes(entry["bytes"], 1), entry["rule"], "yes" if entry["is_compressed"] else "no", *stored]
+
+
+claim = partial(add_claim, "PRUNE", page="prune-contexts.md")
+
+
+def over(evidence: Evidence, one: Job, other: Job) -> float | None:
+    return ratio(speed(evidence, one), speed(evidence, other))
+
+
+def more(evidence: Evidence, one: Job, other: Job) -> float | None:
+    """How much more of the tree the first saves."""
+    return less(saved(evidence, one), saved(evidence, other))
+
+
+claim("figure 14", "the whole backup is faster with 13 bits than with 11 (rule: 1.05)", "77 over 51 MB/s: 1.51×", at_least(1.05, times))(
+    lambda evidence: [(kind, over(evidence, with_bits(kind, PAPERS_BITS), with_bits(kind, 11))) for kind in KINDS]
+)
+claim("figure 17a", "on Linux fixed lengths are the fastest of all eight methods (over each other one; rule: 1)", "1.06× and more", at_least(1, times))(
+    lambda evidence: [(method, over(evidence, Job("linux", "F"), Job("linux", method, zipped))) for method, zipped in all_methods() if (method, zipped) != ("F", False)]
+)
+claim("figure 17a", "on Linux the methods without compression differ little in speed (over F's; rule: 0.8 to 1.25)", "0.93 to 0.94×", each(lambda v: 0.8 <= v <= 1.25, times))(
+    lambda evidence: [(method, over(evidence, Job("linux", method), Job("linux", "F"))) for method in METHODS if method != "F"]
+)
+claim("figure 17a to c", "compression takes half of the speed and more (with over without; rule: 0.6)", "0.22 to 0.51×", at_most(0.6, times))(
+    lambda evidence: [(f"{kind} {method}", over(evidence, Job(kind, method, True), Job(kind, method))) for kind in KINDS for method in CHUNKINGS]
+)
+claim("figure 17b, c", "on multimedia and mixed data tar is the fastest (over F; rule: 1)", "1.27× and 1.22×", at_least(1, times))(
+    lambda evidence: [(kind, over(evidence, Job(kind, "TAR"), Job(kind, "F"))) for kind in ("media", "mixed")]
+)
+claim("figure 17b", "on multimedia fixed lengths are faster than variable ones (rule: 1.1)", "1.43×", at_least(1.1, times))(
+    lambda evidence: [("media", over(evidence, Job("media", "F"), Job("media", "V")))]
+)
+claim("figure 17b, c", "context-aware chunking is as fast as fixed lengths on multimedia and mixed data (rule: 0.9)", "0.99×", at_least(0.9, times))(
+    lambda evidence: [(kind, over(evidence, Job(kind, "CA"), Job(kind, "F"))) for kind in ("media", "mixed")]
+)
+claim("figure 17d, f", "variable lengths save more than fixed ones on Linux and mixed data, points (rule: 1)", "8 and 1.6", at_least(0.01, points(1)))(
+    lambda evidence: [(kind, more(evidence, Job(kind, "V"), Job(kind, "F"))) for kind in ("linux", "mixed")]
+)
+claim("figure 17d, f", "context-aware chunking saves what variable lengths do (rule: at most 0.5 points less)", "0 and 0.1", at_most(0.005, points(2)))(
+    lambda evidence: [(kind, more(evidence, Job(kind, "V"), Job(kind, "CA"))) for kind in ("linux", "mixed")]
+)
+claim("figure 17d", "a tar of Linux is longer than its files (rule: longer)", "5.8 %", at_most(0, points(1)))(
+    lambda evidence: [("linux", saved(evidence, Job("linux", "TAR")))]
+)
+claim("figure 17e", "on multimedia no method saves anything, compressed or not (rule: 2 %)", "“almost identical”", at_most(0.02, points(2)))(
+    lambda evidence: [(f"{method}{'-zip' if zipped else ''}", saved(evidence, Job("media", method, zipped))) for method, zipped in all_methods()]
+)
+claim("section 5.7.3", "context-aware chunking saves more than fixed lengths where it is as fast, points on mixed data (rule: 1)", "1.5", at_least(0.01, points(1)))(
+    lambda evidence: [("mixed", more(evidence, Job("mixed", "CA"), Job("mixed", "F")))]
+)
