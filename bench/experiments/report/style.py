@@ -25,6 +25,10 @@ FAMILIES = {
     ),
     "sequences": ("monotone sequences", {"seqcdc-inc": ("#99266f", "#f092cf"), "seqcdc-dec": ("#cf74b0", "#c8569f")}),
     "minima": ("smallest values", {"mincdchash4": ("#4a3a2a", "#c9b29a"), "mincdc4": ("#8a7257", "#8f7a66")}),
+    "secret": (
+        "decided by AES",
+        {"toeplitz-aes": ("#b5124a", "#ff7aa2"), "rabin-aes": ("#e0577f", "#d94f7d"), "toeplitz128-aes": ("#7a0c33", "#ffb3c8")},
+    ),
     "fixed": ("no content", {"fixed": ("#6b7280", "#9aa4b0")}),
 }
 ALGORITHMS = {name: family for family, (_, members) in FAMILIES.items() for name in members}
