@@ -22,7 +22,21 @@ namespace {
 
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-status check_reach(const chunker& cuts) {
+/// Whether cuts depend on a secret key, which their canonical string does not have.
+bool takes_secret_key(const chunker& cuts) {
+  return std::visit(
+      [](const auto& parameters) {
+        if constexpr (requires { parameters.key; }) {
+          return std::is_same_v<std::decay_t<decltype(parameters.key)>, secret_key>;
+        } else {
+          return false;
+        }
+      },
+      cuts.parameters());
+}
+
+status check_cuts(const chunker& cuts) {
+  if (takes_secret_key(cuts)) return refused(cuts.canonical() + ": a store cannot keep the secret key of these cuts");
   if (cuts.reach() <= largest_raw_bytes) return {};
   return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts.canonical(),
                              largest_raw_bytes / MiB));
@@ -50,21 +64,21 @@ std::string new_session_id() {
 result<chunker> chunker_of(const store_config& config, const fingerprint_key& key) {
   const auto cuts = parse_canonical(config.cuts);
   if (!cuts) return cuts;
-  if (status bounded = check_reach(*cuts); !bounded.ok()) return bounded;
+  if (status checked = check_cuts(*cuts); !checked.ok()) return checked;
   return config.encryption == seal_kind::checksum ? cuts : with_key(*cuts, key);
 }
 
 result<chunking_context> context_of(const store_config& config, const fingerprint_key& key) {
   std::vector<context_rule> rules(config.context.rules().begin(), config.context.rules().end());
   for (context_rule& rule : rules) {
+    if (status checked = check_cuts(rule.cuts); !checked.ok())
+      return refused("class " + rule.name + ": " + checked.message());
     const bool needs_key = config.encryption != seal_kind::checksum && !rule.cuts.fixed_chunk_bytes();
     if (needs_key) {
       auto keyed = with_key(rule.cuts, key);
       if (!keyed) return refused("class " + rule.name + ": " + keyed.error().message());
       rule.cuts = *std::move(keyed);
     }
-    if (status bounded = check_reach(rule.cuts); !bounded.ok())
-      return refused("class " + rule.name + ": " + bounded.message());
   }
   return chunking_context::make(std::move(rules));
 }

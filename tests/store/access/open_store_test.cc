@@ -115,6 +115,9 @@ TEST(make_store, refuses_what_a_store_does_not_take) {
   const std::string keyed = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)";
   EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, password), HasSubstr("needs an algorithm with a key"));
   EXPECT_THAT(refusal({.cuts = keyed}, password), HasSubstr("needs the fingerprint blake3"));
+  for (const auto& secret : {std::optional<key_secret>(), std::optional(password)}) {
+    EXPECT_THAT(refusal({.cuts = "toeplitz128-aes()"}, secret), HasSubstr("cannot keep the secret key of these cuts"));
+  }
   EXPECT_THAT(refusal({.cuts = "gear(max_bytes=0)"}, {}), HasSubstr("a maximum of at most 64 MiB"));
   EXPECT_THAT(refusal({.cuts = keyed}, {}), HasSubstr("a store is there already"));
 }
