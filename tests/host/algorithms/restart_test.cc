@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(full, algorithm_restart, testing::ValuesIn(algorithm_ca
 
 class catalog_restart : public testing::TestWithParam<std::string> {
  protected:
-  catalog_restart() : random_(5), chunker_(chunker_of(GetParam())) {}
+  catalog_restart() : random_(5), chunker_(affordable_chunker(GetParam())) {}
 
   std::vector<std::uint8_t> stream(content what) { return make_stream(what, 2 * chunker_.reach() + 1001, random_); }
 

@@ -21,7 +21,7 @@ void expect_cuts(source& source, const chunker& chunker, byte_span stream, const
 class every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(every_name, cuts_a_stream_as_a_whole) {
-  const chunker chunker = chunker_of(GetParam());
+  const chunker chunker = affordable_chunker(GetParam());
   seeded_choices random(7001);
   const auto stream = make_stream(content::mixed, chunker.reach() + chunker.reach() / 4 + 400'001, random);
   const auto expected = chunker.find_cuts(stream);

@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(many_edits, rechunk_of_every_algorithm, testing::Values
 class rechunk_of_every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(rechunk_of_every_name, cuts_a_few_mebibytes) {
-  const chunker chunker = chunker_of(GetParam());
+  const chunker chunker = affordable_chunker(GetParam());
   seeded_choices random(7601);
   const auto stream = make_stream(content::mixed, 2 * MiB + chunker.reach() / 2 + 777, random);
   const auto chunks = chunker.find_cuts(stream);

@@ -49,7 +49,7 @@ std::size_t ring_count() {
 class engine_of_every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(engine_of_every_name, is_cut_on_three_threads_as_sequentially) {
-  const chunker cuts = chunker_of(GetParam());
+  const chunker cuts = affordable_chunker(GetParam());
   const std::uint64_t size = std::max<std::uint64_t>(3 * MiB, 2 * cuts.reach()) + 4321;
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(size, 8001), {}, mixed(40'000, 8002), mixed(1, 8003)};
   engine threads = with_threads(3);
