@@ -13,19 +13,12 @@ namespace cutpoint::python {
 
 namespace {
 
-/// Whether an algorithm or a canonical string has a secret key, which is given as the parameter "key".
-bool takes_secret_key(const std::string& cuts) {
-  const auto entry = find_entry(cuts.substr(0, cuts.find('(')));
-  return entry && std::ranges::any_of((*entry)->parameters, [](const listed_parameter& parameter) {
-           return parameter.info.kind == value_kind::secret;
-         });
-}
-
-/// Removes the secret key from the parameters.
+/// Removes the secret key of an algorithm or a canonical string from the parameters, where it is "key".
 std::optional<secret_key> take_key(const std::string& cuts,
                                    std::vector<std::pair<std::string, std::string>>& parameters) {
   const auto key = std::ranges::find(parameters, "key", [](const auto& each) { return each.first; });
-  if (key == parameters.end() || !takes_secret_key(cuts)) return std::nullopt;
+  const auto entry = find_entry(cuts.substr(0, cuts.find('(')));
+  if (key == parameters.end() || !entry || !takes_secret_key((*entry)->defaults)) return std::nullopt;
   std::array<std::uint8_t, secret_key::byte_count> bytes;
   if (!read_hex(key->second, bytes)) raise(PyExc_ValueError, cuts + ": key must be 32 bytes");
   parameters.erase(key);

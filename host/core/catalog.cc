@@ -272,6 +272,10 @@ result<named_chunker> make_chunker(std::string_view name, std::span<const parame
   return the_registry().make(name, settings, key);
 }
 
+bool takes_secret_key(const chunker& cuts) {
+  return std::visit([]<class Parameters>(const Parameters&) { return with_secret_key<Parameters>; }, cuts.parameters());
+}
+
 result<chunker> parse_canonical(std::string_view text, const std::optional<secret_key>& key) {
   const std::size_t open = text.find('(');
   if (open == std::string_view::npos || text.back() != ')') return not_canonical(text);

@@ -22,19 +22,6 @@ namespace {
 
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-/// Whether cuts depend on a secret key, which their canonical string does not have.
-bool takes_secret_key(const chunker& cuts) {
-  return std::visit(
-      [](const auto& parameters) {
-        if constexpr (requires { parameters.key; }) {
-          return std::is_same_v<std::decay_t<decltype(parameters.key)>, secret_key>;
-        } else {
-          return false;
-        }
-      },
-      cuts.parameters());
-}
-
 status check_cuts(const chunker& cuts) {
   if (takes_secret_key(cuts)) return refused(cuts.canonical() + ": a store cannot keep the secret key of these cuts");
   if (cuts.reach() <= largest_raw_bytes) return {};

@@ -81,4 +81,7 @@ struct named_chunker {
 /// that is not `key`.
 [[nodiscard]] result<chunker> parse_canonical(std::string_view text, const std::optional<secret_key>& key = {});
 
+/// Returns whether the cuts depend on a secret key, of which the canonical string has the fingerprint alone.
+[[nodiscard]] bool takes_secret_key(const chunker& cuts);
+
 }  // namespace cutpoint
