@@ -6,8 +6,8 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
-#include "cluster_cli/open_trace.h"
 #include "cluster_cli/subcommands.h"
+#include "cluster_cli/trace_files.h"
 
 namespace cutpoint::cli {
 
@@ -19,7 +19,7 @@ class evolve_command final : public subcommand {
   exit_code run() override;
 
  private:
-  /// The options that say how versions differ, each if it is options.
+  /// What options say of how versions differ; the rest is as measured.
   struct user_changes {
     std::optional<double> changed_share;
     std::optional<double> change_chunks;
@@ -93,7 +93,6 @@ exit_code evolve_command::run() {
   if (const status applied = apply(*options, *classes); !applied.ok()) return say.refuse(applied);
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
-  if (out->is_terminal()) return say.refuse(usage_error("a chunk trace is not written to a terminal: give -o FILE"));
   if (out->is_same_file(trace_)) {
     return say.refuse(usage_error(fmt::format("{}: is the trace, and would be written over", trace_)));
   }
@@ -101,17 +100,10 @@ exit_code evolve_command::run() {
     say.note(fmt::format("{}: {} chunks, of which {:.4f} % change, {:.2f} together", each.application,
                          each.first_version.size(), 100 * each.changes.changed_share, each.changes.change_chunks));
   }
-  cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out->write(bytes); });
-  status outcome = out->begin();
-  if (outcome.ok()) {
-    outcome = cluster::write_versions(writer, *classes,
-                                      {.version_count = *versions, .seed = *seed, .cancel = &interruption()});
-  }
-  if (outcome.ok()) outcome = writer.finish();
-  if (outcome.ok()) outcome = out->finish();
-  if (outcome.ok()) return exit_code::done;
-  say.error(outcome.message());
-  return outcome.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
+  return write_trace(*out, say, [&](cluster::chunk_trace_writer& writer) {
+    return cluster::write_versions(writer, *classes,
+                                   {.version_count = *versions, .seed = *seed, .cancel = &interruption()});
+  });
 }
 
 std::unique_ptr<subcommand> make_evolve_command() { return std::make_unique<evolve_command>(); }

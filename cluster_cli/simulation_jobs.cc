@@ -12,7 +12,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/units.h"
-#include "cluster_cli/open_trace.h"
+#include "cluster_cli/trace_files.h"
 
 namespace cutpoint::cli {
 

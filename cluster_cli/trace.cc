@@ -88,21 +88,17 @@ exit_code trace_command::run() {
   }
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
-  if (out->is_terminal()) return say.refuse(usage_error("a chunk trace is not written to a terminal: give -o FILE"));
   for (const std::string& each : listings_) {
     if (each == "-" || !out->is_same_file(each)) continue;
     return say.refuse(usage_error(fmt::format("{}: is a listing, and the trace would be written over it", each)));
   }
-  status outcome = out->begin();
-  cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out->write(bytes); });
-  for (listing_reader& each : listings) {
-    if (outcome.ok()) outcome = write_listing(each, context->rules, static_cast<std::uint32_t>(*client), writer);
-  }
-  if (outcome.ok()) outcome = writer.finish();
-  if (outcome.ok()) outcome = out->finish();
-  if (outcome.ok()) return exit_code::done;
-  say.error(outcome.message());
-  return outcome.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
+  return write_trace(*out, say, [&](cluster::chunk_trace_writer& writer) {
+    status outcome;
+    for (listing_reader& each : listings) {
+      if (outcome.ok()) outcome = write_listing(each, context->rules, static_cast<std::uint32_t>(*client), writer);
+    }
+    return outcome;
+  });
 }
 
 std::string trace_command::class_of(const std::string& path, const chunking_context& context) const {

@@ -238,10 +238,6 @@ std::vector<std::uint64_t> rabin_tables(const Parameters& filled, const masked_t
   return words;
 }
 
-}  // namespace
-
-namespace {
-
 template <phte_hash Hash>
 sizes_specification make_sizes(const phte_parameters<Hash>& filled) {
   const normalized_rule rule = rule_of(filled);
