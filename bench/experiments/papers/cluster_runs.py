@@ -4,7 +4,6 @@ Files of a data set are of one class, which is named like the set. Each policy g
 What is counted depends on the data alone; the speeds of figure 7 and what figure 8 takes are of the machine.
 """
 
-import hashlib
 import json
 import os
 import statistics
@@ -15,6 +14,7 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
+from experiments.papers.conditions import checksums, conditions
 from experiments.papers.json_lines import lines_of
 
 FILE = "appdedupe.json"  # beside the pages
@@ -297,10 +297,10 @@ GROUPS = ("counted", "efficiencies", "balance", "evolved_balance", "largest_bala
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, log: Callable[[str], None], only: Iterable[str] = (), known: dict | None = None) -> dict:
     """All groups, or those in `only` beside what is `known`. Raises RuntimeError if a program fails."""
     chosen = tuple(only) or GROUPS
-    results = dict(known or {})
+    told = conditions(build / "cli/cutpoint", build / "cluster_cli/cutpoint-cluster", rounds) | checksums(sets)
+    results = dict(known or {}) | told
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         work = Workplace(build, Path(folder), sets, log)
-        info = json.loads(work._run(work.command, "info", "--json"))
         if "efficiencies" in chosen:
             results["efficiencies"] = efficiencies(work, rounds)
         if "counted" in chosen:
@@ -313,9 +313,4 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
             results["evolved_balance"] = evolved_balance(work)
         if "largest_balance" in chosen:
             results["largest_balance"] = largest_balance(work)
-    return {
-        "processor": info["machine"]["processor_model"],
-        "version": f"{info['version']}, binary {hashlib.sha256(work.cluster.read_bytes()).hexdigest()[:12]}",
-        "rounds": rounds,
-        "checksums": {name: checksum for name, (checksum, _) in sets.items()},
-    } | results
+    return results

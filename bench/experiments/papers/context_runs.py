@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments.papers import context_search
+from experiments.papers.conditions import checksums, conditions
 from experiments.papers.json_lines import lines_of
 from experiments.papers.store_runs import SHA1, Programs
 
@@ -178,10 +179,11 @@ def measure(
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         programs = Programs(build, Path(folder))
+        told = conditions(programs.command, programs.command, rounds) | checksums(sets)
         for name in TREES:
             jobs = trees.get(name, {}).get("jobs", {})
             if missing := [group for group in groups(name) if any(job.name not in jobs for job in group)]:
                 log(f"measuring {name}")
                 measured = measure_tree(programs, unpacked(name, sets, programs.scratch), missing, rounds)
                 trees[name] = trees.get(name, {}) | measured | {"jobs": jobs | measured["jobs"]}
-            yield programs.conditions(sets, programs.command, rounds) | {"trees": trees}
+            yield told | {"trees": trees}

@@ -3,7 +3,6 @@
 Data and stores are in memory, as on the paper's RAM disk. Each run backs up all versions of a data set into a fresh store, a snapshot for each.
 """
 
-import hashlib
 import json
 import shutil
 import statistics
@@ -14,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+from experiments.papers.conditions import checksums, conditions
 from experiments.papers.json_lines import lines_of
 from experiments.sizes import bytes_of
 
@@ -146,17 +146,6 @@ class Programs:
             raise RuntimeError("\n".join([" ".join(map(str, words)), *problems]))
         return float(seconds)
 
-    def conditions(self, sets: dict[str, tuple[str, list[Path]]], program: Path, rounds: int) -> dict:
-        """What is told of a measurement: the machine, the program and the data."""
-        info = json.loads(self.run(self.command, "info", "--json"))
-        return {
-            "processor": info["machine"]["processor_model"],
-            "processors": info["machine"]["processors"],
-            "version": f"{info['version']}, binary {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}",
-            "rounds": rounds,
-            "checksums": {name: checksum for name, (checksum, _) in sets.items()},
-        }
-
 
 def copies(scratch: Path, paths: list[Path]) -> list[Path]:
     """The versions in memory, without holes, which the paper's stages do not know."""
@@ -238,7 +227,7 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
                             entry["chunk_bytes"] = programs.details(ran["store"])["chunks"]["raw_bytes"]
                         entry["runs"].append({key: ran[key] for key in ("seconds", "processor_seconds", "stage_seconds")})
             life[dataset] = lives(programs, dataset, files, rounds)
-    return programs.conditions(sets, programs.pipeline, rounds) | {
+    return conditions(programs.command, programs.pipeline, rounds) | checksums(sets) | {
         "jobs": {name: medians(entry) for name, entry in entries.items()},
         "life": life,
     }

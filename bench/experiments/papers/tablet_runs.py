@@ -6,7 +6,6 @@ again, and one of new fingerprints. Times of slow ones are those of their first 
 `only` measures some groups of jobs, and keeps what was measured of the others. Results are kept after each job.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -19,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments import memory_limit
+from experiments.papers.conditions import conditions
 from experiments.papers.json_lines import lines_of
 
 FILE = "prune-tablets.json"  # beside the pages
@@ -195,7 +195,7 @@ def measure(
     known = known if known and (only or skips_known) else {}
     entries: dict[str, list[dict]] = dict(known.get("jobs", {}))
     killed = set(known.get("killed", ()))
-    info = json.loads(subprocess.run([build / "cli/cutpoint", "info", "--json"], capture_output=True, text=True, check=True).stdout)
+    told = conditions(build / "cli/cutpoint", program, rounds)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         tables = Tables(program, Path(folder))
         log("filling the one table")
@@ -216,10 +216,7 @@ def measure(
             except Killed as why:
                 log(str(why))
                 killed.add(job.name)
-            yield {
-                "processor": info["machine"]["processor_model"],
-                "version": f"{info['version']}, binary {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}",
-                "rounds": rounds,
+            yield told | {
                 "fingerprints": fingerprints,
                 "limits": limits,
                 "single": single,

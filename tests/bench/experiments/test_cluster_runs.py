@@ -64,10 +64,12 @@ class Runs(unittest.TestCase):
             self.assertEqual(row["units"], int(job.split()[0]) * 184, job)  # 1,465 chunks of 1 KiB a node, 8 in a super-chunk
 
     def test_measuring_a_group_keeps_the_others(self):
+        earlier = self.measured | {"version": "an earlier binary"}
         with unittest.mock.patch.object(cluster_runs, "balance", return_value={"new": 1}), tempfile.TemporaryDirectory() as folder:
-            again = cluster_runs.measure({}, BUILD, Path(folder), 1, lambda _: None, only=["balance"], known=self.measured)
+            again = cluster_runs.measure({}, BUILD, Path(folder), 1, lambda _: None, only=["balance"], known=earlier)
         self.assertEqual(again["balance"], {"new": 1})
         self.assertEqual(again["clusters"], self.measured["clusters"])
+        self.assertEqual(again["version"], self.measured["version"])
 
     def test_every_claim_has_a_verdict(self):
         for claim in CLAIMS:
