@@ -48,6 +48,11 @@ class Layers(unittest.TestCase):
         files = {"host/include/cutpoint/a.h": "#include <fmt/format.h>\n"}
         self.assertEqual(len(self.problems_with(files)), 1)
 
+    def test_one_public_header_is_over_thrust(self):
+        for name, include, problems in (("cuda_dedup.h", "thrust/sort.h", 0), ("cuda_dedup.h", "fmt/format.h", 1), ("cuda.h", "thrust/sort.h", 1)):
+            files = {f"cuda/include/cutpoint/{name}": f"#include <{include}>\n"}
+            self.assertEqual(len(self.problems_with(files)), problems, (name, include))
+
     def test_the_standard_library_has_headers_of_c(self):
         self.assertEqual(self.problems_with({"bindings/c/include/cutpoint/a.h": "#include <stdint.h>\n"}), [])
 

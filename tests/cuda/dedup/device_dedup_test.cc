@@ -1,0 +1,249 @@
+// Tests `device_dedup` against a set that is filled digest by digest, and against the processor's index. nvcc compiles this
+// source for a device, and g++ for Thrust's C++ back end, where memory of the host stands for that of a device.
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <cutpoint/cuda_dedup.h>
+#include <cutpoint/memory_index.h>
+#include <gtest/gtest.h>
+#include <thrust/copy.h>
+#include <thrust/device_free.h>
+#include <thrust/device_malloc.h>
+#include <thrust/device_vector.h>
+
+#if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CUDA
+#include "tests/cuda/support/first_device.h"
+#endif
+
+namespace cutpoint::cuda {
+namespace {
+
+using raw_digest = std::string;
+using batch = std::vector<raw_digest>;
+using positions = std::vector<std::uint32_t>;
+
+#if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CUDA
+using device_dedup_test = on_first_device;
+#else
+using device_dedup_test = testing::Test;
+#endif
+
+/// An allocator of device memory that counts, and that fails when a number of allocations has been made.
+struct counting_allocator {
+  using value_type = char;
+
+  char* allocate(std::ptrdiff_t size) {
+    if (allocations_left-- == 0) throw std::bad_alloc();
+    live_bytes += size;
+    return thrust::raw_pointer_cast(thrust::device_malloc<char>(static_cast<std::size_t>(size)));
+  }
+  void deallocate(char* data, std::size_t size) {
+    live_bytes -= static_cast<std::ptrdiff_t>(size);
+    thrust::device_free(thrust::device_pointer_cast(data));
+  }
+
+  std::int64_t allocations_left = -1;  ///< less than 0: any number
+  std::int64_t live_bytes = 0;
+};
+
+auto policy_with(counting_allocator& allocator) { return thrust::device(allocator); }
+using policy = decltype(policy_with(std::declval<counting_allocator&>()));
+
+device_dedup<policy> empty_table(counting_allocator& allocator, std::uint32_t digest_bytes) {
+  auto table = device_dedup<policy>::make(policy_with(allocator), digest_bytes);
+  EXPECT_TRUE(table.ok()) << table.error().message();
+  return std::move(*table);
+}
+
+/// Inserts a batch whose digests begin `lead` bytes after an aligned address.
+result<positions> insert(device_dedup<policy>& table, const batch& digests, std::size_t lead = 0) {
+  std::vector<std::uint8_t> bytes(lead, 0xa5);
+  for (const raw_digest& each : digests) bytes.insert(bytes.end(), each.begin(), each.end());
+  const thrust::device_vector<std::uint8_t> there(bytes.begin(), bytes.end());
+  thrust::device_vector<std::uint32_t> new_chunks(digests.size(), 0xa5a5a5a5);
+  const auto count =
+      table.insert(thrust::raw_pointer_cast(there.data()) + lead, static_cast<std::uint32_t>(digests.size()),
+                   thrust::raw_pointer_cast(new_chunks.data()));
+  if (!count) return count.error();
+  positions inserted(*count);
+  thrust::copy(new_chunks.begin(), new_chunks.begin() + *count, inserted.begin());
+  return inserted;
+}
+
+/// Inserts batches into a table and expects the answers of a set, and a table as large as the set.
+void expect_answers_of_a_set(const std::vector<batch>& batches, std::uint32_t digest_bytes, std::size_t lead = 0) {
+  counting_allocator allocator;
+  {
+    auto table = empty_table(allocator, digest_bytes);
+    std::set<raw_digest> known;
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      positions expected;
+      for (std::uint32_t at = 0; at < batches[i].size(); ++at) {
+        if (known.insert(batches[i][at]).second) expected.push_back(at);
+      }
+      const auto inserted = insert(table, batches[i], lead);
+      ASSERT_TRUE(inserted.ok()) << inserted.error().message();
+      ASSERT_EQ(*inserted, expected) << "batch " << i << " of digests of " << digest_bytes << " bytes";
+      ASSERT_EQ(table.size(), known.size());
+    }
+    EXPECT_EQ(allocator.live_bytes, static_cast<std::int64_t>(32 * known.size()));
+  }
+  EXPECT_EQ(allocator.live_bytes, 0);
+}
+
+std::vector<raw_digest> random_digests(std::size_t count, std::uint32_t digest_bytes, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<raw_digest> digests(count, raw_digest(digest_bytes, '\0'));
+  for (raw_digest& each : digests) std::generate(each.begin(), each.end(), [&] { return static_cast<char>(random()); });
+  return digests;
+}
+
+/// Draws `count` digests from a pool, so that many repeat.
+batch drawn(const std::vector<raw_digest>& pool, std::size_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  batch digests;
+  for (std::size_t i = 0; i < count; ++i) digests.push_back(pool[random() % pool.size()]);
+  return digests;
+}
+
+TEST_F(device_dedup_test, finds_the_first_of_random_digests_that_repeat) {
+  for (const std::uint32_t digest_bytes : {20u, 32u, 16u, 1u}) {
+    const auto pool = random_digests(3'000, digest_bytes, digest_bytes);
+    std::vector<batch> batches;
+    std::uint32_t seed = 0;
+    for (const std::size_t count : {1u, 2u, 31u, 700u, 1u, 5'000u, 257u}) batches.push_back(drawn(pool, count, ++seed));
+    ASSERT_NO_FATAL_FAILURE(expect_answers_of_a_set(batches, digest_bytes));
+  }
+}
+
+TEST_F(device_dedup_test, reads_digests_at_any_address) {
+  const auto pool = random_digests(40, 20, 1);
+  for (std::size_t lead = 1; lead < 8; ++lead) {
+    ASSERT_NO_FATAL_FAILURE(expect_answers_of_a_set({drawn(pool, 50, 2), drawn(pool, 50, 3)}, 20, lead));
+  }
+}
+
+TEST_F(device_dedup_test, finds_one_of_equal_digests) {
+  const batch equal(1'000, random_digests(1, 32, 1)[0]);
+  expect_answers_of_a_set({equal, equal, random_digests(1, 32, 2), equal}, 32);
+}
+
+TEST_F(device_dedup_test, finds_all_of_distinct_digests) {
+  expect_answers_of_a_set({random_digests(2'000, 32, 1), random_digests(2'000, 32, 2)}, 32);
+}
+
+TEST_F(device_dedup_test, compares_every_byte) {
+  for (const std::uint32_t digest_bytes : {20u, 32u}) {
+    // Digests that differ in one byte alone, at every place: in pairs beside each other, in a batch, and against the table.
+    const raw_digest base = random_digests(1, digest_bytes, 7)[0];
+    batch digests{base};
+    for (std::uint32_t at = 0; at < digest_bytes; ++at) {
+      for (const int change : {0x01, 0x80}) {
+        digests.push_back(base);
+        digests.back()[at] = static_cast<char>(base[at] ^ change);
+      }
+    }
+    batch twice = digests;
+    twice.insert(twice.end(), digests.rbegin(), digests.rend());
+    expect_answers_of_a_set({twice}, digest_bytes);
+    const auto half = digests.begin() + static_cast<std::ptrdiff_t>(digests.size() / 2);
+    expect_answers_of_a_set({batch(digests.begin(), half), twice}, digest_bytes);
+  }
+}
+
+TEST_F(device_dedup_test, distinguishes_digests_that_agree_in_the_first_eight_bytes) {
+  auto pool = random_digests(500, 32, 3);
+  for (raw_digest& each : pool) std::fill_n(each.begin(), 8, 'Z');
+  expect_answers_of_a_set({drawn(pool, 300, 1), pool, drawn(pool, 900, 2)}, 32);
+}
+
+TEST_F(device_dedup_test, takes_empty_batches) { expect_answers_of_a_set({{}, random_digests(3, 32, 1), {}}, 32); }
+
+TEST_F(device_dedup_test, grows_over_batches) {
+  const auto pool = random_digests(20'000, 20, 5);
+  std::vector<batch> batches;
+  for (std::uint32_t i = 0; i < 40; ++i) batches.push_back(drawn(pool, 100 * (1 + i % 7), i));
+  expect_answers_of_a_set(batches, 20);
+}
+
+TEST_F(device_dedup_test, answers_as_the_index_of_the_processor) {
+  for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+    auto print = *fingerprinter::make(kind);
+    memory_index index(kind);
+    counting_allocator allocator;
+    std::optional<device_dedup<policy>> table;
+    std::mt19937 random(1);
+    for (int i = 0; i < 4; ++i) {
+      std::vector<digest> digests;
+      batch bytes;
+      for (int n = 0; n < 800; ++n) {
+        const auto content = static_cast<std::uint32_t>(random() % 2'000);
+        digests.push_back(*print(byte_span(reinterpret_cast<const std::uint8_t*>(&content), sizeof content)));
+        bytes.emplace_back(digests.back().view().begin(), digests.back().view().end());
+      }
+      std::vector<index_answer> answers(digests.size());
+      ASSERT_TRUE(index.insert(digests, answers).ok());
+      positions expected;
+      for (std::uint32_t at = 0; at < answers.size(); ++at) {
+        if (answers[at] == index_answer::absent) expected.push_back(at);
+      }
+      if (!table) table.emplace(empty_table(allocator, digests[0].size));
+      const auto inserted = insert(*table, bytes);
+      ASSERT_TRUE(inserted.ok()) << inserted.error().message();
+      ASSERT_EQ(*inserted, expected);
+      ASSERT_EQ(table->size(), index.size());
+    }
+  }
+}
+
+TEST_F(device_dedup_test, keeps_its_table_when_memory_runs_out) {
+  const auto pool = random_digests(400, 32, 9);
+  const batch first = drawn(pool, 200, 1);
+  const batch second = drawn(pool, 300, 2);
+  counting_allocator plenty;
+  auto expected = empty_table(plenty, 32);
+  ASSERT_TRUE(insert(expected, first).ok());
+  const std::uint64_t size_before = expected.size();
+  const positions new_chunks = *insert(expected, second);
+
+  std::int64_t failures = 0;
+  for (std::int64_t allocations = 0;; ++allocations) {
+    counting_allocator allocator;
+    auto table = empty_table(allocator, 32);
+    ASSERT_TRUE(insert(table, first).ok());
+    allocator.allocations_left = allocations;
+    const auto attempt = insert(table, second);
+    allocator.allocations_left = -1;
+    if (attempt) {
+      EXPECT_EQ(*attempt, new_chunks);
+      break;
+    }
+    ++failures;
+    EXPECT_EQ(attempt.error().code(), status_code::memory_limit);
+    EXPECT_NE(attempt.error().message().find("300 digests"), std::string::npos) << attempt.error().message();
+    ASSERT_EQ(table.size(), size_before);
+    EXPECT_EQ(allocator.live_bytes, static_cast<std::int64_t>(32 * size_before));
+    const auto again = insert(table, second);
+    ASSERT_TRUE(again.ok()) << again.error().message();
+    ASSERT_EQ(*again, new_chunks);
+  }
+  EXPECT_GE(failures, 2);
+}
+
+TEST_F(device_dedup_test, refuses_digests_that_are_too_short_or_too_long) {
+  counting_allocator allocator;
+  for (const std::uint32_t digest_bytes : {0u, 33u}) {
+    const auto refused = device_dedup<policy>::make(policy_with(allocator), digest_bytes);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
+    EXPECT_EQ(refused.error().message(),
+              "digest_bytes = " + std::to_string(digest_bytes) + " must be between 1 and 32");
+  }
+}
+
+}  // namespace
+}  // namespace cutpoint::cuda
