@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "cli/chunk/listing.h"
-#include "cli/common/context_option.h"
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/options/context_option.h"
 #include "cluster_cli/subcommands.h"
 
 namespace cutpoint::cli {

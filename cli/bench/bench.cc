@@ -17,13 +17,13 @@
 #include "cli/bench/jobs.h"
 #include "cli/bench/report.h"
 #include "cli/common/console.h"
-#include "cli/common/costs.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/lane_options.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
-#include "cli/common/trace_file.h"
+#include "cli/costs/costs.h"
+#include "cli/inputs/trace_file.h"
+#include "cli/options/lane_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

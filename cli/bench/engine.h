@@ -11,7 +11,7 @@
 
 #include "cli/bench/answer.h"
 #include "cli/bench/cell.h"
-#include "cli/common/trace_file.h"
+#include "cli/inputs/trace_file.h"
 
 namespace cutpoint::cli {
 

@@ -11,8 +11,8 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/cut_options.h"
 #include "cli/common/option_values.h"
+#include "cli/options/cut_options.h"
 
 namespace cutpoint::cli {
 

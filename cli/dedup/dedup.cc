@@ -14,17 +14,17 @@
 #include <cutpoint/input_tally.h>
 #include <fmt/format.h>
 
-#include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
-#include "cli/common/context_option.h"
-#include "cli/common/costs.h"
 #include "cli/common/exit_code.h"
-#include "cli/common/inputs.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
-#include "cli/common/progress.h"
-#include "cli/common/trace_file.h"
+#include "cli/costs/costs.h"
 #include "cli/dedup/report.h"
+#include "cli/inputs/inputs.h"
+#include "cli/inputs/progress.h"
+#include "cli/inputs/trace_file.h"
+#include "cli/options/chunking_options.h"
+#include "cli/options/context_option.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/common/trace_events.h"
+#include "cli/inputs/trace_events.h"
 
 namespace cutpoint::cli {
 

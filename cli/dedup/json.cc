@@ -2,8 +2,8 @@
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
-#include "cli/common/segment_options.h"
 #include "cli/dedup/report.h"
+#include "cli/options/segment_options.h"
 
 namespace cutpoint::cli {
 

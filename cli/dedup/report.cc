@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/segment_options.h"
 #include "cli/common/units.h"
+#include "cli/options/segment_options.h"
 
 namespace cutpoint::cli {
 

@@ -2,7 +2,7 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/costs.h"
+#include "cli/costs/costs.h"
 
 namespace cutpoint::cli {
 

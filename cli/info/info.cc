@@ -12,13 +12,13 @@
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/costs.h"
-#include "cli/common/costs_json.h"
-#include "cli/common/cut_options.h"
 #include "cli/common/exit_code.h"
-#include "cli/common/hash_options.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/costs/costs.h"
+#include "cli/costs/costs_json.h"
+#include "cli/options/cut_options.h"
+#include "cli/options/hash_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

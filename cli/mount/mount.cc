@@ -7,8 +7,8 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
-#include "cli/common/store_options.h"
 #include "cli/mount/fuse_server.h"
+#include "cli/options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "cli/common/store_options.h"
+#include "cli/options/store_options.h"
 
 namespace cutpoint::cli {
 

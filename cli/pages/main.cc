@@ -10,10 +10,10 @@
 #include <cutpoint/fingerprint.h>
 
 #include "cli/chunk/format.h"
-#include "cli/common/chunking_options.h"
-#include "cli/common/context_option.h"
-#include "cli/common/inputs.h"
-#include "cli/common/lane_options.h"
+#include "cli/inputs/inputs.h"
+#include "cli/options/chunking_options.h"
+#include "cli/options/context_option.h"
+#include "cli/options/lane_options.h"
 #include "cli/pages/page_program.h"
 #include "cli/tune/options.h"
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/progress.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/dedup/time_rows.h"
+#include "cli/inputs/progress.h"
+#include "cli/options/store_options.h"
 
 namespace cutpoint::cli {
 

@@ -11,8 +11,8 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
-#include "cli/common/snapshot_options.h"
-#include "cli/common/store_options.h"
+#include "cli/options/snapshot_options.h"
+#include "cli/options/store_options.h"
 #include "cli/store/tar_archive.h"
 #include "cli/subcommands.h"
 

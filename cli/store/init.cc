@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/context_option.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/options/context_option.h"
+#include "cli/options/store_options.h"
 #include "cli/store/settings_report.h"
 #include "cli/subcommands.h"
 

@@ -6,9 +6,9 @@
 
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/common/snapshot_options.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/options/snapshot_options.h"
+#include "cli/options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

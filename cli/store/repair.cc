@@ -6,8 +6,8 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

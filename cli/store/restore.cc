@@ -12,10 +12,10 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
-#include "cli/common/snapshot_options.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
-#include "cli/common/walk_filter.h"
+#include "cli/options/snapshot_options.h"
+#include "cli/options/store_options.h"
+#include "cli/options/walk_filter.h"
 #include "cli/store/activity_line.h"
 #include "cli/subcommands.h"
 

@@ -8,10 +8,10 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/problem_log.h"
-#include "cli/common/snapshot_options.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
-#include "cli/common/walk_filter.h"
+#include "cli/options/snapshot_options.h"
+#include "cli/options/store_options.h"
+#include "cli/options/walk_filter.h"
 #include "cli/store/edit_report.h"
 #include "cli/subcommands.h"
 

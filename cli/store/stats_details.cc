@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/store_options.h"
 #include "cli/common/units.h"
+#include "cli/options/store_options.h"
 
 namespace cutpoint::cli {
 

@@ -3,7 +3,7 @@
 
 #include <cutpoint/input_tally.h>
 
-#include "cli/common/progress.h"
+#include "cli/inputs/progress.h"
 
 namespace cutpoint::cli {
 

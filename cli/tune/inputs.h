@@ -10,8 +10,8 @@
 #include <cutpoint/engine.h>
 
 #include "cli/common/console.h"
-#include "cli/common/inputs.h"
 #include "cli/common/output.h"
+#include "cli/inputs/inputs.h"
 #include "cli/tune/options.h"
 
 namespace cutpoint::cli {

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/cut_options.h"
 #include "cli/common/option_values.h"
+#include "cli/options/cut_options.h"
 
 namespace cutpoint::cli {
 

@@ -14,11 +14,11 @@
 
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
-#include "cli/common/inputs.h"
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/units.h"
+#include "cli/inputs/inputs.h"
 #include "cli/subcommands.h"
 #include "cli/tune/inputs.h"
 #include "cli/tune/options.h"

@@ -1,5 +1,5 @@
 // Passes names and values to the catalog, which checks them.
-#include "cli/common/cut_options.h"
+#include "cli/options/cut_options.h"
 
 #include <cutpoint/chunk_sizes.h>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
-#include "cli/common/costs.h"
+#include "cli/costs/costs.h"
 
 #include <fmt/format.h>
 
-#include "cli/common/costs_cache.h"
+#include "cli/costs/costs_cache.h"
 
 namespace cutpoint::cli {
 

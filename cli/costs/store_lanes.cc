@@ -1,10 +1,10 @@
-#include "cli/common/store_lanes.h"
+#include "cli/costs/store_lanes.h"
 
 #include <utility>
 
 #include <cutpoint/catalog.h>
 
-#include "cli/common/costs.h"
+#include "cli/costs/costs.h"
 
 namespace cutpoint::cli {
 

@@ -1,5 +1,5 @@
 // Makes a fingerprint recipe from a name and a key.
-#include "cli/common/hash_options.h"
+#include "cli/options/hash_options.h"
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>

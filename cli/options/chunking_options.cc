@@ -1,5 +1,5 @@
 // Combines the groups of options, and checks that a chunk fits into the memory that they allow.
-#include "cli/common/chunking_options.h"
+#include "cli/options/chunking_options.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Reads lists of paths. A path in a list is taken as it stands: it is no pattern, and "-" is a file of this name.
-#include "cli/common/path_options.h"
+#include "cli/options/path_options.h"
 
 #include <algorithm>
 

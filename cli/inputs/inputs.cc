@@ -1,5 +1,5 @@
 // Makes a reader and a walk from the options, and prints what the feeder does.
-#include "cli/common/inputs.h"
+#include "cli/inputs/inputs.h"
 
 #include <algorithm>
 #include <array>

@@ -11,10 +11,10 @@
 #include <cutpoint/engine.h>
 #include <cutpoint/status.h>
 
-#include "cli/common/cut_options.h"
-#include "cli/common/hash_options.h"
-#include "cli/common/lane_options.h"
-#include "cli/common/segment_options.h"
+#include "cli/options/cut_options.h"
+#include "cli/options/hash_options.h"
+#include "cli/options/lane_options.h"
+#include "cli/options/segment_options.h"
 
 namespace cutpoint::cli {
 

@@ -1,5 +1,5 @@
 // Each struct lists its fields once; the writer and the reader visit them.
-#include "cli/common/costs_json.h"
+#include "cli/costs/costs_json.h"
 
 #include <algorithm>
 #include <concepts>

@@ -1,5 +1,5 @@
 // Writes events through a buffer. Nothing is written after the first failure, which `finish` reports.
-#include "cli/common/trace_file.h"
+#include "cli/inputs/trace_file.h"
 
 #include <exception>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/common/console.h"
-#include "cli/common/inputs.h"
+#include "cli/inputs/inputs.h"
 
 namespace cutpoint::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/common/context_option.h"
+#include "cli/options/context_option.h"
 
 #include <algorithm>
 #include <string_view>

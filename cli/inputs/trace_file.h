@@ -12,7 +12,7 @@
 #include <cutpoint/trace.h>
 
 #include "cli/common/output.h"
-#include "cli/common/trace_events.h"
+#include "cli/inputs/trace_events.h"
 
 namespace cutpoint::cli {
 

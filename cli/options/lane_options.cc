@@ -1,5 +1,5 @@
 // Checks the options of back ends, GPUs and threads, alone and together.
-#include "cli/common/lane_options.h"
+#include "cli/options/lane_options.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "cli/common/walk_filter.h"
+#include "cli/options/walk_filter.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // Draws one line again and again.
-#include "cli/common/progress.h"
+#include "cli/inputs/progress.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Reads and writes the costs as a JSON object. A file that another program wrote is refused.
-#include "cli/common/costs_cache.h"
+#include "cli/costs/costs_cache.h"
 
 #include <cerrno>
 #include <filesystem>
@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/common/costs_json.h"
 #include "cli/common/user_files.h"
+#include "cli/costs/costs_json.h"
 
 namespace cutpoint::cli {
 

@@ -14,12 +14,12 @@
 #include <cutpoint/status.h>
 #include <cutpoint/walk.h>
 
-#include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/output.h"
-#include "cli/common/path_options.h"
-#include "cli/common/trace_file.h"
-#include "cli/common/walk_filter.h"
+#include "cli/inputs/trace_file.h"
+#include "cli/options/chunking_options.h"
+#include "cli/options/path_options.h"
+#include "cli/options/walk_filter.h"
 
 namespace cutpoint::cli {
 

@@ -8,8 +8,8 @@
 #include <cutpoint/store.h>
 
 #include "cli/common/console.h"
-#include "cli/common/lane_options.h"
-#include "cli/common/segment_options.h"
+#include "cli/options/lane_options.h"
+#include "cli/options/segment_options.h"
 
 namespace cutpoint::cli {
 

@@ -1,5 +1,5 @@
 // Checks the size of segments and the join.
-#include "cli/common/segment_options.h"
+#include "cli/options/segment_options.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/common/store_options.h"
+#include "cli/options/store_options.h"
 
 #include <algorithm>
 #include <ctime>

@@ -1,5 +1,5 @@
 // Costs that are kept come back as they were; what is kept otherwise is refused and does no harm.
-#include "cli/common/costs_cache.h"
+#include "cli/costs/costs_cache.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/costs_json.h"
+#include "cli/costs/costs_json.h"
 
 namespace cutpoint::cli {
 namespace {

@@ -1,5 +1,5 @@
 // The line of progress: what it says, and that it fits in 40 columns.
-#include "cli/common/progress.h"
+#include "cli/inputs/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Writes each event as a line of JSON.
-#include "cli/common/trace_events.h"
+#include "cli/inputs/trace_events.h"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/common/trace_file.h"
+#include "cli/inputs/trace_file.h"
 
 namespace cutpoint::cli {
 namespace {
