@@ -8,9 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 
-namespace cutpoint::cli {
+#include "cli/common/read_input.h"
 
-inline constexpr std::string_view standard_input_path = "-";
+namespace cutpoint::cli {
 
 class path_options {
  public:

@@ -46,7 +46,7 @@ status tree_audit::audit_records(const std::vector<record_reference>& records) {
     if (!records_by_digest[i] || is_lost(*records_by_digest[i])) {
       if (status elsewhere = find_elsewhere(digests[i], records_by_digest[i]); !elsewhere.ok()) return elsewhere;
     }
-    if (records_by_digest[i]->place().description.raw_bytes != records[i].raw_bytes) {
+    if (records_by_digest[i]->place.description.raw_bytes != records[i].raw_bytes) {
       return damage("the record " + to_hex(digests[i]), "it has another length than the file says");
     }
     if (records[i].hint != 0 && records[i].hint != hint_of(records_by_digest[i]->container->salt)) ++moved_chunks_;
@@ -55,7 +55,7 @@ status tree_audit::audit_records(const std::vector<record_reference>& records) {
 }
 
 bool tree_audit::is_lost(const found_record& record) const {
-  return !lost_.empty() && lost_.contains({to_hex(record.place().description.content), record.container->id});
+  return !lost_.empty() && lost_.contains({to_hex(record.place.description.content), record.container->id});
 }
 
 /// Finds a chunk in all containers, also in those to which another process has moved it.

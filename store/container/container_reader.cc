@@ -39,7 +39,7 @@ result<container_table> open_trailer(sealer& seals, std::span<std::uint8_t> trai
   const auto fields = trailer.first(trailer.size() - tag_bytes);
   if (seals.open(sealed_content::trailer, footer.trailer_position, fields, tag_at(trailer, fields.size()))) {
     if (auto records = decode_trailer(fields, footer)) {
-      return container_table{id, salt, std::move(*records), footer.total_bytes};
+      return container_table{{id, salt}, std::move(*records), footer.total_bytes};
     }
   }
   return damage(container_path(id), "its table of records is wrong");
@@ -72,12 +72,12 @@ std::string record_name(const placed_record& place) { return fmt::format("the re
 
 /// Reads the bytes of a record, and names its container if `open` finds damage.
 template <class Open>
-status read_and_open(storage& objects, const container_table& table, const placed_record& place, Open open) {
+status read_and_open(storage& objects, const container_identity& container, const placed_record& place, Open open) {
   std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
-  const object_name name{object_kind::container, table.id};
+  const object_name name{object_kind::container, container.id};
   if (status read = objects.read(name, place.position, record); !read.ok()) return read;
   const status outcome = open(std::span(record));
-  return is_damage(outcome) ? damage(container_path(table.id), outcome.message()) : outcome;
+  return is_damage(outcome) ? damage(container_path(container.id), outcome.message()) : outcome;
 }
 
 }  // namespace
@@ -150,22 +150,22 @@ status record_opener::append_content(const placed_record& place, std::span<std::
   return {};
 }
 
-result<std::vector<std::uint8_t>> read_record(storage& objects, const container_table& table,
+result<std::vector<std::uint8_t>> read_record(storage& objects, const container_identity& container,
                                               const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> content;
   content.reserve(place.description.raw_bytes);
-  const status read = read_and_open(objects, table, place, [&](std::span<std::uint8_t> record) {
-    return record_opener(table.salt, key).append_content(place, record, content);
+  const status read = read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) {
+    return record_opener(container.salt, key).append_content(place, record, content);
   });
   if (!read.ok()) return read;
   return content;
 }
 
-result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_table& table,
+result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_identity& container,
                                                const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> payload;
-  const status read = read_and_open(objects, table, place, [&](std::span<std::uint8_t> record) -> status {
-    const auto content = record_opener(table.salt, key).open_payload(place, record);
+  const status read = read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) -> status {
+    const auto content = record_opener(container.salt, key).open_payload(place, record);
     if (!content) return content.error();
     payload.assign(content->begin(), content->end());
     return {};
@@ -180,7 +180,7 @@ container_table recover_records(byte_span container, const std::string& id, cons
   if (!header) header = decode_container_header(container.last(object_header_bytes), id, key);
   if (!header) return {};
   const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
-  container_table recovered{id, header->salt, {}, container.size()};
+  container_table recovered{{id, header->salt}, {}, container.size()};
   if (const auto table = decode_container_table(container, id, key)) {
     for (const placed_record& each : table->records) {
       const auto tested = test_record(*seals, container, each.position);

@@ -12,10 +12,14 @@
 
 namespace cutpoint::store {
 
-/// The records of a container, and what reading one takes. Immutable.
-struct container_table {
+/// What reading a record of a container takes.
+struct container_identity {
   std::string id;
   object_salt salt = {};
+};
+
+/// The records of a container. Immutable.
+struct container_table : container_identity {
   std::vector<placed_record> records;  ///< in the order of their positions
   std::uint64_t container_bytes = 0;   ///< its length
 
@@ -55,11 +59,11 @@ class record_opener {
 };
 
 /// Reads the content of one record. Errors: those of the storage; damage.
-[[nodiscard]] result<std::vector<std::uint8_t>> read_record(storage& objects, const container_table& table,
+[[nodiscard]] result<std::vector<std::uint8_t>> read_record(storage& objects, const container_identity& container,
                                                             const placed_record& place, const seal_key& key);
 
 /// Reads the payload of one record, without decompressing it. Errors: as for `read_record`.
-[[nodiscard]] result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_table& table,
+[[nodiscard]] result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_identity& container,
                                                              const placed_record& place, const seal_key& key);
 
 /// Finds the whole records of a container that may be damaged anywhere. With an undamaged trailer it tests the records

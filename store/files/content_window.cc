@@ -51,7 +51,7 @@ void content_window::locate(std::size_t begin, std::size_t end) {
     if (containers_.empty() || containers_.back().id != record->container->id) {
       containers_.push_back({record->container->id, record->container->salt});
     }
-    reads_.push_back({i, containers_.size() - 1, record->place()});
+    reads_.push_back({i, containers_.size() - 1, record->place});
   }
 }
 

@@ -8,7 +8,7 @@ result<std::optional<found_record>> index_of_caller::read_place(const store_chun
   if (*table == nullptr || place.record >= (*table)->records.size()) return std::optional<found_record>();
   const record_description& record = (*table)->records[place.record].description;
   if (record.kind != record_kind::chunk || record.content != chunk) return std::optional<found_record>();
-  return std::optional(found_record{*table, place.record});
+  return std::optional(record_in(**table, place.record));
 }
 
 status index_of_caller::locate(std::span<const digest> chunks, std::span<std::optional<found_record>> records) {

@@ -23,6 +23,10 @@ bool is_wanted(const placed_record& record, record_kind kind, const digest& cont
 
 }  // namespace
 
+found_record record_in(const container_table& table, std::uint32_t ordinal) {
+  return {std::make_shared<container_identity>(table), ordinal, table.records[ordinal]};
+}
+
 result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
   shard_index index(objects, seal, tables);
   const status refreshed = index.refresh();
@@ -63,6 +67,7 @@ status shard_index::open_again() {
 void shard_index::forget_container(const std::string& id) {
   tables_->forget(id);
   last_.reset();
+  last_table_.reset();
 }
 
 status shard_index::add(const std::string& id) {
@@ -129,10 +134,12 @@ result<bool> shard_index::index_unnamed() {
 }
 
 bool shard_index::follows_last(record_kind kind, const digest& content, std::uint64_t hint) {
-  if (!last_ || last_->ordinal + 1 >= last_->container->records.size()) return false;
-  if (hint != 0 && hint != hint_of(last_->container->salt)) return false;
-  if (!is_wanted(last_->container->records[last_->ordinal + 1], kind, content)) return false;
+  if (!last_ || last_->ordinal + 1 >= last_table_->records.size()) return false;
+  if (hint != 0 && hint != hint_of(last_table_->salt)) return false;
+  const placed_record& next = last_table_->records[last_->ordinal + 1];
+  if (!is_wanted(next, kind, content)) return false;
   ++last_->ordinal;
+  last_->place = next;
   ++sequential_hits_;
   return true;
 }
@@ -154,13 +161,14 @@ status shard_index::find_candidates(const digest& content, std::uint64_t hint, s
   return {};
 }
 
-result<std::optional<found_record>> shard_index::confirm(const candidate& possible, record_kind kind,
-                                                         const digest& content) {
-  const auto table = tables_->find(possible.container.name);
-  if (!table) return table.error();
+/// Returns the table of the candidate's container if it has the record there, else null.
+result<std::shared_ptr<const container_table>> shard_index::confirm(const candidate& possible, record_kind kind,
+                                                                    const digest& content) {
+  auto table = tables_->find(possible.container.name);
+  if (!table) return table;
   const bool is_there = *table != nullptr && possible.ordinal < (*table)->records.size() &&
                         is_wanted((*table)->records[possible.ordinal], kind, content);
-  return is_there ? std::optional(found_record{*table, possible.ordinal}) : std::nullopt;
+  return is_there ? std::move(*table) : nullptr;
 }
 
 /// Fills `possible_`: for each digest, a byte for each shard, not 0 if the shard may have it. The loads of all filters
@@ -201,11 +209,13 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
     }
     if (!searched.ok()) return searched;
     for (std::size_t c = 0; c < candidates_.size() && !records[i]; ++c) {
-      auto confirmed = confirm(candidates_[c], kind, digests[i]);
-      if (!confirmed) return confirmed.error();
-      records[i] = std::move(*confirmed);
+      auto table = confirm(candidates_[c], kind, digests[i]);
+      if (!table) return table.error();
+      if (*table == nullptr) continue;
+      last_table_ = std::move(*table);
+      last_ = record_in(*last_table_, candidates_[c].ordinal);
+      records[i] = last_;
     }
-    if (records[i]) last_ = records[i];
   }
   return {};
 }
@@ -220,14 +230,14 @@ status shard_index::locate_all(record_kind kind, const digest& content, std::vec
   }
   const std::size_t begin = records.size();
   for (const candidate& each : candidates_) {
-    auto confirmed = confirm(each, kind, content);
-    if (!confirmed) return confirmed.error();
-    if (!*confirmed) continue;
+    const auto table = confirm(each, kind, content);
+    if (!table) return table.error();
+    if (*table == nullptr) continue;
     // Two shards may name one container while they are merged.
     const bool is_known = std::ranges::any_of(std::span(records).subspan(begin), [&](const found_record& other) {
-      return other.container->id == (**confirmed).container->id;
+      return other.container->id == (**table).id;
     });
-    if (!is_known) records.push_back(std::move(**confirmed));
+    if (!is_known) records.push_back(record_in(**table, each.ordinal));
   }
   return {};
 }

@@ -16,13 +16,15 @@
 
 namespace cutpoint::store {
 
-/// A record that exists.
+/// A record that exists. It keeps no table in memory: the records of a batch may lie in as many containers.
 struct found_record {
-  std::shared_ptr<const container_table> container;
-  std::uint32_t ordinal = 0;  ///< index into `container->records`
-
-  [[nodiscard]] const placed_record& place() const { return container->records[ordinal]; }
+  std::shared_ptr<const container_identity> container;
+  std::uint32_t ordinal = 0;  ///< index into the container's records
+  placed_record place = {};
 };
+
+/// Returns a record of a container whose table was read.
+[[nodiscard]] found_record record_in(const container_table& table, std::uint32_t ordinal);
 
 /// The shards of a store. Digests are looked up in batches and in the order of the stream: after a hit the next digest
 /// is first compared with the next record of the same container, which costs a few nanoseconds, and only then looked up
@@ -99,8 +101,8 @@ class shard_index {
   [[nodiscard]] bool follows_last(record_kind kind, const digest& content, std::uint64_t hint);
   void ask_filters(std::span<const digest> digests);
   [[nodiscard]] status find_candidates(const digest& content, std::uint64_t hint, std::size_t asked);
-  [[nodiscard]] result<std::optional<found_record>> confirm(const candidate& possible, record_kind kind,
-                                                            const digest& content);
+  [[nodiscard]] result<std::shared_ptr<const container_table>> confirm(const candidate& possible, record_kind kind,
+                                                                       const digest& content);
 
   /// The cache of tables has so many times the memory of that of blocks, of which few are read as long as chunks follow each other.
   static constexpr std::size_t tables_over_blocks = 8;
@@ -114,10 +116,11 @@ class shard_index {
   indexing indexed_ = indexing::shards_alone;  ///< what was asked of `index_unnamed`
   std::set<std::string> known_ids_;            ///< of shards that are open, or were found to be damaged or merged
   std::vector<std::string> damaged_;
-  std::optional<found_record> last_;    ///< the record found last
-  std::vector<shard_entry> entries_;    ///< workspace of `find_candidates`
-  std::vector<candidate> candidates_;   ///< what it found
-  std::vector<std::uint8_t> possible_;  ///< workspace of `locate`
+  std::optional<found_record> last_;                   ///< the record found last
+  std::shared_ptr<const container_table> last_table_;  ///< of its container
+  std::vector<shard_entry> entries_;                   ///< workspace of `find_candidates`
+  std::vector<candidate> candidates_;                  ///< what it found
+  std::vector<std::uint8_t> possible_;                 ///< workspace of `locate`
   std::uint64_t sequential_hits_ = 0;
 };
 

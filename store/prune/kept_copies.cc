@@ -51,9 +51,9 @@ result<bool> kept_copies::is_whole(const found_record& copy, record_fingerprinte
   const place where{*container_name_of(copy.container->id), copy.ordinal};
   if (whole_.contains(where)) return true;
   if (broken_.contains(where)) return false;
-  const auto content = read_record(opened_store_.objects(), *copy.container, copy.place(), opened_store_.key());
+  const auto content = read_record(opened_store_.objects(), *copy.container, copy.place, opened_store_.key());
   if (!content && !is_damage(content.error()) && !is_absence(content.error())) return content.error();
-  const auto outcome = content ? has_digest(copy.place().description, *content, check) : result<bool>(false);
+  const auto outcome = content ? has_digest(copy.place.description, *content, check) : result<bool>(false);
   if (!outcome) return outcome;
   const bool is_right = *outcome;
   (is_right ? whole_ : broken_).insert(where);

@@ -62,10 +62,10 @@ class surveyor {
     for (std::size_t i = 0; i < located_.size(); ++i) {
       if (!located_[i]) return damage("the record " + to_hex(chunks_[i]), "no container has it");
       std::vector<bool>& seen = seen_[located_[i]->container->id];
-      seen.resize(located_[i]->container->records.size());
+      if (seen.size() <= located_[i]->ordinal) seen.resize(located_[i]->ordinal + std::size_t{1});
       if (seen[located_[i]->ordinal]) continue;
       seen[located_[i]->ordinal] = true;
-      const std::uint64_t bytes = located_[i]->place().description.stored_bytes;
+      const std::uint64_t bytes = located_[i]->place.description.stored_bytes;
       survey_.layout.stored_bytes += bytes;
       kind.stored_bytes += bytes;
     }

@@ -54,7 +54,7 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
 
 result<std::vector<std::uint8_t>> record_reader::read(record_kind kind, const record_reference& record) {
   return read_anywhere(kind, record, [&](const found_record& record_in_container) -> result<std::vector<std::uint8_t>> {
-    auto bytes = read_record(objects_, *record_in_container.container, record_in_container.place(), key_);
+    auto bytes = read_record(objects_, *record_in_container.container, record_in_container.place, key_);
     if (!bytes) return bytes;
     const auto content = kind == record_kind::node ? node_content(*bytes) : byte_span(*bytes);
     if (!content) return record_damage(record, "it is not a node");
@@ -76,7 +76,7 @@ result<std::vector<std::uint8_t>> record_reader::read_chunk(const record_referen
 
 result<stored_chunk> record_reader::read_stored_chunk(const record_reference& chunk) {
   return read_anywhere(record_kind::chunk, chunk, [&](const found_record& record_in_container) -> result<stored_chunk> {
-    const placed_record& place = record_in_container.place();
+    const placed_record& place = record_in_container.place;
     auto payload = read_payload(objects_, *record_in_container.container, place, key_);
     if (!payload) return payload.error();
     stored_chunk stored{place.description.codec, {}, {}};

@@ -251,7 +251,7 @@ result<std::uint64_t> write_session::find_same_node(const digest& name, const en
   same_records_.clear();
   if (status located = shards_.locate_all(record_kind::node, name, same_records_); !located.ok()) return located;
   for (const found_record& each : same_records_) {
-    const auto stored = read_record(bound_->objects, *each.container, each.place(), bound_->key);
+    const auto stored = read_record(bound_->objects, *each.container, each.place, bound_->key);
     if (stored && *stored == node.bytes) return hint_of(each.container->salt);
   }
   return std::uint64_t{0};

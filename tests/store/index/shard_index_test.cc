@@ -52,8 +52,8 @@ class shard_index : public testing::Test {
       std::optional<store::found_record> record;
       EXPECT_TRUE(index.locate(kind, {&content, 1}, {&record, 1}).ok());
       if (!record) continue;
-      EXPECT_EQ(record->place().description.content, content);
-      EXPECT_EQ(record->place().description.kind, kind);
+      EXPECT_EQ(record->place.description.content, content);
+      EXPECT_EQ(record->place.description.kind, kind);
       ++count;
     }
     return count;
@@ -88,6 +88,23 @@ TEST_F(shard_index, finds_records_in_any_order) {
   std::reverse(records.begin(), records.end());
   EXPECT_EQ(count_found(index, records), records.size());
   for (const digest& each : drawn_digests(1000)) EXPECT_EQ(count_found(index, {{store::record_kind::chunk, each}}), 0u);
+}
+
+TEST_F(shard_index, keeps_no_table_for_the_records_of_a_batch) {
+  std::vector<digest> batch;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) batch.push_back(put_container(seed).front().second);
+  store::table_cache all_tables(*objects_, key_, 1'000'000);
+  auto index = *store::shard_index::open(*objects_, key_.kind(), all_tables);
+  std::vector<std::optional<store::found_record>> records(batch.size());
+  ASSERT_TRUE(index.locate(store::record_kind::chunk, batch, records).ok());
+  EXPECT_TRUE(std::ranges::all_of(records, [](const auto& each) { return each.has_value(); }));
+  std::vector<std::weak_ptr<const store::container_table>> tables;
+  for (const std::string& each : ids_) {
+    tables.emplace_back(*all_tables.find(*store::container_name_of(each)));
+    all_tables.forget(each);
+  }
+  EXPECT_EQ(all_tables.reads(), 50u);
+  EXPECT_EQ(std::ranges::count_if(tables, [](const auto& each) { return !each.expired(); }), 1) << "that of the last";
 }
 
 /// Counts the reads of another storage.

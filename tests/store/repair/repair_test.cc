@@ -203,8 +203,8 @@ TEST(repairs, bring_an_empty_folder_back_and_keep_its_snapshot) {
       std::optional<store::found_record> record;
       ASSERT_TRUE(reading.shards.locate(store::record_kind::node, {&empty, 1}, {&record, 1}).ok());
       ASSERT_TRUE(record);
-      (*files->bytes_of("containers/" +
-                        record->container->id))[record->place().position + store::record_header_bytes] ^= 1;
+      (*files->bytes_of("containers/" + record->container->id))[record->place.position + store::record_header_bytes] ^=
+          1;
     });
     const found_damage damage = check(files, true);
     ASSERT_EQ(damage.files.size(), 1u);
