@@ -4,15 +4,15 @@
 #include <span>
 #include <string>
 
-#include "cluster_cli/simulation_jobs.h"
+#include <cutpoint/cluster/simulation_jobs.h>
 
 namespace cutpoint::cli {
 
 /// What a report is about. The options and the results belong together by their numbers.
 struct simulation_facts {
-  const simulation_jobs& jobs;
+  std::span<const cluster::simulation_options> options;
   const cluster::trace_totals& totals;
-  std::span<const finished_simulation> finished;
+  std::span<const cluster::finished_simulation> finished;
 };
 
 [[nodiscard]] std::string simulation_table(const simulation_facts& facts);

@@ -9,20 +9,16 @@
 #include <cutpoint/walk.h>
 #include <fmt/format.h>
 
-#include "cli/common/choice.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cluster_cli/chunk_progress.h"
 #include "cluster_cli/report.h"
 #include "cluster_cli/subcommands.h"
+#include "cluster_cli/trace_files.h"
 
 namespace cutpoint::cli {
 
 namespace {
-
-constexpr choice<cluster::node_deduplication, 3> deduplications = {
-    {{"exact", cluster::node_deduplication::exact},
-     {"containers", cluster::node_deduplication::containers},
-     {"none", cluster::node_deduplication::none}}};
 
 class simulate_command final : public subcommand {
  public:
@@ -31,14 +27,14 @@ class simulate_command final : public subcommand {
 
  private:
   [[nodiscard]] result<cluster::simulation_options> common_options() const;
-  [[nodiscard]] result<simulation_jobs> checked_jobs() const;
-  [[nodiscard]] exit_code run(simulation_jobs& jobs, const console& say) const;
+  [[nodiscard]] result<cluster::simulation_jobs> checked_jobs() const;
+  [[nodiscard]] exit_code run(cluster::simulation_jobs& jobs, const console& say) const;
 
   std::string trace_;
   std::vector<std::string> policies_;
   std::vector<std::string> node_counts_;
+  std::vector<std::string> handprints_;
   std::vector<std::string> changes_;
-  std::string handprint_ = "8";
   std::string super_chunk_ = "1M";
   bool has_fixed_super_chunks_ = false;
   std::string points_ = "100";
@@ -94,7 +90,7 @@ class placement_file {
 void warn_of_short_handprints(const simulation_facts& facts, const console& say) {
   for (std::size_t i = 0; i < facts.finished.size(); ++i) {
     const cluster::simulation_report& report = facts.finished[i].report;
-    const cluster::simulation_options& options = facts.jobs.options[i];
+    const cluster::simulation_options& options = facts.options[i];
     if (report.short_handprint_count * 2 <= report.unit_count) continue;
     say.warning(fmt::format("{}: {} of {} routing units have fewer than {} different chunks, and shorter handprints",
                             options.policy, report.short_handprint_count, report.unit_count, options.handprint_size));
@@ -109,7 +105,8 @@ void simulate_command::add_options(CLI::App& app) {
   add_value_option(app, "--nodes", node_counts_, "N", "Nodes of the cluster; repeatable, and 4 by default");
   add_value_option(app, "--live", changes_, "COUNT@PERCENT",
                    "From this percentage of the chunks on, only the first COUNT nodes are alive; repeatable");
-  add_value_option(app, "--handprint", handprint_, "K", "Representative fingerprints of a super-chunk");
+  add_value_option(app, "--handprint", handprints_, "K",
+                   "Representative fingerprints of a super-chunk; repeatable, and 8 by default");
   add_value_option(app, "--super-chunk", super_chunk_, "SIZE", "Mean length of super-chunks");
   app.add_flag("--fixed-super-chunks", has_fixed_super_chunks_, "End super-chunks by length alone, as in the paper");
   add_value_option(app, "--points", points_, "N", "Points of a node on the hash ring; the paper seems to have 1");
@@ -130,7 +127,7 @@ void simulate_command::add_options(CLI::App& app) {
 result<cluster::simulation_options> simulate_command::common_options() const {
   cluster::simulation_options options;
   options.has_fixed_super_chunks = has_fixed_super_chunks_;
-  const auto deduplication = chosen("deduplication", deduplication_, deduplications);
+  const auto deduplication = cluster::find_deduplication(deduplication_);
   if (!deduplication) return deduplication.error();
   options.deduplication = *deduplication;
   struct parsed_option {
@@ -138,8 +135,7 @@ result<cluster::simulation_options> simulate_command::common_options() const {
     const std::string& text;
     std::uint64_t& value;
   };
-  const parsed_option numbers[] = {{"--handprint", handprint_, options.handprint_size},
-                                   {"--points", points_, options.points_per_node},
+  const parsed_option numbers[] = {{"--points", points_, options.points_per_node},
                                    {"--batch", batch_, options.batch_size},
                                    {"--overload", overload_, options.overload_percent},
                                    {"--cached-containers", cached_containers_, options.cached_containers}};
@@ -163,25 +159,33 @@ result<cluster::simulation_options> simulate_command::common_options() const {
   return options;
 }
 
-result<simulation_jobs> simulate_command::checked_jobs() const {
-  simulation_jobs jobs;
-  jobs.trace = trace_;
-  const auto options = common_options();
-  if (!options) return options.error();
+result<cluster::simulation_jobs> simulate_command::checked_jobs() const {
+  cluster::simulation_jobs jobs;
+  jobs.read_trace = [this](const auto& read) { return with_trace(trace_, read); };
+  const auto common = common_options();
+  if (!common) return common.error();
   const auto threads = checked_number("--threads", threads_, 1, most_threads);
   if (!threads) return threads.error();
   jobs.thread_count = placements_.empty() ? *threads : 1;
-  std::vector<std::string> policies = policies_;
-  if (policies.empty()) policies.assign(cluster::policy_names().begin(), cluster::policy_names().end());
-  const std::vector<std::string> node_counts = node_counts_.empty() ? std::vector<std::string>{"4"} : node_counts_;
-  for (const std::string& nodes : node_counts) {
+  const auto or_usual = [](std::vector<std::string> words, const auto& usual) {
+    if (words.empty()) words.assign(std::begin(usual), std::end(usual));
+    return words;
+  };
+  constexpr std::string_view usual_nodes[] = {"4"};
+  constexpr std::string_view usual_handprints[] = {"8"};
+  for (const std::string& nodes : or_usual(node_counts_, usual_nodes)) {
     const auto node_count = checked_number("--nodes", nodes, 0);
     if (!node_count) return node_count.error();
-    for (const std::string& policy : policies) {
-      jobs.options.push_back(*options);
-      jobs.options.back().policy = policy;
-      jobs.options.back().node_count = *node_count;
-      if (const status checked = cluster::check(jobs.options.back()); !checked.ok()) return checked;
+    for (const std::string& handprint : or_usual(handprints_, usual_handprints)) {
+      const auto handprint_size = checked_number("--handprint", handprint, 0);
+      if (!handprint_size) return handprint_size.error();
+      for (const std::string& policy : or_usual(policies_, cluster::policy_names())) {
+        cluster::simulation_options& options = jobs.options.emplace_back(*common);
+        options.policy = policy;
+        options.node_count = *node_count;
+        options.handprint_size = *handprint_size;
+        if (const status checked = cluster::check(options); !checked.ok()) return checked;
+      }
     }
   }
   const auto file = describe_file(trace_, symlinks::follow);
@@ -192,13 +196,21 @@ result<simulation_jobs> simulate_command::checked_jobs() const {
   return jobs;
 }
 
+/// Reads the trace once to measure it.
+result<cluster::trace_totals> measure(const std::string& trace, const console& say) {
+  chunk_progress progress(say, 0);
+  const cluster::simulation_hooks hooks = {
+      .progress = [&](std::uint64_t count) { progress.add(count); }, .place = {}, .cancel = &interruption()};
+  return with_trace(trace, [&](auto& reader) { return cluster::measure_trace(reader, hooks); });
+}
+
 exit_code simulate_command::run() {
   const console say(verbosity_);
   auto jobs = checked_jobs();
   return jobs ? run(*jobs, say) : say.refuse(jobs.error());
 }
 
-exit_code simulate_command::run(simulation_jobs& jobs, const console& say) const {
+exit_code simulate_command::run(cluster::simulation_jobs& jobs, const console& say) const {
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
   std::optional<placement_file> placements;
@@ -213,17 +225,22 @@ exit_code simulate_command::run(simulation_jobs& jobs, const console& say) const
   if (placements && out->is_same_file(placements_)) {
     return say.refuse(usage_error(fmt::format("{}: cannot have both the placements and the report", placements_)));
   }
-  const auto totals = measure(jobs, say);
+  const auto totals = measure(trace_, say);
   if (!totals) return say.refuse(totals.error());
-  if (placements) {
-    placements->begin();
-    jobs.place = [&](std::size_t number, cluster::node_number node, std::span<const cluster::routed_chunk> chunks) {
-      placements->add(jobs.options[number], node, chunks);
-    };
-  }
-  const auto finished = simulate(jobs, *totals, say);
+  if (placements) placements->begin();
+  std::optional<chunk_progress> progress(std::in_place, say, totals->chunk_count * jobs.options.size());
+  jobs.hooks_of = [&](std::size_t i) {
+    cluster::simulation_hooks hooks = {
+        .progress = [&](std::uint64_t count) { progress->add(count); }, .place = {}, .cancel = &interruption()};
+    if (placements) {
+      hooks.place = [&, i](auto node, auto chunks) { placements->add(jobs.options[i], node, chunks); };
+    }
+    return hooks;
+  };
+  const auto finished = cluster::simulate_all(jobs, *totals);
+  progress.reset();
   if (!finished) return say.refuse(finished.error());
-  const simulation_facts facts = {jobs, *totals, *finished};
+  const simulation_facts facts = {jobs.options, *totals, *finished};
   warn_of_short_handprints(facts, say);
   status outcome = placements ? placements->finish() : status();
   if (outcome.ok()) outcome = write_all(*out, is_json_ ? simulation_json(facts) : simulation_table(facts));

@@ -5,7 +5,6 @@
 #include <absl/container/flat_hash_set.h>
 
 #include "cluster/similarity/container_cache.h"
-#include "cluster/similarity/similarity_index.h"
 #include "cluster/simulator/node_store.h"
 
 namespace cutpoint::cluster {
@@ -14,65 +13,69 @@ namespace {
 
 class container_store final : public node_store {
  public:
-  explicit container_store(const container_store_options& options)
+  container_store(const container_store_options& options, std::shared_ptr<shared_containers> shared)
       : container_bytes_(options.container_bytes),
-        index_({.class_count = options.class_count, .lock_count = 1}),
-        cache_(options.cached_containers) {}
+        shared_(std::move(shared)),
+        cache_(options.cached_containers),
+        open_(shared_->containers.begin()) {}
 
   std::uint64_t store(const routing_unit& unit) override {
     fetch_containers(unit);
-    const container_number first_new = containers_.size();
+    const container_number first_new = open_;
     std::uint64_t byte_count = 0;
     for (const routed_chunk& each : unit.chunks) {
       if (has_chunk(each.fingerprint)) continue;
-      open_.insert(each.fingerprint);
+      open_set_.insert(each.fingerprint);
       open_fingerprints_.push_back(each.fingerprint);
       open_bytes_ += each.length;
       byte_count += each.length;
       if (open_bytes_ >= container_bytes_) close_container();
     }
-    index_.insert(unit.application, unit.handprint, first_new);
+    shared_->index.insert(unit.application, unit.handprint, first_new);
     return byte_count;
   }
 
   bool has_chunk(std::uint64_t fingerprint) const override {
-    return open_.contains(fingerprint) || cache_.contains(fingerprint);
+    return open_set_.contains(fingerprint) || cache_.contains(fingerprint);
   }
 
-  std::uint64_t index_entries() const override { return index_.size(); }
+  std::uint64_t index_entries() const override { return shared_->index.size(); }
 
  private:
   void fetch_containers(const routing_unit& unit) {
     similar_containers_.clear();
-    index_.append_containers(unit.application, unit.handprint, similar_containers_);
+    shared_->index.append_containers(unit.application, unit.handprint, similar_containers_);
     for (const container_number each : similar_containers_) {
-      if (each == containers_.size()) continue;  // the open one
-      if (!cache_.use(each)) cache_.insert(each, containers_[each]);
+      if (cache_.use(each)) continue;
+      const std::vector<std::uint64_t>* const fingerprints = shared_->containers.find(each);
+      if (fingerprints != nullptr) cache_.insert(each, *fingerprints);  // else it is open, here or in another stream
     }
   }
 
   /// A full container stays in the cache, because what follows often resembles it.
   void close_container() {
-    cache_.insert(containers_.size(), open_fingerprints_);
-    containers_.push_back(std::exchange(open_fingerprints_, {}));
-    open_.clear();
+    cache_.insert(open_, open_fingerprints_);
+    shared_->containers.close(open_, std::exchange(open_fingerprints_, {}));
+    open_ = shared_->containers.begin();
+    open_set_.clear();
     open_bytes_ = 0;
   }
 
   std::uint64_t container_bytes_;
-  similarity_index index_;
+  std::shared_ptr<shared_containers> shared_;
   container_cache cache_;
-  std::vector<std::vector<std::uint64_t>> containers_;  ///< the fingerprints of each, as in its metadata section
   std::vector<container_number> similar_containers_;
-  std::vector<std::uint64_t> open_fingerprints_;  ///< of the container `containers_.size()`, which is being filled
-  absl::flat_hash_set<std::uint64_t> open_;
+  container_number open_;  ///< which is being filled
+  std::vector<std::uint64_t> open_fingerprints_;
+  absl::flat_hash_set<std::uint64_t> open_set_;  ///< the same fingerprints
   std::uint64_t open_bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<node_store> make_container_store(const container_store_options& options) {
-  return std::make_unique<container_store>(options);
+std::unique_ptr<node_store> make_container_store(const container_store_options& options,
+                                                 std::shared_ptr<shared_containers> shared) {
+  return std::make_unique<container_store>(options, std::move(shared));
 }
 
 }  // namespace cutpoint::cluster

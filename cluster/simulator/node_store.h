@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "cluster/routing/policy.h"
+#include "cluster/similarity/container_list.h"
+#include "cluster/similarity/similarity_index.h"
 
 namespace cutpoint::cluster {
 
@@ -35,11 +37,20 @@ class node_store {
 struct container_store_options {
   std::uint64_t container_bytes;
   std::size_t cached_containers;
-  std::size_t class_count;
 };
 
-/// A node of AppDedupe: the similarity index leads from a handprint to containers, which are fetched into the cache, and a
-/// chunk is found only there and in the container that is being filled. A duplicate elsewhere is stored again.
-[[nodiscard]] std::unique_ptr<node_store> make_container_store(const container_store_options& options);
+/// What the streams of a node of AppDedupe share. Thread-safe.
+struct shared_containers {
+  explicit shared_containers(const similarity_index::options& configuration) : index(configuration) {}
+
+  similarity_index index;
+  container_list containers;
+};
+
+/// One stream of a node of AppDedupe: the similarity index leads from a handprint to containers, which are fetched into the
+/// stream's cache, and a chunk is found only there and in the container that the stream is filling. A duplicate elsewhere is
+/// stored again. Streams of one node may store at once, each on a thread of its own.
+[[nodiscard]] std::unique_ptr<node_store> make_container_store(const container_store_options& options,
+                                                               std::shared_ptr<shared_containers> shared);
 
 }  // namespace cutpoint::cluster

@@ -50,7 +50,7 @@ void simulated_cluster::count_chunks(std::span<const std::uint64_t> fingerprints
 }
 
 void simulated_cluster::estimate_chunks(std::span<const routed_chunk> chunks, std::span<std::uint32_t> counts) const {
-  const sketch_bits bits = sketch_bits_of(chunks);
+  const sketch_bits& bits = estimated_bits_.emplace_back(sketch_bits_of(chunks));
   std::vector<std::uint64_t> fingerprints;
   for (const routed_chunk& each : chunks) fingerprints.push_back(each.fingerprint);
   std::sort(fingerprints.begin(), fingerprints.end());
@@ -75,7 +75,10 @@ void simulated_cluster::store(const routing_unit& unit, class_number application
   row.resize(nodes_.size());
   for (const routed_chunk& each : unit.chunks) row[node] += each.length;
   client_nodes_[unit.client] = node;
-  if (!sketches_.empty()) sketches_[node].insert(sketch_bits_of(unit.chunks));
+  if (!sketches_.empty()) {
+    sketches_[node].insert(estimated_bits_.front());
+    estimated_bits_.pop_front();
+  }
   if (!is_indexed) return;
   has_similarity_index_ = true;
   const std::uint64_t key = key_of_class(unit.application);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,12 +34,13 @@ class simulated_cluster final : public cluster_view {
   void count_chunks(std::span<const std::uint64_t> fingerprints, std::span<std::uint32_t> counts) const;
   /// Sets `counts[i]` to the number of different chunks that node i has of these, by an estimate from sketches, for all nodes;
   /// 0 for those that are not alive. Takes one message, to the coordinator that has the sketches. `keep_sketches` must have been
-  /// called.
+  /// called. What was estimated is stored next, in the same order.
   void estimate_chunks(std::span<const routed_chunk> chunks, std::span<std::uint32_t> counts) const;
   /// Returns the node that has the latest routing unit of a client, or nullopt if there is none.
   [[nodiscard]] std::optional<node_number> node_of_client(std::uint32_t client) const;
 
-  /// From now on each node has a sketch of its chunks. Nothing has been stored.
+  /// From now on each node has a sketch of its chunks, and each routing unit is estimated before it is stored. Nothing has been
+  /// stored.
   void keep_sketches() { sketches_.resize(nodes_.size()); }
 
   /// Stores a routing unit. `application` is its class, which the unit has only for policies that know classes. The handprint
@@ -67,7 +69,8 @@ class simulated_cluster final : public cluster_view {
   std::vector<simulated_node> nodes_;
   std::vector<std::vector<std::uint64_t>> class_bytes_;  ///< by class, then by node
   absl::flat_hash_map<std::uint32_t, node_number> client_nodes_;
-  std::vector<cardinality_sketch> sketches_;  ///< of each node, if they are kept
+  std::vector<cardinality_sketch> sketches_;        ///< of each node, if they are kept
+  mutable std::deque<sketch_bits> estimated_bits_;  ///< of the routing units that were estimated and are not stored yet
   bool has_similarity_index_ = false;
   mutable std::uint64_t routing_look_ups_ = 0;
   mutable std::uint64_t routing_messages_ = 0;

@@ -23,9 +23,9 @@ simulated_cluster::store_maker store_maker_of(const simulation_options& options,
   if (policy.deduplicates_in_bins) return make_binned_store;
   if (options.deduplication == node_deduplication::exact) return make_exact_store;
   const container_store_options containers = {.container_bytes = options.container_bytes,
-                                              .cached_containers = options.cached_containers,
-                                              .class_count = std::max<std::size_t>(class_count, 1)};
-  return [containers] { return make_container_store(containers); };
+                                              .cached_containers = options.cached_containers};
+  const similarity_index::options index = {.class_count = std::max<std::size_t>(class_count, 1), .lock_count = 1};
+  return [containers, index] { return make_container_store(containers, std::make_shared<shared_containers>(index)); };
 }
 
 /// One simulation.

@@ -1,4 +1,6 @@
-// The bounds of the options of a simulation.
+// The names and the bounds of the options of a simulation.
+#include <algorithm>
+
 #include <cutpoint/cluster/simulation.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
@@ -35,6 +37,18 @@ status check_changes(const simulation_options& options) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> deduplication_names() {
+  static constexpr std::string_view names[] = {"exact", "containers", "none"};
+  return names;
+}
+
+result<node_deduplication> find_deduplication(std::string_view name) {
+  const auto names = deduplication_names();
+  const auto place = std::find(names.begin(), names.end(), name);
+  if (place == names.end()) return unknown_name("deduplication", name, names);
+  return static_cast<node_deduplication>(place - names.begin());
+}
 
 status check(const simulation_options& options) {
   constexpr std::uint64_t gibibyte = 1024 * 1024 * 1024;

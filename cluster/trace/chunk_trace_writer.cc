@@ -1,5 +1,6 @@
 // Writes the records of a chunk trace.
 #include <algorithm>
+#include <limits>
 
 #include <cutpoint/cluster/chunk_trace.h>
 #include <fmt/format.h>
@@ -46,6 +47,10 @@ status chunk_trace_writer::begin_file(std::string_view application, std::uint32_
 }
 
 status chunk_trace_writer::add(const routed_chunk& chunk) {
+  if (chunk.length == 0) {  // would be read as a record of another kind
+    return {status_code::invalid_argument,
+            fmt::format("a chunk of a trace has 1 to {} bytes, not 0", std::numeric_limits<std::uint32_t>::max())};
+  }
   append(chunk.fingerprint, chunk.length);
   return write_if_full();
 }

@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string> cluster_names_of(std::string_view option) {
   const auto owned = [](const auto& views) { return std::vector<std::string>(views.begin(), views.end()); };
   if (option == "--policy") return owned(cluster::policy_names());
-  if (option == "--deduplication") return {"exact", "containers", "none"};
+  if (option == "--deduplication") return owned(cluster::deduplication_names());
   if (option == "--context") return owned(context_names());
   return {};
 }

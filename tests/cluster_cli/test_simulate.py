@@ -61,6 +61,16 @@ class Simulate(CommandTest):
         problems = jsonschema.Draft202012Validator(schema).iter_errors(self.report("--nodes", "3", "--live", "2@50"))
         self.assertEqual([problem.message for problem in problems], [])
 
+    def test_handprints_of_several_sizes_are_those_that_are_asked_for_alone(self):
+        words = ["--policy", "app-dedupe", "--nodes", "3", "--nodes", "9", "--super-chunk", "50K"]
+        together = self.report(*words, "--handprint", "2", "--handprint", "16", "--threads", "2")["simulations"]
+        self.assertEqual([(each["node_count"], each["handprint_size"]) for each in together], [(3, 2), (3, 16), (9, 2), (9, 16)])
+        for size in (2, 16):
+            alone = self.report(*words, "--handprint", str(size))["simulations"]
+            for ours, theirs in zip((each for each in together if each["handprint_size"] == size), alone, strict=True):
+                self.assertGreater(ours.pop("seconds") * theirs.pop("seconds"), 0)
+                self.assertEqual(ours, theirs)
+
     def test_dht_stores_nothing_twice(self):
         report = self.report("--policy", "dht", "--nodes", "7")
         self.assertEqual(report["simulations"][0]["stored_bytes"], report["trace"]["unique_bytes"])

@@ -38,7 +38,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
     parser.add_argument("--cluster", action="store_true", help=f"simulate AppDedupe's clusters first, and keep it in {cluster_runs.FILE}")
-    parser.add_argument("--cluster-only", action="append", default=[], choices=cluster_runs.GROUPS, help="measure this of --cluster alone, and keep the rest")
+    parser.add_argument("--cluster-only", action="append", default=[], choices=list(cluster_runs.GROUPS), help="measure this of --cluster alone, and keep the rest")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, --contexts, --tablets and --cluster, and of each definition, of which 0 measures no times (5)")
     parser.add_argument("--contexts", action="store_true", help=f"measure PRUNE's methods and contexts first, and keep it in {context_runs.FILE}")
     parser.add_argument("--tablets", action="store_true", help=f"measure PRUNE's tablets first, and keep it in {tablet_runs.FILE}")
@@ -85,7 +85,7 @@ def measure(options: argparse.Namespace) -> None:
         (options.pages / definition_runs.FILE).write_text(definition_runs.text_of(compared), encoding="utf-8")
     if options.cluster:
         known = stored_json(options.pages / cluster_runs.FILE)
-        data = sets(options, (*cluster_runs.SETS, cluster_runs.RANDOM))
+        data = sets(options, cluster_runs.sets_of(options.cluster_only))
         measurements = cluster_runs.measure(data, options.build, options.scratch, options.rounds, log, only=options.cluster_only, known=known)
         (options.pages / cluster_runs.FILE).write_text(cluster_runs.text_of(measurements), encoding="utf-8")
     if options.tablets:

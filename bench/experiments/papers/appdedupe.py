@@ -4,7 +4,7 @@ from functools import partial
 
 from experiments.papers.claim import add_claim, at_least, at_most, each, points
 from experiments.papers.cluster_runs import (
-    BALANCE_HANDPRINTS, BALANCED, CHOICES, EVOLVED, HANDPRINTS, LARGEST, NODES, PRODUCK, SCHEMES, SETS, SIZES, USUAL, best_schemes,
+    BALANCE_HANDPRINTS, BALANCED, CHOICES, EVOLVED, HANDPRINTS, LARGEST, LOCKS, NODES, PRODUCK, SCHEMES, SETS, SIZES, STREAMS, USUAL, best_schemes,
 )  # fmt: skip
 from experiments.papers.evidence import Evidence, ratio
 from experiments.papers.tables import DASH, Rows, lines, percent, plain, table, times
@@ -60,7 +60,12 @@ def where(evidence: Evidence) -> list[str]:
     if not evidence.clusters:
         return ["- not measured"]
     sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in evidence.clusters["checksums"].items())
-    return [f"- processor: {evidence.clusters['processor']}", f"- cutpoint-cluster {evidence.clusters['version']}", f"- data: {sets}"]
+    groups: dict[str, list[str]] = {}
+    for group, version in evidence.clusters["versions"].items():
+        groups.setdefault(version, []).append(group.replace("_", " "))
+    programs = [f"- cutpoint-cluster {version}: {', '.join(measured_groups)}" for version, measured_groups in groups.items()]
+    rounds = [f"- figure 7: medians of {evidence.clusters.get('efficiency_rounds', DASH)} rounds; figure 6: of {(evidence.clusters.get('streams') or {}).get('rounds', DASH)}"]
+    return [f"- processor: {evidence.clusters['processor']}", *programs, *rounds, f"- data: {sets}"]
 
 
 @table("appdedupe-table-2", "scheme", "the paper: ratio, throughput, skew, overhead", "NDR", "NEDR", "DS", "saved", "look-ups a chunk", "messages a MiB", words=2)
@@ -152,6 +157,45 @@ def figure_1(evidence: Evidence) -> Rows:
         yield [name, *(plain(row.get(key)) for key in ("real", *map(str, HANDPRINTS)))]
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+STREAM_LABELS = [counted(count, "stream") for count in STREAMS]
+
+
+def look_up_rate(evidence: Evidence, locks: int, count: int, time: str = "by_clock") -> float | None:
+    """Look-ups a second of this many streams in a table with so many locks."""
+    return measured(evidence, "streams", f"look-ups {locks}", str(count), time)
+
+
+@table("appdedupe-figure-6", "million look-ups", "a second", *STREAM_LABELS, words=2)
+def figure_6(evidence: Evidence) -> Rows:
+    for time, name in (("by_clock", "of time"), ("by_processor", "of a processor")):
+        for locks in LOCKS:
+            rates = [look_up_rate(evidence, locks, count, time) for count in STREAMS]
+            yield [counted(locks, "lock"), name, *(plain(rate and rate / 1e6, 1) for rate in rates)]
+
+
+def indexes(evidence: Evidence) -> dict[str, str]:
+    """The indexes by which streams deduplicate: their tables and locks, by what they are."""
+    classes = measured(evidence, "streams", "classes") or DASH
+    return {"one table with one lock": "1 1", "a table for each class with one lock": f"{classes} 1", "a table for each class with 64 locks": f"{classes} 64"}
+
+
+def stream_rate(evidence: Evidence, cache: str, index: str, count: int) -> float | None:
+    """Bytes that this many streams deduplicate a second, with a cold or a warm cache."""
+    return measured(evidence, "streams", f"{cache} {index}", str(count), "by_clock")
+
+
+@table("appdedupe-figure-6-deduplication", "GB deduplicated a second", "cache", *STREAM_LABELS, words=2)
+def figure_6_deduplication(evidence: Evidence) -> Rows:
+    for name, index in indexes(evidence).items():
+        for cache in ("cold", "warm"):
+            rates = [stream_rate(evidence, cache, index, count) for count in STREAMS]
+            yield [name, cache, *(plain(rate and rate / 1e9, 1) for rate in rates)]
+
+
 def efficiency(evidence: Evidence, name: str, scheme: str) -> float | None:
     return ratio(measured(evidence, "efficiencies", name, scheme, "saved_bytes"), measured(evidence, "efficiencies", name, scheme, "seconds"))
 
@@ -174,14 +218,18 @@ def figure_8(evidence: Evidence) -> Rows:
             yield [str(count), plain(units and units / count, 0), str(ring_points), *skews, plain(memory_bytes and memory_bytes / 1e6, 0)]
 
 
-@lines("appdedupe-figure-8-largest")
-def figure_8_largest(evidence: Evidence) -> list[str]:
-    row = measured(evidence, "largest_balance")
-    if not row:
-        return ["- not measured"]
-    nodes, k = LARGEST
-    facts = f"{row['units']:,} super-chunks on {nodes:,} nodes, handprints of {k}, 100 points"
-    return [f"- {facts}: DS {row['data_skew']:.4f}, in {row['seconds']:.0f} seconds and {row['memory_bytes'] / 1e9:.1f} GB of memory"]
+LARGEST_GROUPS = {100: "largest_balance", 1: "largest_one_point"}  # by the points of a node
+
+
+@table("appdedupe-figure-8-largest", "super-chunks", "nodes", "points", *(f"DS, k = {k}" for k in BALANCE_HANDPRINTS), *(f"seconds, k = {k}" for k in BALANCE_HANDPRINTS), "memory, GB")
+def figure_8_largest(evidence: Evidence) -> Rows:
+    for ring_points, group in LARGEST_GROUPS.items():
+        rows = [measured(evidence, group, str(k)) for k in BALANCE_HANDPRINTS]
+        known = [row for row in rows if row]
+        skews = [plain(row and row["data_skew"], 4) for row in rows]
+        seconds = [plain(row and row["seconds"], 0) for row in rows]
+        most_bytes = max((row["memory_bytes"] for row in known), default=None)
+        yield [plain(known[0]["units"] if known else None, 0), str(LARGEST), str(ring_points), *skews, *seconds, plain(most_bytes and most_bytes / 1e9, 1)]
 
 
 @table("appdedupe-figure-8-evolved", "data", "versions", "as measured", "nodes", "super-chunks a node", *(f"DS, k = {k}" for k in BALANCE_HANDPRINTS), words=1)
@@ -261,6 +309,37 @@ def _estimates(evidence):
         yield name, row and row["16"] - row["real"]
 
 
+@claim("figure 6", "a table and a lock for each class deduplicate faster than one of each, from 2 streams on (rule: 1)", "“much better”", at_least(1, times))
+def _locks_by_class(evidence):
+    one, by_class, _ = indexes(evidence).values()
+    for count in STREAMS[1:]:
+        for cache in ("cold", "warm"):
+            yield f"{count} streams, {cache}", ratio(stream_rate(evidence, cache, by_class, count), stream_rate(evidence, cache, one, count))
+
+
+@claim("figure 6", "a warm cache is faster than a cold one (rule: 1)", "higher", at_least(1, times))
+def _warm_cache(evidence):
+    for name, index in indexes(evidence).items():
+        for count in STREAMS:
+            yield f"{name}, {count} streams", ratio(stream_rate(evidence, "warm", index, count), stream_rate(evidence, "cold", index, count))
+
+
+@claim("section 4.3", "as many streams as processors are fastest: no other number is faster by more than 5 %, warm, by class", "16 streams", at_most(1.05, times))
+def _best_streams(evidence):
+    _, by_class, _ = indexes(evidence).values()
+    processors = measured(evidence, "streams", "processors")
+    for count in STREAMS:
+        if count != processors:
+            yield f"{count} streams", ratio(stream_rate(evidence, "warm", by_class, count), processors and stream_rate(evidence, "warm", by_class, processors))
+
+
+@claim("section 4.3", "more locks than streams make look-ups slower: 1,024 locks over as many as streams (rule: 1)", "drops", at_most(1, times))
+def _many_locks(evidence):
+    for count in sorted(set(STREAMS) & set(LOCKS) - {1}):
+        most, equal = (look_up_rate(evidence, locks, count) for locks in (LOCKS[-1], count))
+        yield f"{count} streams", ratio(most, equal)
+
+
 @claim("figure 7", "the best scheme and size differ by data (number of best ones; rule: 2)", "3 of 3 data sets", at_least(2, lambda v: f"{v:.0f}"))
 def _best(evidence):
     best = best_schemes(measured(evidence, "efficiencies") or {})
@@ -273,6 +352,10 @@ claim("figure 8", "with k of at least 4 the data skew is less than 1, with 100 p
 claim("figure 8", "the same with one point a node", "< 1", at_most(1, plain))(
     lambda evidence: [(f"{count} nodes, k = {k}", measured(evidence, "balance", f"{count} {k} 1", "data_skew")) for count in BALANCED for k in (4, 8)]
 )
+for _points, _group in LARGEST_GROUPS.items():
+    claim("figure 8", f"the same at full size, 83,886,080 super-chunks on {LARGEST:,} nodes, with {counted(_points, 'point')} a node", "< 1", at_most(1, plain))(
+        lambda evidence, group=_group: [(f"k = {k}", measured(evidence, group, str(k), "data_skew")) for k in (4, 8)]
+    )
 
 
 @claim("figure 9", "NDR grows with the handprint: from 8 to 16 (rule: at least 0.01)", "“significant”", at_least(0.01, points(1)))

@@ -33,9 +33,13 @@ COMPARED = (8 << 20, "tttd", "1K:4K:32K")  # figure 1
 # Figure 8: super-chunks a node, by the number of nodes. They have 8 chunks each, of versions of random data of 512 MiB.
 BALANCED = {10: 65_536, 128: 8_192, 1280: 1_024}
 VERSION_SUPER_CHUNKS = 65_536
-LARGEST = (1280, 4)  # nodes that get as many super-chunks as the paper's, a version each, and the handprint: the rest of the table would take an hour
+LARGEST = 1280  # nodes that get as many super-chunks as the paper's, a version each
 BALANCE_HANDPRINTS = (1, 4, 8)
 BALANCE_CHUNK, BALANCE_SUPER_CHUNK = "1K", "8K"
+# Figure 6: streams at once, and locks of one table.
+STREAMS = (1, 2, 4, 8, 16, 32)
+LOCKS = (1, 4, 16, 64, 256, 1024)
+STREAM_WORDS = ()  # further options of the program that measures them
 EVOLVED = ("linux", "images", "containers")
 EVOLVED_BYTES = 40 << 30
 # What the paper leaves open, each alone, at 64 nodes.
@@ -57,6 +61,22 @@ CHOICES = {
     "nodes that find what their containers lead to": ["--deduplication", "containers"],
 }
 CHOSEN_NODES = 64
+# What can be measured alone, with the data sets that it needs.
+GROUPS = {
+    "counted": SETS,
+    "efficiencies": SETS,
+    "balance": (RANDOM,),
+    "evolved_balance": EVOLVED,
+    "largest_balance": (RANDOM,),
+    "largest_one_point": (RANDOM,),
+    "streams": (),
+}
+
+
+def sets_of(only: Iterable[str]) -> list[str]:
+    """The data sets that these groups need, or all groups."""
+    needed = {name for group in tuple(only) or GROUPS for name in GROUPS[group]}
+    return [name for name in (*SETS, RANDOM) if name in needed]
 
 
 def page_numbers(simulation: dict) -> dict:
@@ -71,7 +91,8 @@ class Workplace:
     """The programs, and the listings and traces that they have written so far."""
 
     def __init__(self, build: Path, scratch: Path, sets: dict[str, tuple[str, list[Path]]], log: Callable[[str], None]):
-        self.command, self.cluster, self.scratch, self.log = build / "cli/cutpoint", build / "cluster_cli/cutpoint-cluster", scratch, log
+        self.command, self.cluster, self.streams = build / "cli/cutpoint", build / "cluster_cli/cutpoint-cluster", build / "bench/cutpoint_node_streams"
+        self.scratch, self.log = scratch, log
         self.files = {name: [self._link(name, number, path) for number, path in enumerate(paths)] for name, (_, paths) in sets.items()}
 
     def _link(self, name: str, number: int, path: Path) -> Path:
@@ -130,14 +151,21 @@ class Workplace:
 
     def measured_simulation(self, trace: Path, *words: object) -> dict:
         """A simulation of one policy with the seconds and the bytes of memory that it took."""
+        (simulation,) = self.measured_simulations(trace, *words)
+        return simulation
+
+    def measured_simulations(self, trace: Path, *words: object) -> list[dict]:
+        """Simulations of one policy, each with its seconds, and the bytes of memory that all of them took."""
         out = self.scratch / "report.json"
         process = subprocess.Popen([*map(str, (self.cluster, "simulate", trace, "--json", "-q", "-o", out, *words))])
         _, wait_status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(wait_status)
         if process.returncode != 0:
             raise RuntimeError(f"cutpoint-cluster simulate {trace}: failed")
-        (simulation,) = json.loads(out.read_text())["simulations"]
-        return {"data_skew": simulation["data_skew"], "units": simulation["unit_count"], "seconds": simulation["seconds"], "memory_bytes": usage.ru_maxrss * 1024}
+        return [
+            {"data_skew": each["data_skew"], "units": each["unit_count"], "seconds": each["seconds"], "memory_bytes": usage.ru_maxrss * 1024}
+            for each in json.loads(out.read_text())["simulations"]
+        ]
 
 
 def redundancy(work: Workplace) -> dict:
@@ -251,15 +279,36 @@ def choices(work: Workplace) -> dict:
     return {label: page_numbers(work.simulate(trace, ["app-dedupe"], [CHOSEN_NODES], *words)["simulations"][0]) for label, words in CHOICES.items()}
 
 
-def balanced(work: Workplace, trace: Path, nodes: int, k: int, points: int) -> dict:
-    words = ("--fixed-super-chunks", "--super-chunk", BALANCE_SUPER_CHUNK, "--deduplication", "none")
-    return work.measured_simulation(trace, "--policy", "sigma-dedupe", "--nodes", nodes, "--handprint", k, "--points", points, *words)
+BALANCE = ("--policy", "sigma-dedupe", "--fixed-super-chunks", "--super-chunk", BALANCE_SUPER_CHUNK, "--deduplication", "none")
 
 
-def largest_balance(work: Workplace) -> dict:
-    """Figure 8a at its full size. The trace is 96 bytes a super-chunk."""
-    trace, _ = work.evolve(work.trace([RANDOM], f"fixed {BALANCE_CHUNK}"), LARGEST[0], "--changed", 100)
-    return balanced(work, trace, *LARGEST, 100)
+def largest_balance(work: Workplace, ring_points: int) -> dict:
+    """Figure 8a at its full size, by the handprint. The trace is 96 bytes a super-chunk. The longest simulation begins first."""
+    trace, _ = work.evolve(work.trace([RANDOM], f"fixed {BALANCE_CHUNK}"), LARGEST, "--changed", 100)
+    sizes = sorted(BALANCE_HANDPRINTS, reverse=True)
+    repeated = [word for k in sizes for word in ("--handprint", k)]
+    work.log(f"simulating {LARGEST} nodes with {ring_points} points")
+    rows = work.measured_simulations(trace, *BALANCE, "--nodes", LARGEST, "--points", ring_points, "--threads", 2, *repeated)
+    trace.unlink()
+    return dict(sorted(zip(map(str, sizes), rows, strict=True)))
+
+
+def streams(work: Workplace, rounds: int) -> dict:
+    """Figure 6: look-ups by the locks of a table, and bytes deduplicated by the index, by the streams at once: those of a second, and of a second
+    of processor time. Medians."""
+    words = ["--rounds", rounds, "--streams", *STREAMS, "--locks", *LOCKS, *STREAM_WORDS]
+    work.log("measuring figure 6")
+    report = json.loads(work._run(work.streams, *words))
+    runs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for row in report["rows"]:
+        name = row["work"] if row["work"] == "look-ups" else f"{row['work']} {row['tables']}"
+        count = row.get("count", row.get("bytes"))
+        runs.setdefault((f"{name} {row['locks']}", str(row["streams"])), []).append((count / row["seconds"], count / row["processor_seconds"]))
+    rates: dict[str, dict] = {}
+    for (name, stream_count), pairs in runs.items():
+        by_clock, by_processor = map(statistics.median, zip(*pairs, strict=True))
+        rates.setdefault(name, {})[stream_count] = {"by_clock": by_clock, "by_processor": by_processor}
+    return {"classes": report["classes"], "rounds": rounds} | rates
 
 
 def balance(work: Workplace) -> dict:
@@ -269,7 +318,7 @@ def balance(work: Workplace) -> dict:
         trace, _ = work.evolve(base, count * super_chunks // VERSION_SUPER_CHUNKS, "--changed", 100)
         for points in (100, 1):
             for k in BALANCE_HANDPRINTS:
-                rows[f"{count} {k} {points}"] = balanced(work, trace, count, k, points)
+                rows[f"{count} {k} {points}"] = work.measured_simulation(trace, *BALANCE, "--nodes", count, "--handprint", k, "--points", points)
         trace.unlink()
     return rows
 
@@ -291,18 +340,19 @@ def evolved_balance(work: Workplace) -> dict:
 
 text_of = partial(lines_of, depth=3)
 
-GROUPS = ("counted", "efficiencies", "balance", "evolved_balance", "largest_balance")
-
 
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, log: Callable[[str], None], only: Iterable[str] = (), known: dict | None = None) -> dict:
     """All groups, or those in `only` beside what is `known`. Raises RuntimeError if a program fails."""
     chosen = tuple(only) or GROUPS
-    told = conditions(build / "cli/cutpoint", build / "cluster_cli/cutpoint-cluster", rounds) | checksums(sets)
-    results = dict(known or {}) | told
+    results = dict(known or {})
+    told = conditions(build / "cli/cutpoint", build / "cluster_cli/cutpoint-cluster", rounds)
+    results["processor"] = told["processor"]
+    results["versions"] = results.get("versions", {}) | dict.fromkeys(chosen, told["version"])  # of the binary that measured each group
+    results["checksums"] = results.get("checksums", {}) | checksums(sets)["checksums"]
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         work = Workplace(build, Path(folder), sets, log)
         if "efficiencies" in chosen:
-            results["efficiencies"] = efficiencies(work, rounds)
+            results["efficiencies"], results["efficiency_rounds"] = efficiencies(work, rounds), rounds
         if "counted" in chosen:
             schemes = best_schemes(results["efficiencies"])
             results |= {"redundancy": redundancy(work), "resemblances": resemblances(work), "memory": memory(work, schemes), "three_nodes": three_nodes(work)}
@@ -311,6 +361,9 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
             results["balance"] = balance(work)
         if "evolved_balance" in chosen:
             results["evolved_balance"] = evolved_balance(work)
-        if "largest_balance" in chosen:
-            results["largest_balance"] = largest_balance(work)
+        for group, ring_points in (("largest_balance", 100), ("largest_one_point", 1)):
+            if group in chosen:
+                results[group] = largest_balance(work, ring_points)
+        if "streams" in chosen:
+            results["streams"] = streams(work, rounds) | {"processors": told["processors"]}
     return results

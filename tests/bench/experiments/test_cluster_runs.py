@@ -43,11 +43,13 @@ class Runs(unittest.TestCase):
         folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         names = (*cluster_runs.SETS, cluster_runs.RANDOM)
         sets = {name: ("a" * 64, versions(folder, name, 1 if name == cluster_runs.RANDOM else 3)) for name in names}
-        small = {"BALANCED": {2: 65_536, 8: 65_536}, "LARGEST": (4, 4), "EVOLVED_BYTES": 10 << 20, "NODES": (1, 16, 128)}
+        small = {"BALANCED": {2: 65_536, 8: 65_536}, "LARGEST": 4, "EVOLVED_BYTES": 10 << 20, "NODES": (1, 16, 128)}
         for module in (cluster_runs, appdedupe):
             for name, value in small.items():
                 if hasattr(module, name):
                     cls.enterClassContext(unittest.mock.patch.object(module, name, value))
+        streams = ("--handprints", "1000", "--super-chunks", "16", "--versions", "2")
+        cls.enterClassContext(unittest.mock.patch.object(cluster_runs, "STREAM_WORDS", streams))
         cls.measured = cluster_runs.measure(sets, BUILD, folder, 1, lambda _: None)
 
     def test_duplicates_are_those_that_the_data_have(self):
@@ -64,12 +66,30 @@ class Runs(unittest.TestCase):
             self.assertEqual(row["units"], int(job.split()[0]) * 184, job)  # 1,465 chunks of 1 KiB a node, 8 in a super-chunk
 
     def test_measuring_a_group_keeps_the_others(self):
-        earlier = self.measured | {"version": "an earlier binary"}
+        earlier = self.measured | {"versions": dict.fromkeys(cluster_runs.GROUPS, "an earlier binary"), "efficiency_rounds": 3}
         with unittest.mock.patch.object(cluster_runs, "balance", return_value={"new": 1}), tempfile.TemporaryDirectory() as folder:
             again = cluster_runs.measure({}, BUILD, Path(folder), 1, lambda _: None, only=["balance"], known=earlier)
         self.assertEqual(again["balance"], {"new": 1})
         self.assertEqual(again["clusters"], self.measured["clusters"])
-        self.assertEqual(again["version"], self.measured["version"])
+        self.assertEqual(again["versions"], earlier["versions"] | {"balance": self.measured["versions"]["balance"]})
+        self.assertEqual((again["checksums"], again["efficiency_rounds"]), (self.measured["checksums"], 3))
+
+    def test_a_group_needs_no_other_data_than_its_own(self):
+        self.assertEqual(cluster_runs.sets_of(["largest_balance", "streams"]), [cluster_runs.RANDOM])
+        self.assertEqual(cluster_runs.sets_of(["streams"]), [])
+        self.assertEqual(cluster_runs.sets_of([]), [*cluster_runs.SETS, cluster_runs.RANDOM])
+
+    def test_the_largest_balance_has_each_handprint(self):
+        for group in ("largest_balance", "largest_one_point"):
+            self.assertEqual([self.measured[group][str(k)]["units"] for k in cluster_runs.BALANCE_HANDPRINTS], [4 * 184] * 3)
+        self.assertNotEqual(self.measured["largest_balance"]["1"]["data_skew"], self.measured["largest_one_point"]["1"]["data_skew"])
+
+    def test_streams_have_a_rate_for_each_index(self):
+        rates = {name: row for name, row in self.measured["streams"].items() if isinstance(row, dict)}
+        self.assertEqual(set(rates), {f"look-ups {locks}" for locks in cluster_runs.LOCKS} | {f"{cache} {index}" for cache in ("cold", "warm") for index in ("1 1", "8 1", "8 64")})
+        for name, row in rates.items():
+            self.assertEqual([*row], [str(count) for count in cluster_runs.STREAMS], name)
+            self.assertTrue(all(rate > 0 for rates in row.values() for rate in rates.values()), name)
 
     def test_every_claim_has_a_verdict(self):
         for claim in CLAIMS:

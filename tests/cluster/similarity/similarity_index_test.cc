@@ -86,5 +86,40 @@ TEST(cluster_similarity_index, is_used_by_many_threads_at_once) {
   EXPECT_EQ(index.size(), 4 * handprints_each * 2);
 }
 
+// Equal fingerprints from all threads, in few shards: whatever a thread has seen of a fingerprint stays true, and nothing else
+// is there in the end.
+TEST(cluster_similarity_index, keeps_the_first_container_of_a_fingerprint_that_many_threads_insert) {
+  constexpr std::uint64_t distinct = 400;
+  constexpr std::uint64_t thread_count = 4;
+  for (const std::size_t lock_count : {1U, 2U, 16U}) {
+    similarity_index index({.class_count = 2, .lock_count = lock_count});
+    using seen_containers = std::map<std::pair<class_number, std::uint64_t>, container_number>;
+    std::vector<seen_containers> seen(thread_count);
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < thread_count; ++t) {
+      threads.emplace_back([&index, &own = seen[t], t] {
+        splitmix64 random(t);
+        std::vector<container_number> containers;
+        for (container_number i = 0; i < 4000; ++i) {
+          const auto application = static_cast<class_number>(random.next() % 2);
+          const std::uint64_t fingerprint = random.next() % distinct;
+          index.insert(application, {&fingerprint, 1}, i * thread_count + t);
+          containers.clear();
+          index.append_containers(application, {&fingerprint, 1}, containers);
+          ASSERT_EQ(containers.size(), 1U);
+          EXPECT_EQ(own.try_emplace({application, fingerprint}, containers[0]).first->second, containers[0]);
+        }
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    seen_containers all;
+    for (const seen_containers& own : seen) {
+      for (const auto& [key, container] : own) EXPECT_EQ(all.try_emplace(key, container).first->second, container);
+    }
+    EXPECT_EQ(index.size(), all.size());
+    EXPECT_GT(all.size(), distinct);
+  }
+}
+
 }  // namespace
 }  // namespace cutpoint::tests

@@ -125,12 +125,13 @@ TEST(cluster_chunk_trace, refuses_what_it_does_not_know_with_the_place) {
             "t: record 4 follows a second definition of the application class 'tar'");
 }
 
-TEST(cluster_chunk_trace, writer_refuses_names_that_do_not_fit_and_passes_failures_on) {
+TEST(cluster_chunk_trace, writer_refuses_names_and_lengths_that_do_not_fit_and_passes_failures_on) {
   chunk_trace_writer writer([](std::string_view) { return status(status_code::io_error, "full"); });
   EXPECT_EQ(writer.begin_file("").message(), "the name of an application class has 1 to 255 bytes, not 0");
   EXPECT_EQ(writer.begin_file(std::string(256, 'a')).message(),
             "the name of an application class has 1 to 255 bytes, not 256");
   EXPECT_TRUE(writer.begin_file(std::string(255, 'a')).ok());
+  EXPECT_EQ(writer.add({1, 0}).message(), "a chunk of a trace has 1 to 4294967295 bytes, not 0");
   EXPECT_EQ(writer.finish().message(), "full");
 }
 

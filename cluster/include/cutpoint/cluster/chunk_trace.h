@@ -27,8 +27,8 @@ class chunk_trace_writer {
   /// Begins the next file. `application` is the name of its class, from 1 to 255 bytes; `client` says whose file it is.
   /// Errors: invalid_argument, for another name or for more than 65,536 of them; those of the receiver.
   [[nodiscard]] status begin_file(std::string_view application, std::uint32_t client = 0);
-  /// Adds a chunk to the file that was begun. At most 256 KiB wait for the receiver, however long the file is. Errors: those
-  /// of the receiver.
+  /// Adds a chunk to the file that was begun. At most 256 KiB wait for the receiver, however long the file is. Errors:
+  /// invalid_argument, for a chunk without bytes; those of the receiver.
   [[nodiscard]] status add(const routed_chunk& chunk);
   /// Writes what is left. Must be the last call: a trace without its end is not read. Errors: those of the receiver.
   [[nodiscard]] status finish();

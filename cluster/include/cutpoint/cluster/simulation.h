@@ -59,6 +59,12 @@ struct simulation_options {
 /// Returns the names of the policies.
 [[nodiscard]] std::span<const std::string_view> policy_names();
 
+/// Returns the names of the ways of deduplication, in the order of `node_deduplication`.
+[[nodiscard]] std::span<const std::string_view> deduplication_names();
+
+/// Finds a way of deduplication by its name. Errors: unknown_name.
+[[nodiscard]] result<node_deduplication> find_deduplication(std::string_view name);
+
 /// Checks options. Errors: unknown_name; invalid_argument, with the option, its value and the bounds.
 [[nodiscard]] status check(const simulation_options& options);
 
