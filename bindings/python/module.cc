@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/python/chunker.h"
+#include "bindings/python/cluster.h"
 #include "bindings/python/dedup.h"
 #include "bindings/python/errors.h"
 #include "bindings/python/gil.h"
@@ -39,6 +40,8 @@ std::vector<std::string_view> fingerprint_names() {
   for (const fingerprint_info& each : fingerprints()) names.push_back(each.name);
   return names;
 }
+
+std::vector<std::string_view> listed(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
 
 /// Asks the driver which GPUs there are.
 std::vector<std::string_view> backend_names() {
@@ -81,6 +84,21 @@ NB_MODULE(_core, m) {
       .def("close", &stream_chunker::close);
 
   m.def("dedup", &dedup);
+
+  nb::class_<trace_reader>(m, "TraceReader")
+      .def(nb::init<nb::handle>())
+      .def("next_file", &trace_reader::next_file)
+      .def("next_chunks", &trace_reader::next_chunks);
+  nb::class_<trace_writer>(m, "TraceWriter")
+      .def(nb::init<>())
+      .def("begin_file", &trace_writer::begin_file)
+      .def("add", &trace_writer::add)
+      .def("finish", &trace_writer::finish);
+  nb::class_<cluster::simulation_options>(m, "SimulationOptions")
+      .def_static("make", &make_simulation_options)
+      .def_ro("policy", &cluster::simulation_options::policy)
+      .def_ro("node_count", &cluster::simulation_options::node_count);
+  m.def("simulate", &simulate);
 
   nb::class_<pushed_stream>(m, "PushedStream")
       .def("write", &pushed_stream::write)
@@ -137,6 +155,8 @@ NB_MODULE(_core, m) {
   m.def("profiles", [] { return catalog_names(entry_kind::profile); });
   m.def("fingerprints", &fingerprint_names);
   m.def("backends", &backend_names);
+  m.def("cluster_policies", [] { return listed(cluster::policy_names()); });
+  m.def("cluster_deduplications", [] { return listed(cluster::deduplication_names()); });
   m.def("forget_threads", &forget_threads);
 }
 

@@ -11,7 +11,7 @@ install(TARGETS cutpoint_c EXPORT cutpoint-shared-targets LIBRARY COMPONENT libr
 install(TARGETS cutpoint_engine cutpoint_c_static EXPORT cutpoint-static-targets ARCHIVE COMPONENT archives)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/c/include/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
-foreach(layer host pipeline cuda store)
+foreach(layer host pipeline cuda store cluster)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT archives FILES_MATCHING PATTERN *.h)
 endforeach()

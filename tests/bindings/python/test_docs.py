@@ -9,7 +9,7 @@ from pathlib import Path
 import cutpoint
 import pytest
 from conftest import ROOT
-from cutpoint import _core
+from cutpoint import _core, cluster
 
 PAGE = (ROOT / "docs" / "python.md").read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -23,6 +23,7 @@ PRINTED = [
     r"fastcdc\(.*avg_bytes=4096.*\) \d+\.\d%\nno such file io_error 2\n",
     r"1 files?, 1000 bytes\n/.*/notes 1000\nb'0101'\n1 file, .*daily snapshot, .*monthly snapshot\n",
     r"2000000 bytes; incomplete: the data base was stopped\n",
+    r"(app-dedupe|dht) 4 \d\.\d\d\n(app-dedupe|dht) 4 \d\.\d\d\n(app-dedupe|dht) 16 \d\.\d\d\n(app-dedupe|dht) 16 \d\.\d\d\n",
 ]
 
 
@@ -46,6 +47,11 @@ def test_the_page_names_what_is_there():
     for name in cutpoint.__all__:
         if name not in {"Chunk", "ChunkArrays", "__version__"}:
             assert re.search(rf"\b{name}\b", PAGE), name
+
+
+def test_the_page_names_what_cluster_has():
+    for name in cluster.__all__:
+        assert re.search(rf"\b{name}\b", PAGE.partition("## Clusters")[2]), name
 
 
 def test_the_example_compares_all_profiles(tmp_path):
