@@ -4,7 +4,7 @@ from functools import partial
 
 from experiments.papers.claim import add_claim, at_least, at_most, each, points
 from experiments.papers.cluster_runs import (
-    BALANCE_HANDPRINTS, BALANCED, CHOICES, EVOLVED, HANDPRINTS, LARGEST, LOCKS, NODES, PRODUCK, SCHEMES, SETS, SIZES, STREAMS, USUAL, best_schemes,
+    BALANCE_HANDPRINTS, BALANCED, CHOICES, EVOLVED, HANDPRINTS, LARGEST, LOCKS, NODES, PRODUCK, SCHEMES, SETS, SIZES, STREAMS, USUAL, best_schemes, program_of,
 )  # fmt: skip
 from experiments.papers.evidence import Evidence, ratio
 from experiments.papers.tables import DASH, Rows, lines, percent, plain, table, times
@@ -62,8 +62,8 @@ def where(evidence: Evidence) -> list[str]:
     sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in evidence.clusters["checksums"].items())
     groups: dict[str, list[str]] = {}
     for group, version in evidence.clusters["versions"].items():
-        groups.setdefault(version, []).append(group.replace("_", " "))
-    programs = [f"- cutpoint-cluster {version}: {', '.join(measured_groups)}" for version, measured_groups in groups.items()]
+        groups.setdefault(f"{program_of(group).split('/')[1]} {version}", []).append(group.replace("_", " "))
+    programs = [f"- {version}: {', '.join(measured_groups)}" for version, measured_groups in groups.items()]
     rounds = [f"- figure 7: medians of {evidence.clusters.get('efficiency_rounds', DASH)} rounds; figure 6: of {(evidence.clusters.get('streams') or {}).get('rounds', DASH)}"]
     return [f"- processor: {evidence.clusters['processor']}", *programs, *rounds, f"- data: {sets}"]
 

@@ -73,6 +73,11 @@ GROUPS = {
 }
 
 
+def program_of(group: str) -> str:
+    """The program that measures a group, below the folder of a build."""
+    return "bench/cutpoint_node_streams" if group == "streams" else "cluster_cli/cutpoint-cluster"
+
+
 def sets_of(only: Iterable[str]) -> list[str]:
     """The data sets that these groups need, or all groups."""
     needed = {name for group in tuple(only) or GROUPS for name in GROUPS[group]}
@@ -343,11 +348,11 @@ text_of = partial(lines_of, depth=3)
 
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, log: Callable[[str], None], only: Iterable[str] = (), known: dict | None = None) -> dict:
     """All groups, or those in `only` beside what is `known`. Raises RuntimeError if a program fails."""
-    chosen = tuple(only) or GROUPS
+    chosen = tuple(only) or tuple(GROUPS)
     results = dict(known or {})
-    told = conditions(build / "cli/cutpoint", build / "cluster_cli/cutpoint-cluster", rounds)
-    results["processor"] = told["processor"]
-    results["versions"] = results.get("versions", {}) | dict.fromkeys(chosen, told["version"])  # of the binary that measured each group
+    told = {group: conditions(build / "cli/cutpoint", build / program_of(group), rounds) for group in chosen}
+    results["processor"] = told[chosen[0]]["processor"]
+    results["versions"] = results.get("versions", {}) | {group: each["version"] for group, each in told.items()}
     results["checksums"] = results.get("checksums", {}) | checksums(sets)["checksums"]
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         work = Workplace(build, Path(folder), sets, log)
@@ -365,5 +370,5 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
             if group in chosen:
                 results[group] = largest_balance(work, ring_points)
         if "streams" in chosen:
-            results["streams"] = streams(work, rounds) | {"processors": told["processors"]}
+            results["streams"] = streams(work, rounds) | {"processors": told["streams"]["processors"]}
     return results
