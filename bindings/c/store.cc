@@ -107,6 +107,18 @@ cutpoint_status cutpoint_store_open(const char* folder, const cutpoint_store_sec
   });
 }
 
+cutpoint_status cutpoint_store_insecure_cuts(cutpoint_store* store, int (*visit)(void* context, const char* warning),
+                                             void* context, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
+    for (const std::string& each : backups.insecure_cuts()) {
+      const auto show = [&] { return visit(context, each.c_str()); };
+      if (status done = store->call("visit", show); !done.ok()) return done;
+    }
+    return {};
+  });
+}
+
 cutpoint_status cutpoint_store_destroy(cutpoint_store* store) {
   if (store == nullptr) return CUTPOINT_OK;
   if (const cutpoint_status entered = store->enter(nullptr); entered != CUTPOINT_OK) return entered;

@@ -118,6 +118,8 @@ outcome read(const cutpoint_store_settings* user_settings, store_settings& setti
   }
   if (raw.compression_level != 0) settings.compression_level = raw.compression_level == -1 ? 0 : raw.compression_level;
   if (raw.container_bytes != 0) settings.container_bytes = raw.container_bytes;
+  if (outcome done = check_flags(raw.flags, CUTPOINT_STORE_INSECURE_CUTS); !done.ok()) return done;
+  settings.accepts_insecure_cuts = raw.flags != 0;
   if (raw.context != nullptr) {
     const auto context = parse_context(raw.context);
     if (!context) return context.error();

@@ -124,6 +124,7 @@ NB_MODULE(_core, m) {
   nb::class_<open_store>(m, "OpenStore")
       .def(nb::init<nb::handle, const optional_secret&>())
       .def("close", &open_store::close)
+      .def("insecure_cuts", &open_store::insecure_cuts)
       .def("cancel", &open_store::cancel)
       .def("back_up", &open_store::back_up)
       .def("begin_push",

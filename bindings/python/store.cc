@@ -36,12 +36,15 @@ auto note_file_in(std::vector<noted_problem>& problems) {
 
 void create_store(nb::handle folder, const optional_secret& secret, const std::string& cuts,
                   const std::string& fingerprint, int compression_level, std::uint32_t container_bytes,
-                  const std::string& context) {
+                  const std::string& context, bool accepts_insecure_cuts) {
   const std::string path = path_of(folder);
-  store_settings settings{.cuts = cuts,
+  // Here, a key that is missing is no cause for a warning: the store sets it.
+  const auto canonical = [&] { return make_settings(cuts, {}, "none", {}, "auto", 1, {}).feed.cuts.canonical(); };
+  store_settings settings{.cuts = cuts.empty() ? cuts : canonical(),
                           .fingerprint = value_or_raise(parse_fingerprint(fingerprint)),
                           .compression_level = compression_level,
-                          .container_bytes = container_bytes};
+                          .container_bytes = container_bytes,
+                          .accepts_insecure_cuts = accepts_insecure_cuts};
   python::check(settings.use(value_or_raise(parse_context(context))), path);
   const store_secret key = secret_of(secret);
   process_cancellation cancel;
@@ -52,6 +55,11 @@ open_store::open_store(nb::handle folder, const optional_secret& secret) : folde
   const store_secret key = secret_of(secret);
   process_cancellation cancel;
   store_ = value_of(interruptibly(cancel, duration::any, [&] { return backup_store::open(folder_, key); }));
+}
+
+std::vector<std::string> open_store::insecure_cuts() {
+  const exclusive_use use(busy_);
+  return store_ ? store_->insecure_cuts() : std::vector<std::string>();
 }
 
 void open_store::close() {

@@ -27,10 +27,10 @@ namespace cutpoint::python {
 using optional_secret = std::optional<std::pair<std::string, nanobind::bytes>>;
 using object_list = std::vector<nanobind::object>;
 
-/// Makes a store. `cuts` is empty for the default.
+/// Makes a store. `cuts` is a name or a canonical string, or empty for the default.
 void create_store(nanobind::handle folder, const optional_secret& secret, const std::string& cuts,
                   const std::string& fingerprint, int compression_level, std::uint32_t container_bytes,
-                  const std::string& context);
+                  const std::string& context, bool accepts_insecure_cuts);
 
 /// Records are returned as dict or tuple, of which the Python files of the package make their classes. All members throw
 /// ValueError after `close` and RuntimeError while another thread is in a call.
@@ -39,6 +39,8 @@ class open_store {
   open_store(nanobind::handle folder, const optional_secret& secret);
   /// Abandons the push sessions that have not ended.
   void close();
+  /// Returns a warning for each chunker whose key lengths of chunks give away.
+  [[nodiscard]] std::vector<std::string> insecure_cuts();
   /// Ends the call that is running in another thread, if there is one.
   void cancel();
 

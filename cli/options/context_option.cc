@@ -15,13 +15,13 @@ CLI::Option* context_option::add_to(CLI::App& command, const std::string& meanin
   return command.add_option("--context", context_, meaning)->type_name("NAME|FILE");
 }
 
-result<context_file> context_option::checked() const {
+result<context_file> context_option::checked(const std::optional<secret_key>& key) const {
   if (context_.empty()) return context_file{};
   const std::vector<std::string_view> names = context_names();
   if (std::ranges::find(names, context_) != names.end()) return parse_context(context_);
   const auto text = read_input(context_, longest_context_file);
   if (!text) return usage_error(fmt::format("--context: {}", text.error().message()));
-  auto content = parse_context_file(*text);
+  auto content = parse_context_file(*text, key);
   if (content) return content;
   return usage_error(fmt::format("--context {}: {}", context_, content.error().message()));
 }

@@ -1,6 +1,7 @@
 // The option that names a context: the built-in one, or a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,9 @@ class context_option {
                                              "paper, or a file with rules");
   [[nodiscard]] bool is_given() const { return !context_.empty(); }
 
-  /// Returns what the option names, or a context without rules. Errors: a file that cannot be read; its mistakes.
-  [[nodiscard]] result<context_file> checked() const;
+  /// Returns what the option names, or a context without rules. `key` is that of `parse_context_file`. Errors: a file that cannot
+  /// be read; its mistakes.
+  [[nodiscard]] result<context_file> checked(const std::optional<secret_key>& key = {}) const;
 
  private:
   std::string context_;

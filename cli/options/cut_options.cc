@@ -73,7 +73,9 @@ result<named_chunker> cut_options::checked() const {
       return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
     auto named = parse_canonical(*cuts_, key);
     if (!named) return named.error();
-    return named_chunker{*std::move(named), {}};
+    std::vector<std::string> warnings;
+    if (takes_secret_key(*named) && !key) warnings.push_back(named->canonical() + " has no key: its cuts hide nothing");
+    return named_chunker{*std::move(named), std::move(warnings)};
   }
   const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
   if (status kind = check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm); !kind.ok()) return kind;

@@ -30,7 +30,12 @@ result<backup_store> store_options::open() const {
   const auto secret = secret_.read();
   if (!secret) return status(status_code::unavailable, secret.error().message());
   auto store = backup_store::open(location_, *secret);
-  if (store) remember_log(location_, *store);
+  if (store) {
+    remember_log(location_, *store);
+    for (const std::string& warning : store->insecure_cuts()) {
+      console(verbosity::normal).warning(fmt::format("{}: {}", printable(location_), warning));
+    }
+  }
   if (store || store.error().code() == status_code::cancelled) return store;
   return status(status_code::unavailable, store.error().message());
 }

@@ -4,8 +4,11 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 
+#include <cutpoint/algorithms.h>
 #include <cutpoint/fingerprint.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -38,16 +41,36 @@ class init_command final : public subcommand {
   std::string compression_ = "zstd";
   std::string container_size_ = "32M";
   bool is_for_experiments_ = false;
+  bool accepts_insecure_cuts_ = false;
   verbosity level_ = verbosity::normal;
 };
 
-/// Warns of the rules that have no key.
-void warn_of_fixed_lengths(const chunking_context& context, const console& say) {
-  for (const context_rule& rule : context.rules()) {
-    if (!rule.cuts.fixed_chunk_bytes()) continue;
-    say.warning(fmt::format("class {}: {} takes no key: lengths of chunks tell how long the files of the class are",
-                            rule.name, rule.cuts.canonical()));
+/// Warns of what the cuts of one kind of files give up, besides what every opening of the store warns of.
+void warn_of_cuts(const std::string& place, const chunker& cuts, bool is_encrypted, const console& say) {
+  const algorithm_parameters& parameters = cuts.parameters();
+  const auto* const gear = std::get_if<borg2_fastcdc_parameters>(&parameters);
+  if (!is_encrypted && gear != nullptr && gear->key != borg2_fastcdc_parameters().key) {
+    say.warning(place + cuts.canonical() +
+                ": the store is not encrypted, so whoever reads it reads this key, too, and its cuts hide nothing");
   }
+  if (!is_encrypted) return;
+  if (cuts.fixed_chunk_bytes()) {
+    say.warning(fmt::format("{}{} takes no key: lengths of chunks tell how long the files of the class are", place,
+                            cuts.canonical()));
+  }
+  if (std::holds_alternative<toeplitz_aes_parameters>(parameters) ||
+      std::holds_alternative<rabin_aes_parameters>(parameters)) {
+    say.warning(fmt::format(
+        "{}{}: a digest of 64 bits promises something for {} of data only; toeplitz128-aes costs no more", place,
+        cuts.canonical(), std::holds_alternative<rabin_aes_parameters>(parameters) ? "tens of MiB" : "a GiB"));
+  }
+}
+
+void warn_of_cuts(const backup_store& store, const console& say) {
+  for (const std::string& warning : store.insecure_cuts()) say.warning(warning);
+  warn_of_cuts("", store.job().cuts, store.is_encrypted(), say);
+  for (const context_rule& rule : store.settings().context.rules())
+    warn_of_cuts("class " + rule.name + ": ", rule.cuts, store.is_encrypted(), say);
 }
 
 /// Creates a key file with random bytes, if it does not exist. Errors: io_error.
@@ -75,6 +98,10 @@ void init_command::add_options(CLI::App& app) {
   add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
   add_value_option(app, "--container-size", container_size_, "SIZE", "Length of containers");
   app.add_flag("--for-experiments", is_for_experiments_, "Accept fingerprints that a store must not trust");
+  app.add_flag(
+      "--insecure-cuts", accepts_insecure_cuts_,
+      "Accept borg2-fastcdc and borg1 in an encrypted store: lengths of chunks give their key away, and then tell "
+      "which known contents are stored");
   add_quiet(app, level_);
 }
 
@@ -110,8 +137,10 @@ exit_code init_command::run() {
                           .fingerprint = *kind,
                           .compression_level = compression_ == "zstd" ? usual_compression_level : 0,
                           .container_bytes = static_cast<std::uint32_t>(*container_bytes),
-                          .is_for_experiments = is_for_experiments_};
-  const auto context = context_.checked();
+                          .is_for_experiments = is_for_experiments_,
+                          .accepts_insecure_cuts = accepts_insecure_cuts_};
+  // An encrypted store sets the keys of its context's algorithms.
+  const auto context = context_.checked(encryption_ == "none" ? std::nullopt : std::optional(secret_key()));
   if (!context) return say.refuse(context.error());
   if (const status used = settings.use(*context); !used.ok()) return say.refuse(used);
   for (const std::string& warning : context->warnings) say.warning(warning);
@@ -131,7 +160,7 @@ exit_code init_command::run() {
   text += line("encryption", encryption_);
   text += settings_lines(settings_of_store);
   text += line("containers", human_bytes(as_double(settings_of_store.container_bytes)));
-  if (store->is_encrypted()) warn_of_fixed_lengths(settings_of_store.context, say);
+  warn_of_cuts(*store, say);
   if (needs_password) text += "Without the password nobody can read the store: keep it elsewhere, too.\n";
   if (needs_key_file)
     text +=

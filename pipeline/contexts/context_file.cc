@@ -102,8 +102,14 @@ class named_table {
   const toml::table& table_;
 };
 
+/// Returns the key if an algorithm or a profile takes one.
+std::optional<secret_key> key_for(std::string_view name, const std::optional<secret_key>& secret) {
+  const auto entry = find_entry(name);
+  return entry && takes_secret_key((*entry)->defaults) ? secret : std::nullopt;
+}
+
 /// Makes the chunker that a table names by one of `algorithm`, `profile` and `cuts`.
-result<named_chunker> chunker_of(const named_table& table) {
+result<named_chunker> chunker_of(const named_table& table, const std::optional<secret_key>& secret) {
   constexpr std::array<std::string_view, 3> kinds = {"algorithm", "profile", "cuts"};
   const auto named = std::ranges::count_if(kinds, [&](std::string_view key) { return table.has(key); });
   if (named != 1) return wrong(fmt::format("{}: must have one of algorithm, profile and cuts", table.name()));
@@ -117,7 +123,7 @@ result<named_chunker> chunker_of(const named_table& table) {
   if (kind == "cuts") {
     if (*size || !settings->empty())
       return table.wrong_key("cuts", "names every parameter: no size and no parameters can be given with it");
-    auto cuts = parse_canonical(**name);
+    auto cuts = parse_canonical(**name, key_for((*name)->substr(0, (*name)->find('(')), secret));
     if (!cuts) return table.named(cuts.error());
     return named_chunker{*std::move(cuts), {}};
   }
@@ -133,7 +139,7 @@ result<named_chunker> chunker_of(const named_table& table) {
   const bool is_algorithm = (*entry)->kind == entry_kind::algorithm;
   if (is_algorithm != (kind == "algorithm"))
     return table.wrong_key(kind, fmt::format("'{}' is {}", **name, is_algorithm ? "an algorithm" : "a profile"));
-  auto cuts = make_chunker(entry_name, *settings);
+  auto cuts = make_chunker(entry_name, *settings, key_for(entry_name, secret));
   return cuts ? cuts : table.named(cuts.error());
 }
 
@@ -156,7 +162,7 @@ std::string quoted_list(std::span<const std::string> texts) {
 
 }  // namespace
 
-result<context_file> parse_context_file(std::string_view text) {
+result<context_file> parse_context_file(std::string_view text, const std::optional<secret_key>& key) {
   if (text.size() > longest_context_file) {
     return wrong(fmt::format("the text of {} bytes is too long: a context file has at most {}", text.size(),
                              longest_context_file));
@@ -170,7 +176,7 @@ result<context_file> parse_context_file(std::string_view text) {
     if (!others->is_table()) return wrong("others: must be a table");
     const named_table table(std::string(other_files), *others->as_table());
     if (status known = table.check_keys(chunker_keys); !known.ok()) return known;
-    const auto cuts = chunker_of(table);
+    const auto cuts = chunker_of(table, key);
     if (!cuts) return cuts.error();
     add_warnings(table, *cuts, file.warnings);
     file.others = cuts->chunker;
@@ -187,7 +193,7 @@ result<context_file> parse_context_file(std::string_view text) {
     if (!extensions) return extensions.error();
     const auto level = table.level("compression_level");
     if (!level) return level.error();
-    const auto cuts = chunker_of(table);
+    const auto cuts = chunker_of(table, key);
     if (!cuts) return cuts.error();
     add_warnings(table, *cuts, file.warnings);
     rules.push_back({.name = std::string(name.str()),

@@ -5,9 +5,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
-#include <variant>
 
-#include <cutpoint/algorithms.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/cut_stream.h>
 #include <fmt/format.h>
@@ -22,24 +20,6 @@ namespace {
 
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-status check_cuts(const chunker& cuts) {
-  if (takes_secret_key(cuts)) return refused(cuts.canonical() + ": a store cannot keep the secret key of these cuts");
-  if (cuts.reach() <= largest_raw_bytes) return {};
-  return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts.canonical(),
-                             largest_raw_bytes / MiB));
-}
-
-result<chunker> with_key(const chunker& cuts, const fingerprint_key& key) {
-  const auto* const parameters = std::get_if<borg2_fastcdc_parameters>(&cuts.parameters());
-  if (parameters == nullptr) {
-    return refused(cuts.canonical() + ": an encrypted store needs an algorithm with a key, because lengths of chunks " +
-                   "tell what the chunks are; borg2-fastcdc has one");
-  }
-  borg2_fastcdc_parameters keyed = *parameters;
-  keyed.key = key;
-  return chunker::make(keyed);
-}
-
 }  // namespace
 
 std::string new_session_id() {
@@ -48,33 +28,13 @@ std::string new_session_id() {
   return to_hex(id);
 }
 
-result<chunker> chunker_of(const store_config& config, const fingerprint_key& key) {
-  const auto cuts = parse_canonical(config.cuts);
-  if (!cuts) return cuts;
-  if (status checked = check_cuts(*cuts); !checked.ok()) return checked;
-  return config.encryption == seal_kind::checksum ? cuts : with_key(*cuts, key);
-}
-
-result<chunking_context> context_of(const store_config& config, const fingerprint_key& key) {
-  std::vector<context_rule> rules(config.context.rules().begin(), config.context.rules().end());
-  for (context_rule& rule : rules) {
-    if (status checked = check_cuts(rule.cuts); !checked.ok())
-      return refused("class " + rule.name + ": " + checked.message());
-    const bool needs_key = config.encryption != seal_kind::checksum && !rule.cuts.fixed_chunk_bytes();
-    if (needs_key) {
-      auto keyed = with_key(rule.cuts, key);
-      if (!keyed) return refused("class " + rule.name + ": " + keyed.error().message());
-      rule.cuts = *std::move(keyed);
-    }
-  }
-  return chunking_context::make(std::move(rules));
-}
-
-status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret) {
+status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret,
+                  insecure_cuts insecure) {
   config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
-  const auto cuts = chunker_of(config, {});
+  if (status checked = check_new_cuts(config, insecure); !checked.ok()) return checked;
+  const auto cuts = chunker_of(config, nullptr);
   if (!cuts) return cuts.error();
-  auto context = context_of(config, {});
+  auto context = context_of(config, nullptr);
   if (!context) return context.error();
   config.context = *std::move(context);
   if (secret && config.fingerprint != fingerprint_kind::blake3) {
@@ -114,7 +74,7 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
 }
 
 status open_store::unlock(const std::optional<key_secret>& secret) {
-  fingerprint_key chunker_key = {};
+  const fingerprint_key* store_key = nullptr;
   fingerprint_ = config_.fingerprint;
   if (config_.encryption == seal_kind::checksum) {
     if (secret) return refused("the store is not encrypted: it takes no password and no key file");
@@ -129,12 +89,12 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
     key_ = seal_key(unlocked_key->store_key, config_.identity);
     opened_by_ = *unlocked_key;
     fingerprint_.key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store digest");
-    chunker_key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store chunker");
+    store_key = &opened_by_->store_key;
   }
-  auto cuts = chunker_of(config_, chunker_key);
+  auto cuts = chunker_of(config_, store_key);
   if (!cuts) return cuts.error();
   cuts_ = std::move(*cuts);
-  auto context = context_of(config_, chunker_key);
+  auto context = context_of(config_, store_key);
   if (!context) return context.error();
   context_ = *std::move(context);
   return {};
@@ -177,7 +137,7 @@ result<bool> open_store::is_committed(const std::string& id) {
 
 status open_store::check_memory(std::uint64_t memory_bytes) const {
   std::vector<chunker> all = config_.context.cuts();
-  all.push_back(*chunker_of(config_, {}));
+  all.push_back(*chunker_of(config_, nullptr));
   for (const chunker& each : all) {
     if (status enough = cutpoint::check_memory(each, {.memory_bytes = memory_bytes}); !enough.ok()) return enough;
   }

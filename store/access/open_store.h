@@ -11,6 +11,7 @@
 #include <cutpoint/chunker.h>
 #include <cutpoint/storage.h>
 
+#include "store/access/store_cuts.h"
 #include "store/files/store_reading.h"
 #include "store/index/table_cache.h"
 #include "store/objects/config.h"
@@ -26,13 +27,8 @@ namespace cutpoint::store {
 
 /// Makes a config and, with a secret, a key. `config.identity` is drawn anew. Errors: invalid_argument, for what a store
 /// does not take; those of the storage, also if it has a config already.
-[[nodiscard]] status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret);
-
-/// Returns the chunker of a config. In an encrypted store `key` becomes its key. Errors: invalid_argument.
-[[nodiscard]] result<chunker> chunker_of(const store_config& config, const fingerprint_key& key);
-/// Returns the context of a config. In an encrypted store `key` becomes the key of all its chunkers, except those that cut at fixed
-/// lengths. Errors: invalid_argument.
-[[nodiscard]] result<chunking_context> context_of(const store_config& config, const fingerprint_key& key);
+[[nodiscard]] status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret,
+                                insecure_cuts insecure = insecure_cuts::refused);
 
 /// Not thread-safe, except `make_fingerprinter` and what its members say.
 class open_store {

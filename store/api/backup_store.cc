@@ -21,7 +21,7 @@ namespace {
 
 /// About 64 KiB, chosen in docs/choosing.md.
 constexpr std::string_view default_cuts = "fastcdc(min_bytes=16384,avg_bytes=65536,max_bytes=262144)";
-constexpr std::string_view default_keyed_cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)";
+constexpr std::string_view default_keyed_cuts = "toeplitz128-aes(min_exp=14,max_exp=18,mask_bits=16,normalization=2)";
 
 std::optional<store::key_secret> secret_of(const store_secret& secret) {
   if (secret.which == store_secret::kind::none) return std::nullopt;
@@ -90,7 +90,8 @@ status backup_store::create(const store_storage& where, const store_settings& se
                              .context = settings.context};
   if (config.cuts.empty()) config.cuts = store_secret ? default_keyed_cuts : default_cuts;
   const auto objects = where.open(store::new_session_id(), 0);
-  const status outcome = store::make_store(*objects, config, store_secret);
+  const auto insecure = settings.accepts_insecure_cuts ? store::insecure_cuts::accepted : store::insecure_cuts::refused;
+  const status outcome = store::make_store(*objects, config, store_secret, insecure);
   if (store::is_presence(outcome)) return {status_code::io_error, where.name + ": a store is there already", EEXIST};
   if (!outcome.ok()) return implementation::in_store(where.name, outcome);
   static_cast<void>(store::put_reserve(*objects));  // the store exists without one, too
@@ -129,6 +130,10 @@ store::open_store& backup_store::internals() noexcept { return *implementation_-
 const store_settings& backup_store::settings() const noexcept { return implementation_->settings; }
 bool backup_store::is_encrypted() const noexcept {
   return implementation_->opened_store->config().encryption == store::seal_kind::aes_256_gcm;
+}
+
+std::vector<std::string> backup_store::insecure_cuts() const {
+  return store::warnings_of_insecure_cuts(implementation_->opened_store->config());
 }
 
 std::string backup_store::identity() const {

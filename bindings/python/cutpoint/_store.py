@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import socket
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as _Path
 from types import TracebackType
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
 from cutpoint._lanes import Lanes, _fields, _warn
-from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads, settings
+from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads
 from cutpoint._push import PushSession
 from cutpoint._store_records import (
     BackupProgress,
@@ -62,23 +63,34 @@ class Store:
         compression_level: int = 1,
         container_bytes: int = 32 << 20,
         context: str = "",
+        insecure_cuts: bool = False,
     ) -> Store:
         """Makes a store in a folder, which is created if it does not exist, and opens it. With a password or a key file it
-        is encrypted. `cuts` is a name or a canonical string, `fingerprint` "blake3" or "sha256", `compression_level` from
+        is encrypted. `cuts` is a name or a canonical string, without a key, which an encrypted store derives from its own, `fingerprint` "blake3" or "sha256", `compression_level` from
         0 (none) to 19, and `container_bytes` the size of the store's files. `context` has rules for files of some kinds: it is
-        "prune" or the text of a context file (docs/contexts.md). Raises FileExistsError if a store is there."""
+        "prune" or the text of a context file (docs/contexts.md). With `insecure_cuts` an encrypted store takes "borg2-fastcdc" and
+        "borg1", whose key can be computed from lengths of chunks (docs/secure-cuts.md), and a UserWarning says so now and
+        whenever the store is opened. Raises FileExistsError if a store is there."""
         secret = _secret(password, key_file)
         _number("container_bytes", container_bytes, 0, (1 << 32) - 1)
         _number("compression_level", compression_level, 0, 1 << 30)
-        canonical = settings(cuts).canonical if cuts else ""
-        _core.create_store(folder, secret, canonical, fingerprint, compression_level, container_bytes, context)
-        return cls(_core.OpenStore(folder, secret))
+        _core.create_store(
+            folder, secret, cuts or "", fingerprint, compression_level, container_bytes, context, bool(insecure_cuts)
+        )
+        return cls._open_store(folder, secret)
+
+    @classmethod
+    def _open_store(cls, folder: Path, secret: tuple[str, bytes] | None) -> Store:
+        store = _core.OpenStore(folder, secret)
+        for warning in store.insecure_cuts():
+            warnings.warn(warning, UserWarning, stacklevel=3)
+        return cls(store)
 
     @classmethod
     def open(cls, folder: Path, *, password: str | None = None, key_file: Path | None = None) -> Store:
         """Opens a store. Raises ValueError if the password or key file is wrong, missing or not needed, and CutpointError
         if the folder is no store."""
-        return cls(_core.OpenStore(folder, _secret(password, key_file)))
+        return cls._open_store(folder, _secret(password, key_file))
 
     def backup(
         self,

@@ -8,6 +8,7 @@
 
 #include <cutpoint/chunker.h>
 #include <cutpoint/context.h>
+#include <cutpoint/secret_key.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint {
@@ -23,10 +24,11 @@ struct context_file {
 
 inline constexpr std::size_t longest_context_file = std::size_t{1} << 20;  ///< bytes
 
-/// Reads TOML: a table `[class.NAME]` for each rule, and possibly a table `[others]`. Errors: invalid_argument, which names the
+/// Reads TOML: a table `[class.NAME]` for each rule, and possibly a table `[others]`. `key` is that of the algorithms that take
+/// one; without it they have the known key of zeros, and a warning says so. Errors: invalid_argument, which names the
 /// table and the key, or the line if the text is not TOML, also if it has more than `longest_context_file` bytes; those of
 /// `chunking_context::make`.
-[[nodiscard]] result<context_file> parse_context_file(std::string_view text);
+[[nodiscard]] result<context_file> parse_context_file(std::string_view text, const std::optional<secret_key>& key = {});
 
 /// Returns the names of built-in contexts: "prune" for `prune_context`.
 [[nodiscard]] std::vector<std::string_view> context_names();

@@ -48,7 +48,8 @@ struct store_secret {
 /// What is fixed when a store is made.
 struct store_settings {
   /// The canonical string of the chunker, as `cutpoint list` shows it; empty for the default. In an encrypted store its
-  /// algorithm must take a key, which the store sets: borg2-fastcdc does.
+  /// algorithm must take a key, which the store derives from its own: `toeplitz128-aes` does, the default.
+  /// docs/secure-cuts.md says what each algorithm hides. A store without encryption takes no algorithm with a `secret_key`.
   std::string cuts;
   /// sha256 or blake3; an encrypted store has blake3, with a key. A store with another fingerprint is for experiments.
   fingerprint_kind fingerprint = fingerprint_kind::blake3;
@@ -57,6 +58,9 @@ struct store_settings {
   std::uint32_t container_bytes = 32 * MiB;  ///< 64 KiB to 128 MiB
   /// Whether the store accepts fingerprints whose collisions can be made on purpose, as the papers' experiments need.
   bool is_for_experiments = false;
+  /// Whether an encrypted store accepts keyed gear and buzhash, `borg2-fastcdc` and `borg1`, in `cuts` and in rules. Whoever sees
+  /// lengths of chunks can compute the key of such cuts, and then tell which known contents are stored.
+  bool accepts_insecure_cuts = false;
   /// Rules for files of some kinds, which decide by a file's name how it is cut and compressed. In an encrypted store each chunker
   /// takes a key, which the store sets, or cuts at fixed lengths. Those of long files tell where a file ends, but not what it has.
   chunking_context context = {};
@@ -460,6 +464,8 @@ class backup_store {
   /// Returns what was fixed when the store was made.
   [[nodiscard]] const store_settings& settings() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
+  /// Returns a warning for each chunker of an encrypted store whose key lengths of chunks give away. Empty for most stores.
+  [[nodiscard]] std::vector<std::string> insecure_cuts() const;
   /// Returns what the store's contents cost, for `calibrate`, `rates_for` and `measure_rates`: the cuts and the fingerprint, without
   /// the keys of an encrypted store, which change no cost and may be stored nowhere, and with these lanes.
   [[nodiscard]] feed_options job(const store_lane_options& lanes = {}) const;

@@ -105,7 +105,9 @@ TEST_F(c_store_errors, settings_are_checked_before_a_folder_is_made) {
               s.context = "[others]\nalgorithm = 'gear'\n";
             }),
             CUTPOINT_INVALID_ARGUMENT);
-  const cutpoint_store_settings least = {sizeof least, "gear", "sha256", -1, 65'536, "prune"};
+  EXPECT_EQ(refused([](auto& s) { s.flags = 2; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "flags = 2 has bits that this release of the library does not know");
+  const cutpoint_store_settings least = {sizeof least, "gear", "sha256", -1, 65'536, "prune", 0};
   EXPECT_EQ(created(least), CUTPOINT_OK) << error_.message;
   EXPECT_EQ(open(folder_ / "other"), CUTPOINT_OK);
 }

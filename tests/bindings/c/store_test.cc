@@ -193,6 +193,38 @@ TEST_F(c_store, keys_open_an_encrypted_store_until_they_are_removed) {
   EXPECT_EQ(second_store, nullptr);
 }
 
+TEST_F(c_store, cuts_that_give_their_key_away_are_accepted_and_named) {
+  const cutpoint_store_secret secret = password("secret");
+  const auto warnings = [&](const std::string& folder) {
+    std::vector<std::string> seen;
+    auto note = [&](const char* warning) {
+      seen.emplace_back(warning);
+      return 0;
+    };
+    const auto store = open_store(folder, &secret);
+    EXPECT_EQ(
+        cutpoint_store_insecure_cuts(store.get(), forward_call<decltype(note), const char*>, &note, &error_),
+        CUTPOINT_OK);
+    EXPECT_EQ(cutpoint_store_insecure_cuts(store.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+    return seen;
+  };
+  cutpoint_store_settings settings = {};
+  settings.struct_bytes = sizeof settings;
+  for (const char* cuts : {static_cast<const char*>(nullptr), "toeplitz128-aes"}) {  // the store sets the key of both
+    settings.cuts = cuts;
+    const std::string folder = folder_ / (cuts == nullptr ? "usual" : "long");
+    ASSERT_EQ(cutpoint_store_create(folder.c_str(), &settings, &secret, &error_), CUTPOINT_OK) << error_.message;
+    EXPECT_TRUE(warnings(folder).empty());
+  }
+  const std::string folder = folder_ / "insecure";
+  settings.cuts = "borg2-fastcdc";
+  EXPECT_EQ(cutpoint_store_create(folder.c_str(), &settings, &secret, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, testing::HasSubstr("lengths of chunks give the key of these cuts away"));
+  settings.flags = CUTPOINT_STORE_INSECURE_CUTS;
+  ASSERT_EQ(cutpoint_store_create(folder.c_str(), &settings, &secret, &error_), CUTPOINT_OK) << error_.message;
+  EXPECT_THAT(warnings(folder), testing::ElementsAre(testing::HasSubstr("can compute the key of these cuts")));
+}
+
 TEST_F(c_store, damage_is_checked_and_repaired) {
   back_up(make_store(folder_ / "store").get(), engine_.get(), tree_);
   damage_containers();

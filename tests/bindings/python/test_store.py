@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import cutpoint
@@ -276,6 +277,23 @@ def test_backups_take_no_file_objects_for_paths(store, tree):
             store.backup(wrong)
     with (tree / "large").open("rb") as file, pytest.raises(TypeError):
         store.backup(file)
+
+
+def test_insecure_cuts_need_a_word_and_are_warned_of(tree, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name, cuts in (("usual", None), ("long", "toeplitz128-aes")):  # the store sets the key of both
+            with Store.create(tmp_path / name, password="secret", cuts=cuts) as store:
+                store.backup(tree)
+    with pytest.raises(ValueError, match="lengths of chunks give the key of these cuts away"):
+        Store.create(tmp_path / "insecure", password="secret", cuts="borg2-fastcdc")
+    with pytest.raises(ValueError, match="a store without encryption has no secret"):
+        Store.create(tmp_path / "open", cuts="toeplitz128-aes")
+    with pytest.warns(UserWarning, match="can compute the key of these cuts"):
+        Store.create(tmp_path / "insecure", password="secret", cuts="borg2-fastcdc", insecure_cuts=True).close()
+    with pytest.warns(UserWarning, match="can compute the key of these cuts") as told:
+        Store.open(tmp_path / "insecure", password="secret").close()
+    assert told[0].filename == __file__
 
 
 def test_a_context_decides_by_names(tree, tmp_path):

@@ -155,31 +155,6 @@ class Copies(ContextTest):
         self.on("other", "check", "--read-data")
 
 
-class Encrypted(ContextTest):
-    def test_a_rule_has_a_key_or_cuts_at_fixed_lengths(self):
-        words = ("init", "--encryption", "password")
-        run = self.run_on("store-one", *words, "--context", "prune")
-        self.assertEqual(run.code, 0, run)
-        self.assertIn("warning: class immutable: fixed(avg_bytes=8192) takes no key: lengths of chunks tell how long", run.stderr)
-        self.write("keyed.toml", b'[class.logs]\nextensions = ["log"]\ncompression_level = 0\n'
-                   b'cuts = "borg2-fastcdc(min_exp=9,max_exp=12,mask_bits=10,normalization=2)"\n')
-        run = self.run_on("store-two", *words, "--context", "keyed.toml")
-        self.assert_done(run)
-        for store, secret in (("store-one", b"password one"), ("store-two", b"password two")):
-            self.backup(store)
-            Store(self.folder / store, password=secret).verify()
-            self.on(store, "check", "--read-data")
-        ((_, _, cuts, _),) = Store(self.folder / "store-two", password=b"password two").rules
-        self.assertRegex(cuts, r"^borg2-fastcdc\(.*key=0{64}\)|^borg2-fastcdc\([^k]*\)$")
-        self.write("unkeyed.toml", b'[class.logs]\nextensions = ["log"]\nalgorithm = "gear"\n')
-        self.write("password-four", b"password four\n")
-        run = self.run_on("store-four", *words, "--context", "unkeyed.toml")
-        self.assertEqual(run.code, WRONG_USAGE)
-        self.assertIn("class logs: gear(", run.stderr)
-        self.assertIn("needs an algorithm with a key", run.stderr)
-        self.assertFalse((self.folder / "store-four").exists() and any((self.folder / "store-four").rglob("config")))
-
-
 class Refused(ContextTest):
     def refusal(self, *words) -> str:
         run = self.run_command("init", "--store", "store", "--encryption", "none", *words)

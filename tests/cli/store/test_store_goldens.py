@@ -6,25 +6,30 @@ import shutil
 import unittest
 from pathlib import Path
 
-from command import CommandTest
+from command import DONE, CommandTest
 
 DATA = Path(__file__).resolve().parents[2] / "store" / "data"
 BLOCK = bytes(range(256)) * 16
+INSECURE = (
+    "cutpoint: warning: store: {}: whoever sees lengths of chunks can compute the key of these cuts, and then tell which known contents "
+    "are stored. A copy in a store with the usual cuts, toeplitz128-aes, hides that\n"
+)
 FILES = {"empty": b"", "hello": b"hello, store\n", "mixed": b"hello, store\n" + bytes(100_000) + 3 * BLOCK, "inner/long": 20 * BLOCK}
 
 
 class Goldens(CommandTest):
-    def check_store(self, name: str, *secret: str):
+    def check_store(self, name: str, *secret: str, warning: str = ""):
         shutil.copytree(DATA / name, self.folder / "store")
         for kind in ("keys", "shards", "leases", "log", "temporary"):
             (self.folder / "store" / kind).mkdir(exist_ok=True)
 
         def run(*words):
             done = self.run_command(*words, "--store", "store", *secret)
+            self.assertTrue(done.stderr.startswith(warning), done)
             if words[0] == "restore" and os.getuid() != 0:  # the files' owners are others
                 self.assert_failed(done, "its owner cannot be set")
             else:
-                self.assert_done(done)
+                self.assertEqual((done.code, done.stderr), (DONE, warning), done)
             return done.stdout
 
         self.assertIn("no damage", run("check", "--read-data"))
@@ -49,6 +54,12 @@ class Goldens(CommandTest):
     def test_with_encryption(self):
         self.write("key", b"the content of a key file\n")
         self.check_store("golden-store-encrypted", "--key-file", "key")
+
+    def test_with_cuts_that_give_their_key_away(self):
+        """As stores had them before there were others. Each command warns, and does what it is asked to do."""
+        self.write("key", b"the content of a key file\n")
+        cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)"
+        self.check_store("golden-store-insecure-cuts", "--key-file", "key", warning=INSECURE.format(cuts))
 
 
 if __name__ == "__main__":

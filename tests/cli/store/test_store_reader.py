@@ -164,7 +164,7 @@ class Reader(ReaderTest):
 
     def test_golden_stores_are_read(self):
         data = Path(__file__).resolve().parents[2] / "store/data"
-        for name in ("golden-store-checksums", "golden-store-encrypted"):
+        for name in ("golden-store-checksums", "golden-store-encrypted", "golden-store-insecure-cuts"):
             store = Store(data / name, key_file=b"the content of a key file\n")
             store.verify()
             ((_, snapshot),) = store.snapshots().items()

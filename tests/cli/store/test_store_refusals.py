@@ -29,7 +29,6 @@ class Refusals(CommandTest):
             (("--encryption", "none", "--compression", "gzip"), "the names are zstd and none"),
             (("--encryption", "none", "--cuts", "nonsense(x=1)"), "nonsense"),
             (("--encryption", "none", "--cuts", "gear(max_bytes=0)"), "a maximum of at most 64 MiB"),
-            (("--encryption", "password", "--password-file", "password", "--cuts", "gear()"), "an algorithm with a key"),
         ):
             run = self.run_command("init", "--store", "store", *words)
             self.assertNotEqual(run.code, 0, run)

@@ -116,6 +116,9 @@ class Objects:
         if self.is_encrypted:
             self.digest_key = hkdf(self.key, self.identity, b"cutpoint store digest")
 
+    def chunker_key(self, algorithm: bytes) -> bytes:
+        return hkdf(self.key, self.identity, b"cutpoint store chunker" + (b"" if algorithm == b"borg2-fastcdc" else b" " + algorithm))
+
     # --- Objects ----------------------------------------------------------------------------------------------------------------
 
     def list(self, folder: str, pattern: str) -> list[str]:

@@ -1,6 +1,9 @@
 // What a store refuses to be made with and opened by, and that it is whole wherever making it and committing to it stop.
 #include "store/access/open_store.h"
 
+#include <set>
+
+#include <cutpoint/catalog.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +96,7 @@ TEST(make_store, can_be_repeated_wherever_it_stops) {
     ASSERT_TRUE(store::make_storage_folders(*disk_store.files).ok());
     const store::store_config config{.fingerprint = fingerprint_kind::blake3,
                                      .container_bytes = 64 * KiB,
-                                     .cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
+                                     .cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"};
     disk_store.files->stop_at(disk_store.files->calls() + stop);
     const bool is_made = store::make_store(*disk_store.open_storage("a"), config, key_file).ok();
     const made_store crashed(disk_store.files->crash(random));
@@ -112,14 +115,48 @@ TEST(make_store, refuses_what_a_store_does_not_take) {
   const auto refusal = [&](store::store_config config, const std::optional<key_secret>& secret) {
     return store::make_store(*disk_store.open_storage("x"), std::move(config), secret).message();
   };
-  const std::string keyed = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)";
+  const std::string keyed = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)";
   EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, password), HasSubstr("needs an algorithm with a key"));
   EXPECT_THAT(refusal({.cuts = keyed}, password), HasSubstr("needs the fingerprint blake3"));
-  for (const auto& secret : {std::optional<key_secret>(), std::optional(password)}) {
-    EXPECT_THAT(refusal({.cuts = "toeplitz128-aes()"}, secret), HasSubstr("cannot keep the secret key of these cuts"));
-  }
+  EXPECT_THAT(refusal({.cuts = keyed}, {}), HasSubstr("a store without encryption has no secret"));
   EXPECT_THAT(refusal({.cuts = "gear(max_bytes=0)"}, {}), HasSubstr("a maximum of at most 64 MiB"));
-  EXPECT_THAT(refusal({.cuts = keyed}, {}), HasSubstr("a store is there already"));
+  EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, {}), HasSubstr("a store is there already"));
+}
+
+TEST(make_store, takes_cuts_that_give_their_key_away_if_they_are_accepted) {
+  for (const std::string cuts :
+       {"borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)", "borg1(min_exp=9,max_exp=13,mask_bits=11,window=31)"}) {
+    const made_store disk_store(std::make_shared<volatile_file_system>());
+    ASSERT_TRUE(store::make_storage_folders(*disk_store.files).ok());
+    const store::store_config config{.fingerprint = fingerprint_kind::blake3, .cuts = cuts};
+    const auto make = [&](store::insecure_cuts insecure) {
+      return store::make_store(*disk_store.open_storage("x"), config, password, insecure);
+    };
+    EXPECT_THAT(make(store::insecure_cuts::refused).message(), HasSubstr("give the key of these cuts away"));
+    ASSERT_TRUE(make(store::insecure_cuts::accepted).ok());
+    const auto opened_store = disk_store.try_open(password);
+    ASSERT_TRUE(opened_store.ok());
+    EXPECT_THAT(store::warnings_of_insecure_cuts((*opened_store)->config()), SizeIs(1));
+    EXPECT_NE((*opened_store)->cuts().canonical(), parse_canonical(cuts)->canonical())
+        << "the key is that of the store";
+  }
+  EXPECT_THAT(store::warnings_of_insecure_cuts(made_store(password).open()->config()), testing::IsEmpty());
+  EXPECT_THAT(store::warnings_of_insecure_cuts(made_store().open()->config()), testing::IsEmpty());
+}
+
+TEST(open_store, derives_a_key_for_each_algorithm) {
+  store::store_config config{.encryption = store::seal_kind::aes_256_gcm, .cuts = {}};
+  const fingerprint_key store_key = {1, 2, 3};
+  std::set<std::string> keys;
+  for (const std::string name : {"toeplitz-aes", "toeplitz128-aes", "rabin-aes"}) {
+    config.cuts = name + "(min_exp=9,max_exp=13,mask_bits=11)";
+    const std::string cuts = store::chunker_of(config, &store_key)->canonical();
+    keys.insert(cuts.substr(cuts.find("key=")));
+    config.cuts = name + "(min_exp=10,max_exp=14,mask_bits=12)";
+    EXPECT_THAT(store::chunker_of(config, &store_key)->canonical(), HasSubstr(cuts.substr(cuts.find("key="))));
+    EXPECT_THAT(store::chunker_of(config, nullptr)->canonical(), HasSubstr("key=09408fecf594e2b1"));
+  }
+  EXPECT_THAT(keys, SizeIs(3));
 }
 
 TEST(open_store, is_read_without_an_index_and_a_session_makes_it_again) {

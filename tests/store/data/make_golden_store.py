@@ -2,6 +2,7 @@
 
     make_golden_store.py FOLDER     needs the packages of make_goldens.py
 
+Encrypted ones have the usual cuts, or those of older stores, whose key lengths of chunks give away.
 They have no index, which is derived. When the format is released, they are made for the last time.
 """
 
@@ -71,7 +72,7 @@ def entry(name: str, kind: int, mode: int, size: int = 0, content: bytes = b"\0"
     return fields + struct.pack("<QQQQQI", size, 7, inode, names, 0, flags) + text(target) + struct.pack("<H", 0) + content
 
 
-def store(folder: pathlib.Path, seal: int) -> None:
+def store(folder: pathlib.Path, seal: int, cuts: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     tree = Tree(seal)
     words = tree.chunk(b"hello, store\n")
@@ -94,7 +95,6 @@ def store(folder: pathlib.Path, seal: int) -> None:
     )
     root = tree.node(1, [entry("data", FOLDER, 0o755, content=b"\2" + data, inode=9)], 1)
 
-    cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)" if seal else "fastcdc(avg_bytes=65536)"
     config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts) + EXTENSIONS
     config = small(0, CHECKSUMS, bytes([12] * 32), config_body, "config")
     container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes], IDENTITY)
@@ -130,8 +130,10 @@ def store(folder: pathlib.Path, seal: int) -> None:
 
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
-    store(folder / "golden-store-checksums", CHECKSUMS)
-    store(folder / "golden-store-encrypted", ENCRYPTION)
+    exponents = "min_exp=14,max_exp=18,mask_bits=16,normalization=2"
+    store(folder / "golden-store-checksums", CHECKSUMS, "fastcdc(avg_bytes=65536)")
+    store(folder / "golden-store-encrypted", ENCRYPTION, f"toeplitz128-aes({exponents},normal_size=0)")
+    store(folder / "golden-store-insecure-cuts", ENCRYPTION, f"borg2-fastcdc({exponents})")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ std::shared_ptr<volatile_file_system> make_file_store(const std::optional<store:
   store::store_config config = small_config();
   if (secret) {
     config.fingerprint = fingerprint_kind::blake3;
-    config.cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)";
+    config.cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)";
   }
   const auto objects = store::open_directory_storage(files, {.writer_id = "init", .pending_objects = 0});
   EXPECT_TRUE(store::make_store(*objects, config, secret).ok());

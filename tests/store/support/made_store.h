@@ -20,7 +20,8 @@ struct made_store {
     EXPECT_TRUE(store::make_storage_folders(*files).ok());
     const store::store_config config{.fingerprint = fingerprint_kind::blake3,
                                      .container_bytes = 64 * KiB,
-                                     .cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
+                                     .cuts = secret_key ? "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"
+                                                        : "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
     const status outcome = store::make_store(*open_storage("init"), config, secret_key);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
   }

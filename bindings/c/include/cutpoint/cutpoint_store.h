@@ -34,15 +34,20 @@ typedef struct cutpoint_store_secret {
   uint64_t byte_count;
 } cutpoint_store_secret;
 
+/// An encrypted store may cut by "borg2-fastcdc" and "borg1", whose key can be computed from lengths of chunks, which then tell
+/// which known contents are stored (docs/secure-cuts.md).
+enum { CUTPOINT_STORE_INSECURE_CUTS = 1 };
+
 /// What is fixed when a store is made.
 typedef struct cutpoint_store_settings {
   uint64_t struct_bytes;
-  const char* cuts;           ///< as for `cutpoint_describe_cuts`; null: chunks of about 64 KiB
+  const char* cuts;           ///< as for `cutpoint_describe_cuts`, without a key; null: chunks of about 64 KiB
   const char* fingerprint;    ///< "blake3" or, without a secret, "sha256"; null: "blake3"
   int32_t compression_level;  ///< of zstd, 1 to 19; 0: 1; -1: no compression
   uint32_t container_bytes;   ///< the size of its files, 64 KiB to 128 MiB; 0: 32 MiB
   /// Rules for files of some kinds (docs/contexts.md): "prune", or the text of a context file, whose warnings are lost; null: none.
   const char* context;
+  uint64_t flags;  ///< CUTPOINT_STORE_...
 } cutpoint_store_settings;
 
 /// Makes a store in a folder, which is created if it does not exist. With a secret the store is encrypted. `settings` and
@@ -55,6 +60,12 @@ CUTPOINT_API cutpoint_status cutpoint_store_create(const char* folder, const cut
 /// or a newer version made it.
 CUTPOINT_API cutpoint_status cutpoint_store_open(const char* folder, const cutpoint_store_secret* secret,
                                                  cutpoint_store** store, cutpoint_error* error);
+
+/// Calls `visit` with a warning for each chunker of an encrypted store whose key can be computed from lengths of chunks: with none
+/// unless the store was made with CUTPOINT_STORE_INSECURE_CUTS, or before there was that flag.
+CUTPOINT_API cutpoint_status cutpoint_store_insecure_cuts(cutpoint_store* store,
+                                                          int (*visit)(void* context, const char* warning),
+                                                          void* context, cutpoint_error* error);
 
 /// Destroys a handle. Has no effect if `store` is null. Errors: CUTPOINT_BUSY; CUTPOINT_WRONG_STATE, also if a push session on it
 /// was not destroyed. After an error the handle still exists.
