@@ -28,13 +28,14 @@ struct maxp_scan {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     const std::uint64_t stride = std::uint64_t{block.count()} * block.thread_count();
+    const maxp_scan used{in.without_unused(), half_window};
     block.for_each_warp([&](auto warp) {
       std::uint64_t first = std::uint64_t{block.index()} * block.thread_count() + warp.index() * warp_size;
-      for (; first < in.words; first += stride) {
+      for (; first < used.words(); first += stride) {
         if (half_window < 2 * word_bytes - 1) {
-          mark_one_by_one(warp, first);
+          used.mark_one_by_one(warp, first);
         } else {
-          mark_by_words(warp, first);
+          used.mark_by_words(warp, first);
         }
       }
     });
@@ -43,25 +44,29 @@ struct maxp_scan {
  private:
   static constexpr std::uint32_t word_bytes = 64;
 
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t words() const { return packed_bytes::candidate_words(in.byte_count); }
+
   /// Is used for windows that may be too short to contain the next word. Few positions need more than a few
   /// comparisons.
   template <class Warp>
   CUTPOINT_DEVICE void mark_one_by_one(const Warp& warp, std::uint64_t first) const {
     warp.for_each_lane([&](std::uint32_t lane) {
-      if (first + lane >= in.words) return;
+      if (first + lane >= words()) return;
+      const neighbouring_bytes near = bytes_around(in, (first + lane) * word_bytes);
       std::uint64_t bits = 0;
       for (std::uint32_t i = 0; i < word_bytes; ++i) {
         const std::uint64_t position = (first + lane) * word_bytes + i;
-        if (position < in.byte_count && is_largest(position)) bits |= std::uint64_t{1} << i;
+        if (position < near.last && is_largest(near, position)) bits |= std::uint64_t{1} << i;
       }
       in.candidates[first + lane] = bits;
     });
   }
 
-  [[nodiscard]] CUTPOINT_DEVICE bool is_largest(std::uint64_t position) const {
-    const std::uint8_t* const b = in.bytes + position;
-    const std::uint64_t after = least(half_window, in.byte_count - 1 - position);
-    const std::uint64_t before = least(half_window, position);
+  [[nodiscard]] CUTPOINT_DEVICE bool is_largest(const neighbouring_bytes& near, std::uint64_t position) const {
+    if (position < near.first) return false;
+    const std::uint8_t* const b = near.bytes + position;
+    const std::uint64_t after = least(half_window, near.last - 1 - position);
+    const std::uint64_t before = least(half_window, position - near.first);
     for (std::uint64_t i = 1; i <= after; ++i) {
       if (b[i] >= *b) return false;
     }
@@ -83,7 +88,7 @@ struct maxp_scan {
       largest_byte so_far;
       CUTPOINT_UNROLL
       for (std::uint32_t u = 0; u < vectors; ++u) {
-        bytes[u] = load_vector(in, begin + u * lane_load_bytes, in.byte_count);
+        bytes[u] = load_anywhere(in, begin + u * lane_load_bytes);
         so_far.add(bytes[u]);
       }
       largest[lane] = so_far.value();
@@ -93,7 +98,7 @@ struct maxp_scan {
         if (equal != 0) place[lane] = u * lane_load_bytes + highest_bit(equal);
       }
       // An incomplete word is so near to the end that its marks, and those of words compared with it, are invalid.
-      stands[lane] = begin + word_bytes <= in.byte_count ? 1 : 0;
+      stands[lane] = begin < in.byte_count && begin + word_bytes <= bytes_around(in, begin).last ? 1 : 0;
     });
     // Words at these distances lie within the windows of all positions of a word.
     const auto near = static_cast<std::uint32_t>(least<std::uint64_t>((half_window + 1) / word_bytes, warp_size) - 1);
@@ -120,7 +125,7 @@ struct maxp_scan {
       if (is_largest(warp, position, byte)) maxima |= std::uint32_t{1} << source_lane;
     }
     warp.for_each_lane([&](std::uint32_t lane) {
-      if (first + lane >= in.words) return;
+      if (first + lane >= words()) return;
       in.candidates[first + lane] = (maxima >> lane & 1) != 0 ? std::uint64_t{1} << place[lane] : 0;
     });
   }
@@ -131,8 +136,10 @@ struct maxp_scan {
   [[nodiscard]] CUTPOINT_DEVICE bool is_largest(const Warp& warp, std::uint64_t position, std::uint32_t byte) const {
     constexpr std::uint32_t loads_per_step = 2;
     constexpr std::uint64_t span = loads_per_step * warp_load_bytes - lane_load_bytes;  // for any alignment
-    const std::uint64_t begin = position - least(half_window, position);
-    const std::uint64_t end = position + 1 + least(half_window, in.byte_count - 1 - position);
+    const neighbouring_bytes near = bytes_around(in, position);
+    if (position < near.first) return false;
+    const std::uint64_t begin = position - least(half_window, position - near.first);
+    const std::uint64_t end = position + 1 + least(half_window, near.last - 1 - position);
     std::uint64_t before = position;  // the bytes in [before, after) have been compared
     std::uint64_t after = position + 1;
     while (begin < before || after < end) {
@@ -143,8 +150,8 @@ struct maxp_scan {
         CUTPOINT_UNROLL
         for (std::uint32_t r = 0; r < loads_per_step; ++r) {
           const std::uint32_t offset = r * warp_load_bytes + lane * lane_load_bytes;
-          beating |= reaching_between(after, up_to, offset, byte);
-          if (byte != 255) beating |= reaching_between(down_to, before, offset, byte + 1);
+          beating |= reaching_between(near, after, up_to, offset, byte);
+          if (byte != 255) beating |= reaching_between(near, down_to, before, offset, byte + 1);
         }
         return beating != 0;
       });
@@ -157,11 +164,12 @@ struct maxp_scan {
 
   /// Returns the bits of the sixteen bytes, `offset` after the aligned position at or below `first`, that lie in
   /// [first, last) and are at least `byte`.
-  [[nodiscard]] CUTPOINT_DEVICE std::uint32_t reaching_between(std::uint64_t first, std::uint64_t last,
-                                                               std::uint32_t offset, std::uint32_t byte) const {
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t reaching_between(const neighbouring_bytes& near,
+                                                                      std::uint64_t first, std::uint64_t last,
+                                                                      std::uint32_t offset, std::uint32_t byte) {
     const std::uint64_t base = first / lane_load_bytes * lane_load_bytes;
     if (base + offset >= last) return 0;
-    return reaching(load_vector(in, base + offset, last), four_of(byte)) &
+    return reaching(*reinterpret_cast<const bytes16*>(near.bytes + base + offset), four_of(byte)) &
            offsets::of(base, 2 * warp_load_bytes, first, last).among_sixteen(offset);
   }
 };

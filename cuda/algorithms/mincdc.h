@@ -45,9 +45,10 @@ struct mincdc_scan {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     const std::uint32_t warps = block.thread_count() / warp_size;
+    const mincdc_scan used{in.without_unused(), hash};
     block.for_each_warp([&](auto warp) {
       std::uint64_t begin = step_bytes * (std::uint64_t{block.index()} * warps + warp.index());
-      for (; begin < in.byte_count; begin += step_bytes * block.count() * warps) scan_step(warp, begin);
+      for (; begin < used.in.byte_count; begin += step_bytes * block.count() * warps) used.scan_step(warp, begin);
     });
   }
 
@@ -85,16 +86,19 @@ struct mincdc_scan {
       }
       warp.for_each_lane([&](std::uint32_t lane) {
         const std::uint64_t word = (begin + u * warp_load_bytes) / 64 + lane / word_lanes;
-        if (lane % word_lanes == 0 && word < in.words) in.candidates[word] = largest[lane].vector[u];
+        if (lane % word_lanes == 0 && 64 * word < in.byte_count) in.candidates[word] = largest[lane].vector[u];
       });
     }
   }
 
   [[nodiscard]] CUTPOINT_DEVICE windows load(std::uint64_t position) const {
-    const bytes16 vector = load_vector(in, position, in.byte_count);
+    if (position >= in.byte_count) return {};
+    const neighbouring_bytes near = bytes_around(in, position);
+    if (position >= near.last) return {};
+    const bytes16 vector = *reinterpret_cast<const bytes16*>(near.bytes + position);
     windows loaded = {{vector.words[0], vector.words[1], vector.words[2], vector.words[3], 0}};
     const std::uint64_t next = position + lane_load_bytes;
-    if (next < in.byte_count) loaded.words[4] = *reinterpret_cast<const std::uint32_t*>(in.bytes + next);
+    if (next < near.last) loaded.words[4] = *reinterpret_cast<const std::uint32_t*>(near.bytes + next);
     return loaded;
   }
 

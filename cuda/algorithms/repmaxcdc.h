@@ -47,7 +47,8 @@ struct repmaxcdc_cut_finder {
     const std::uint64_t end = begin + sought.last;
     std::uint64_t hash = 0;
     std::uint32_t index = run_bytes;
-    bytes16 next = load_vector(in, begin - window, end);
+    // The first vector may lie before the first window, and before the stream range.
+    bytes16 next = begin + lane_load_bytes > first + 1 ? load_vector(in, begin - window, end) : bytes16{};
     for (std::uint32_t read = 0; read < window + sought.last; read += lane_load_bytes) {
       const bytes16 vector = next;
       next = load_vector(in, begin - window + read + lane_load_bytes, end);

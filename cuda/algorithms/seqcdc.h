@@ -135,7 +135,7 @@ struct seqcdc_cut_finder {
     std::uint32_t run = 0;  // length of the sequence right before the warp load, even before `counted_from`
     const auto load = [&](std::uint64_t position) {
       bytes_with_previous loaded = {load_vector(in, position, end), 0};
-      if (position != 0 && position < end) {
+      if (position > start && position < end) {
         loaded.previous = *reinterpret_cast<const std::uint32_t*>(in.bytes + position - sizeof(std::uint32_t));
       }
       return loaded;

@@ -22,21 +22,27 @@ class batch_launcher {
   [[nodiscard]] static result<batch_launcher> make(Executor& executor, std::unique_ptr<cut_launcher<Executor>> launcher,
                                                    const fingerprint_recipe& fingerprint, const batch_limits& limits) {
     batch_launcher self;
-    self.max_chunks_ = limits.chunks;
+    typename allocated_arrays<Executor>::allocator memory(executor, self.arrays_);
+    std::uint64_t max_chunks = limits.chunks;
     if (launcher) {
       self.plan_ = plan_partitions(launcher->sizes(), limits);
-      self.max_chunks_ = std::max(limits.chunks, self.plan_.max_chunks);
-      CUTPOINT_RETURN_IF_FAILED(store_result(
-          cut_workspace<Executor>::allocate(executor, self.plan_, limits, launcher->levels()), self.workspace_));
+      max_chunks = std::max(limits.chunks, self.plan_.max_chunks);
+      self.workspace_ = cut_workspace::lay_out(memory, self.plan_, limits.stream_ranges,
+                                               launcher->levels() * packed_bytes::candidate_words(limits.bytes));
       self.cut_launcher_ = std::move(launcher);
     }
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(chunk_workspace<Executor>::allocate(executor, self.max_chunks_), self.chunks_));
-    CUTPOINT_RETURN_IF_FAILED(store_result(
-        hash_launcher<Executor>::make(executor, fingerprint, {limits.bytes, self.max_chunks_}), self.hash_launcher_));
-    CUTPOINT_RETURN_IF_FAILED(executor.reserve_temporary_storage(self.max_chunks_ + self.plan_.max_partitions));
-    const std::size_t staged_bytes = std::max(self.cuts() ? self.workspace_.description.size() : 0,
-                                              self.digest_bytes() != 0 ? self.chunks_.bytes.size() : 0);
+    self.chunks_ = chunk_workspace::lay_out(memory, max_chunks);
+    self.hash_launcher_ = hash_launcher<Executor>::lay_out(memory, fingerprint, {limits.bytes, max_chunks});
+    self.digests_ = memory.template add<std::uint8_t>(max_chunks * self.digest_bytes());
+    const auto temporary_bytes = executor.temporary_storage_bytes(max_chunks + self.plan_.max_partitions);
+    if (!temporary_bytes) return temporary_bytes.error();
+    auto* const temporary = memory.template add<std::uint8_t>(*temporary_bytes);
+    CUTPOINT_RETURN_IF_FAILED(memory.outcome());
+    executor.use_temporary_storage({temporary, *temporary_bytes});
+    if (self.cuts()) CUTPOINT_RETURN_IF_FAILED(self.workspace_.clear_once(executor));
+    CUTPOINT_RETURN_IF_FAILED(self.hash_launcher_.write_once(executor));
+    const std::size_t staged_bytes =
+        std::max(self.workspace_.description_bytes, self.digest_bytes() != 0 ? self.chunks_.size_for(max_chunks) : 0);
     CUTPOINT_RETURN_IF_FAILED(
         store_result(executor.template allocate_on_host<std::uint8_t>(staged_bytes), self.staged_));
     return result<batch_launcher>(std::move(self));
@@ -56,7 +62,7 @@ class batch_launcher {
     };
     append(stream_ranges);
     append(partitions_);
-    return executor.copy_in(workspace_.description.data(), staged_.data(),
+    return executor.copy_in(workspace_.description, staged_.data(),
                             workspace_.description_size(stream_ranges.size(), partitions_.size()));
   }
 
@@ -65,15 +71,17 @@ class batch_launcher {
   [[nodiscard]] status enqueue_cuts(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
     CUTPOINT_RETURN_IF_FAILED(workspace_.clear_counters(executor));
     if (partitions_.empty()) return {};
+    chunk_list list = chunks();
+    list.capacity = slot_count();
     return cut_launcher_->enqueue(executor,
                                   workspace_.job({.bytes = bytes, .byte_count = byte_count}, stream_range_count_,
-                                                 static_cast<std::uint32_t>(partitions_.size()), chunks()));
+                                                 static_cast<std::uint32_t>(partitions_.size()), list));
   }
   /// Puts the fingerprints of the chunks into the stream after that.
   [[nodiscard]] status enqueue_fingerprints(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
-    return partitions_.empty()
-               ? status()
-               : hash_launcher_.enqueue(executor, bytes, chunks(), {byte_count, slot_count(), cut_launcher_->reach()});
+    return partitions_.empty() ? status()
+                               : hash_launcher_.enqueue(executor, bytes, chunks(),
+                                                        {byte_count, slot_count(), cut_launcher_->reach()}, digests_);
   }
 
   /// Copies known chunks to the executor, which has finished the last batch.
@@ -83,27 +91,28 @@ class batch_launcher {
     std::copy(begins.begin(), begins.end(), staged.begins);
     std::copy(lengths.begin(), lengths.end(), staged.lengths);
     *staged.count = static_cast<std::uint32_t>(begins.size());
-    return executor.copy_in(chunks_.bytes.data(), staged_.data(), chunks_.size_for(begins.size()));
+    return executor.copy_in(chunks_.bytes, staged_.data(), chunks_.size_for(begins.size()));
   }
   /// Puts the fingerprints of known chunks into the executor's stream.
   [[nodiscard]] status enqueue_known_fingerprints(Executor& executor, const std::uint8_t* bytes,
                                                   const hash_limits& batch) {
-    return hash_launcher_.enqueue(executor, bytes, chunks_.list_in(chunks_.bytes.data(), batch.chunks), batch);
+    return hash_launcher_.enqueue(executor, bytes, chunks_.list_in(chunks_.bytes, batch.chunks), batch, digests_);
   }
 
   [[nodiscard]] bool cuts() const noexcept { return cut_launcher_ != nullptr; }
-  [[nodiscard]] std::uint64_t max_chunks() const noexcept { return max_chunks_; }
+  [[nodiscard]] std::uint64_t max_chunks() const noexcept { return chunks_.slots; }
   [[nodiscard]] std::uint64_t max_partitions() const noexcept { return plan_.max_partitions; }
   [[nodiscard]] const std::vector<partition>& partitions() const { return partitions_; }
   /// The chunks that a batch is cut in, once the stream has done the work, and the counters.
   [[nodiscard]] chunk_list chunks() const {
-    chunk_list list = chunks_.list_in(chunks_.bytes.data(), max_chunks_);
+    chunk_list list = chunks_.list_in(chunks_.bytes, chunks_.slots);
     list.count = counters() + counter_words::chunk_count;
     return list;
   }
-  [[nodiscard]] std::uint32_t* counters() const { return workspace_.counters.data(); }
+  [[nodiscard]] std::uint32_t* counters() const { return workspace_.counters; }
   [[nodiscard]] const counter_words& words() const { return workspace_.words; }
-  [[nodiscard]] const std::uint8_t* digests() const { return hash_launcher_.digests(); }
+  /// The digests in the executor's memory, in the order of the chunks.
+  [[nodiscard]] const std::uint8_t* digests() const { return digests_; }
   [[nodiscard]] std::size_t digest_bytes() const noexcept { return hash_launcher_.digest_bytes(); }
 
  private:
@@ -116,10 +125,11 @@ class batch_launcher {
 
   std::unique_ptr<cut_launcher<Executor>> cut_launcher_;  ///< null if chunks are known
   partition_plan plan_;
-  std::uint64_t max_chunks_ = 0;
-  cut_workspace<Executor> workspace_;
-  chunk_workspace<Executor> chunks_;
+  allocated_arrays<Executor> arrays_;
+  cut_workspace workspace_;
+  chunk_workspace chunks_;
   hash_launcher<Executor> hash_launcher_;
+  std::uint8_t* digests_ = nullptr;
   std::vector<partition> partitions_;
   std::uint64_t stream_range_count_ = 0;
   typename Executor::template host_array<std::uint8_t> staged_;  ///< what is copied in, but for the bytes

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <vector>
 
+#include "cuda/batch/memory.h"
 #include "cuda/batch/offload.h"
 #include "cuda/cut/cut_launcher.h"
 #include "cuda/kernel/return_if_failed.h"
@@ -39,6 +40,12 @@ inline constexpr std::uint64_t min_supported_chunk_bytes = 64;
   return plan;
 }
 
+/// Slots of a partition of so many bytes.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t slots_of(std::uint64_t partition_bytes,
+                                                          std::uint64_t min_chunk_bytes) {
+  return static_cast<std::uint32_t>(partition_bytes / min_chunk_bytes + 2);
+}
+
 /// Appends the partitions of a stream range, with their slots.
 inline void append_partitions(const partition_plan& plan, const stream_range& range, std::uint32_t number,
                               std::vector<partition>& partitions) {
@@ -46,7 +53,7 @@ inline void append_partitions(const partition_plan& plan, const stream_range& ra
   std::uint32_t first_slot = partitions.empty() ? 0 : partitions.back().first_slot + partitions.back().slot_count;
   for (std::uint64_t begin = range.start; begin < range.stop; begin += plan.partition_bytes) {
     const std::uint64_t end = std::min(begin + plan.partition_bytes, range.stop);
-    const auto slot_count = static_cast<std::uint32_t>((end - begin) / plan.min_chunk_bytes + 2);
+    const std::uint32_t slot_count = slots_of(end - begin, plan.min_chunk_bytes);
     partitions.push_back({.begin = begin,
                           .end = end,
                           .stream_range = number,
@@ -58,24 +65,23 @@ inline void append_partitions(const partition_plan& plan, const stream_range& ra
 }
 
 /// Chunks of a batch on an executor, found or known, in one array so that one copy brings known chunks.
-template <class Executor>
 struct chunk_workspace {
-  typename Executor::template array<std::uint8_t> bytes;
+  std::uint8_t* bytes = nullptr;
+  std::uint64_t slots = 0;
 
   [[nodiscard]] static constexpr std::size_t size_for(std::uint64_t slots) {
     return slots * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) + sizeof(std::uint32_t);
   }
-  [[nodiscard]] static result<chunk_workspace> allocate(Executor& executor, std::uint64_t slots) {
-    chunk_workspace workspace;
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint8_t>(size_for(slots)), workspace.bytes));
-    return result<chunk_workspace>(std::move(workspace));
+  template <class Memory>
+  [[nodiscard]] static chunk_workspace lay_out(Memory& memory, std::uint64_t slots) {
+    return {.bytes = memory.template add<std::uint8_t>(size_for(slots)), .slots = slots};
   }
 
   /// The begins of so many chunks, then their lengths, then their number.
   [[nodiscard]] static chunk_list list_in(std::uint8_t* bytes, std::uint64_t slots) {
     auto* const begins = reinterpret_cast<std::uint64_t*>(bytes);
     auto* const lengths = reinterpret_cast<std::uint32_t*>(begins + slots);
-    return {.begins = begins, .lengths = lengths, .count = lengths + slots};
+    return {.begins = begins, .lengths = lengths, .count = lengths + slots, .capacity = slots};
   }
 };
 
@@ -91,73 +97,73 @@ struct counter_words {
 };
 
 /// Memory on an executor for cutting a batch, without its bytes.
-template <class Executor>
 struct cut_workspace {
-  template <class T>
-  using array = typename Executor::template array<T>;
-
-  array<std::uint64_t> candidates;
-  array<std::uint8_t> description;  ///< stream ranges, then partitions, so that one copy brings them
-  array<std::uint32_t> speculative_ends;
-  array<std::uint32_t> prefix_ends;
-  array<speculative_chain> speculative;
-  array<partition_state> states;  ///< of two rounds
-  array<std::uint32_t> firsts;
-  array<std::uint32_t> counters;
-  counter_words words;
+  std::uint64_t* candidates = nullptr;
+  std::uint8_t* description = nullptr;  ///< stream ranges, then partitions, so that one copy brings them
+  std::uint64_t description_bytes = 0;
+  std::uint32_t* speculative_ends = nullptr;
+  std::uint32_t* prefix_ends = nullptr;
+  speculative_chain* speculative = nullptr;
+  partition_state* states = nullptr;  ///< of two rounds
+  std::uint32_t* firsts = nullptr;
+  std::uint32_t* counters = nullptr;
+  counter_words words = {};
 
   [[nodiscard]] static std::size_t description_size(std::uint64_t stream_ranges, std::uint64_t partitions) {
     return stream_ranges * sizeof(stream_range) + partitions * sizeof(partition);
   }
-  [[nodiscard]] static result<cut_workspace> allocate(Executor& executor, const partition_plan& plan,
-                                                      const batch_limits& limits, std::uint32_t levels) {
-    cut_workspace workspace;
-    workspace.words.rounds = plan.rounds;
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint64_t>(levels * packed_bytes::candidate_words(limits.bytes)),
-                     workspace.candidates));
-    CUTPOINT_RETURN_IF_FAILED(store_result(
-        executor.template allocate<std::uint8_t>(description_size(limits.stream_ranges, plan.max_partitions)),
-        workspace.description));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(plan.max_chunks), workspace.speculative_ends));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(plan.max_chunks), workspace.prefix_ends));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<speculative_chain>(plan.max_partitions), workspace.speculative));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<partition_state>(2 * plan.max_partitions), workspace.states));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(plan.max_partitions + 1), workspace.firsts));
-    CUTPOINT_RETURN_IF_FAILED(executor.clear(workspace.firsts.data(), 1));
-    CUTPOINT_RETURN_IF_FAILED(store_result(
-        executor.template allocate<std::uint32_t>(workspace.words.counts() + plan.max_partitions), workspace.counters));
-    return result<cut_workspace>(std::move(workspace));
+  /// `candidate_words` are those of all levels.
+  template <class Memory>
+  [[nodiscard]] static cut_workspace lay_out(Memory& memory, const partition_plan& plan, std::uint64_t stream_ranges,
+                                             std::uint64_t candidate_words) {
+    cut_workspace all;
+    all.words.rounds = plan.rounds;
+    all.candidates = memory.template add<std::uint64_t>(candidate_words);
+    all.description_bytes = description_size(stream_ranges, plan.max_partitions);
+    all.description = memory.template add<std::uint8_t>(all.description_bytes);
+    all.speculative_ends = memory.template add<std::uint32_t>(plan.max_chunks);
+    all.prefix_ends = memory.template add<std::uint32_t>(plan.max_chunks);
+    all.speculative = memory.template add<speculative_chain>(plan.max_partitions);
+    all.states = memory.template add<partition_state>(2 * plan.max_partitions);
+    all.firsts = memory.template add<std::uint32_t>(plan.max_partitions + 1);
+    all.counters = memory.template add<std::uint32_t>(all.words.counts() + plan.max_partitions);
+    return all;
   }
 
+  /// Clears what the batches do not write. Memory that nothing else uses needs it once.
+  template <class Executor>
+  [[nodiscard]] status clear_once(Executor& executor) const {
+    return executor.clear(firsts, 1);
+  }
   /// Clears what the kernels count in.
+  template <class Executor>
   [[nodiscard]] status clear_counters(Executor& executor) const {
-    return executor.clear(counters.data(), words.counts());
+    return executor.clear(counters, words.counts());
+  }
+
+  [[nodiscard]] stream_range* stream_ranges() const { return reinterpret_cast<stream_range*>(description); }
+  /// They follow `stream_range_count` stream ranges.
+  [[nodiscard]] partition* partitions(std::uint64_t stream_range_count) const {
+    return reinterpret_cast<partition*>(stream_ranges() + stream_range_count);
   }
 
   /// The arguments for cutting `in`, which has no candidates yet.
   [[nodiscard]] cut_launch_arguments job(packed_bytes in, std::uint64_t stream_range_count,
                                          std::uint32_t partition_count, const chunk_list& chunks) const {
-    in.candidates = candidates.data();
+    in.candidates = candidates;
     in.words = packed_bytes::candidate_words(in.byte_count);
-    const auto* const stream_ranges = reinterpret_cast<const stream_range*>(description.data());
     return {.batch = {.in = in,
-                      .stream_ranges = stream_ranges,
-                      .partitions = reinterpret_cast<const partition*>(stream_ranges + stream_range_count),
+                      .stream_ranges = stream_ranges(),
+                      .partitions = partitions(stream_range_count),
                       .partition_count = partition_count,
-                      .speculative_ends = speculative_ends.data(),
-                      .prefix_ends = prefix_ends.data(),
-                      .speculative = speculative.data(),
-                      .overflowed = counters.data() + counter_words::overflowed},
-            .states = {states.data(), states.data() + partition_count},
-            .counts = counters.data() + words.counts(),
-            .firsts = firsts.data(),
-            .changed = counters.data() + counter_words::changed,
+                      .speculative_ends = speculative_ends,
+                      .prefix_ends = prefix_ends,
+                      .speculative = speculative,
+                      .overflowed = counters + counter_words::overflowed},
+            .states = {states, states + partition_count},
+            .counts = counters + words.counts(),
+            .firsts = firsts,
+            .changed = counters + counter_words::changed,
             .chunks = chunks,
             .rounds = words.rounds};
   }

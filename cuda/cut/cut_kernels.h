@@ -47,12 +47,17 @@ struct partitioned_batch {
   const stream_range* stream_ranges = nullptr;
   const partition* partitions = nullptr;  ///< in the order of positions, those of one stream range together
   std::uint32_t partition_count = 0;
+  const std::uint32_t* used_partitions = nullptr;  ///< [1] the partitions that the batch has; null: `partition_count`
   std::uint32_t* speculative_ends =
       nullptr;  ///< ends of chunks relative to the partition's begin, in the partition's slots
   std::uint32_t* prefix_ends = nullptr;
   speculative_chain* speculative = nullptr;  ///< [partition_count]
   std::uint32_t* overflowed = nullptr;       ///< set to 1 if slots are too few; the chunks are then invalid
 };
+
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t used_partitions_of(const partitioned_batch& work) {
+  return work.used_partitions == nullptr ? work.partition_count : *work.used_partitions;
+}
 
 /// The arguments of the kernels in this file.
 template <class CutFinder>
@@ -86,13 +91,15 @@ CUTPOINT_DEVICE std::uint64_t cut_until(const Warp& warp, const cut_kernel_argum
                                         const partition& bounds, std::uint64_t position, std::uint32_t* ends,
                                         std::uint32_t& count, Meets meets) {
   const stream_range in = work.stream_ranges[bounds.stream_range];
+  packed_bytes its_bytes = work.in;
+  its_bytes.bytes = address_at(its_bytes.bytes, in.shift);
   while (position < bounds.end && !meets(position)) {
     if (in.ends == 0 && in.end - position < work.cut_finder.reach) break;
     if (count == bounds.slot_count) {
       store(warp, work.overflowed, std::uint32_t{1});
       break;
     }
-    position = work.cut_finder.next_cut(warp, work.in, in, position);
+    position = work.cut_finder.next_cut(warp, its_bytes, in, position);
     store(warp, ends + count++, static_cast<std::uint32_t>(position - bounds.begin));
   }
   return position;
@@ -158,7 +165,7 @@ struct map_partitions_kernel : warp_per_partition<cut_kernel_arguments<CutFinder
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace cut_kernels_detail;
-    for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
+    for_each_partition(block, used_partitions_of(work), [&](const auto& warp, std::uint32_t k) {
       const partition bounds = work.partitions[k];
       speculative_chain own;
       std::uint32_t* const ends = work.speculative_ends + bounds.first_slot;
@@ -181,7 +188,7 @@ struct join_kernel : warp_per_partition<cut_kernel_arguments<CutFinder>> {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace cut_kernels_detail;
-    for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
+    for_each_partition(block, used_partitions_of(work), [&](const auto& warp, std::uint32_t k) {
       partition_state state = before[k];
       if (work.partitions[k].is_first == 0 && before[k - 1].exit != state.start) {
         state = joined_at(warp, work, k, before[k - 1].exit);
@@ -206,10 +213,11 @@ struct sequential_join_kernel {
     using namespace cut_kernels_detail;
     block.for_each_warp([&](auto warp) {
       if (block.index() != 0 || warp.index() != 0 || *changed == 0) return;
-      for (std::uint32_t k = 1; k < work.partition_count;) {
+      const std::uint32_t partition_count = used_partitions_of(work);
+      for (std::uint32_t k = 1; k < partition_count;) {
         const std::uint32_t unjoined = warp.ballot([&](std::uint32_t lane) {
           const std::uint32_t i = k + lane;
-          return i < work.partition_count && work.partitions[i].is_first == 0 && states[i - 1].exit != states[i].start;
+          return i < partition_count && work.partitions[i].is_first == 0 && states[i - 1].exit != states[i].start;
         });
         if (unjoined == 0) {
           k += warp_size;
@@ -224,27 +232,31 @@ struct sequential_join_kernel {
   }
 };
 
-/// Counts the chunks of each partition; 0 for a partition with too few slots.
+/// Counts the chunks of each partition; 0 for a partition with too few slots, and for one that is not used.
 struct count_chunks_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
-  const partition* partitions = nullptr;
+  partitioned_batch work;
   const partition_state* states = nullptr;
-  const speculative_chain* speculative = nullptr;
-  std::uint32_t partition_count = 0;
-  std::uint32_t* counts = nullptr;      ///< [partition_count], written
-  std::uint32_t* overflowed = nullptr;  ///< as in `partitioned_batch`
+  std::uint32_t* counts = nullptr;  ///< [partition_count], written
 
   [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
-    return (std::uint64_t{partition_count} + threads - 1) / threads;
+    return (std::uint64_t{work.partition_count} + threads - 1) / threads;
   }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    const std::uint32_t used_partitions = used_partitions_of(work);
     block.for_each_thread([&](auto thread) {
       const std::uint32_t stride = block.count() * block.thread_count();
-      for (std::uint32_t k = block.index() * block.thread_count() + thread.index(); k < partition_count; k += stride) {
-        const std::uint32_t count = states[k].prefix_count + (speculative[k].count - states[k].speculative_first);
-        counts[k] = count <= partitions[k].slot_count ? count : 0;
-        if (count > partitions[k].slot_count) *overflowed = 1;
+      std::uint32_t k = block.index() * block.thread_count() + thread.index();
+      for (; k < work.partition_count; k += stride) {
+        counts[k] = 0;
+        if (k >= used_partitions) continue;
+        const std::uint32_t count = states[k].prefix_count + (work.speculative[k].count - states[k].speculative_first);
+        if (count > work.partitions[k].slot_count) {
+          *work.overflowed = 1;
+        } else {
+          counts[k] = count;
+        }
       }
     });
   }
@@ -252,12 +264,15 @@ struct count_chunks_kernel {
 
 /// Chunks in the order of positions.
 struct chunk_list {
-  std::uint64_t* begins = nullptr;
-  std::uint32_t* lengths = nullptr;
-  std::uint32_t* count = nullptr;  ///< one word
+  std::uint64_t* begins = nullptr;   ///< [capacity] bytes after `packed_bytes::bytes`
+  std::uint32_t* lengths = nullptr;  ///< [capacity]
+  std::uint32_t* count = nullptr;    ///< one word
+  std::uint64_t capacity = 0;
+  std::uint64_t* offsets =
+      nullptr;  ///< [capacity] bytes after the first byte of the chunk's stream; null if not wanted
 };
 
-/// Writes the chunks of all partitions, and lengths of 0 for the slots that are left.
+/// Writes the chunks of all partitions, and lengths of 0 after the last. If they are more than the capacity, the count is 0.
 struct gather_chunks_kernel : warp_per_partition<partitioned_batch> {
   const partition_state* states = nullptr;
   const std::uint32_t* firsts =
@@ -267,13 +282,12 @@ struct gather_chunks_kernel : warp_per_partition<partitioned_batch> {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace cut_kernels_detail;
-    for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
+    for_each_partition(block, used_partitions_of(work), [&](const auto& warp, std::uint32_t k) {
       const partition_state state = states[k];
       const partition bounds = work.partitions[k];
       const std::uint32_t first = firsts[k];
       const std::uint32_t count = firsts[k + 1] - first;
-      const std::uint32_t all = firsts[work.partition_count];
-      const std::uint32_t first_left = all + bounds.first_slot - first;  // the partitions before leave so many slots
+      const stream_range range = work.stream_ranges[bounds.stream_range];
       const auto end_of = [&](std::uint32_t i) {
         return bounds.begin +
                (i < state.prefix_count
@@ -281,14 +295,22 @@ struct gather_chunks_kernel : warp_per_partition<partitioned_batch> {
                     : work.speculative_ends[bounds.first_slot + state.speculative_first + i - state.prefix_count]);
       };
       warp.for_each_lane([&](std::uint32_t lane) {
-        for (std::uint32_t i = lane; i < count; i += warp_size) {
+        for (std::uint32_t i = lane; i < count && first + i < output.capacity; i += warp_size) {
           const std::uint64_t begin = i == 0 ? state.start : end_of(i - 1);
-          output.begins[first + i] = begin;
+          output.begins[first + i] = begin + range.shift;
           output.lengths[first + i] = static_cast<std::uint32_t>(end_of(i) - begin);
+          if (output.offsets != nullptr) output.offsets[first + i] = begin - range.start;
         }
-        for (std::uint32_t i = lane; i < bounds.slot_count - count; i += warp_size) output.lengths[first_left + i] = 0;
-        if (k == 0 && lane == 0) *output.count = all;
       });
+    });
+    const std::uint32_t all = firsts[work.partition_count];
+    block.for_each_thread([&](auto thread) {
+      const std::uint64_t stride = std::uint64_t{block.count()} * block.thread_count();
+      const std::uint64_t number = std::uint64_t{block.index()} * block.thread_count() + thread.index();
+      for (std::uint64_t i = all + number; i < output.capacity; i += stride) output.lengths[i] = 0;
+      if (number != 0) return;
+      *output.count = all <= output.capacity ? all : 0;
+      if (all > output.capacity) *work.overflowed = 1;
     });
   }
 };

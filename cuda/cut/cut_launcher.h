@@ -21,7 +21,7 @@ struct cut_launch_arguments {
   std::uint32_t* counts = nullptr;   ///< [partition_count] numbers of chunks
   std::uint32_t* firsts = nullptr;   ///< [partition_count + 1], the first is 0
   std::uint32_t* changed = nullptr;  ///< [rounds]
-  chunk_list chunks;                 ///< one for each slot
+  chunk_list chunks;                 ///< with any capacity
   std::uint32_t rounds = 1;
 };
 
@@ -75,9 +75,7 @@ class cut_launcher_for final : public cut_launcher<Executor> {
 template <class Executor>
 status gather_chunks(Executor& executor, const cut_launch_arguments& job, const partition_state* joined) {
   const partitioned_batch& batch = job.batch;
-  const count_chunks_kernel count{batch.partitions,      joined,     batch.speculative,
-                                  batch.partition_count, job.counts, batch.overflowed};
-  CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
+  CUTPOINT_RETURN_IF_FAILED(executor.launch(count_chunks_kernel{batch, joined, job.counts}));
   CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(job.counts, job.firsts, batch.partition_count));
   return executor.launch(gather_chunks_kernel{{batch}, joined, job.firsts, job.chunks});
 }

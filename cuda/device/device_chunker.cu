@@ -1,37 +1,69 @@
-// `device_chunker`: batches in device memory.
+// `device_chunker`: batches of one buffer, by a `device_batch_chunker`.
 #include <iterator>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include <cutpoint/cuda.h>
-#include <launchers.cuh>
 
-#include "cuda/batch/make_batch_offload.h"
+#include "cuda/device/device_executor.cuh"
 #include "cuda/device/devices.h"
 
 namespace cutpoint {
 namespace {
 
-using cuda::check;
+using cuda::device_array;
 using cuda::device_scope;
 
 constexpr std::uint64_t max_batch_bytes = (std::uint64_t{1} << 32) - 64;
 
-/// The values that determine a batch's partitions.
-struct batch_shape {
-  std::uint64_t lead = 0;  ///< bytes between the multiple of 16 before the first byte and that byte
-  std::uint64_t byte_count = 0;
-  bool at_end = false;
-
-  friend bool operator==(const batch_shape&, const batch_shape&) = default;
+/// A batch of one buffer, in device memory.
+struct one_buffer {
+  const std::uint8_t* bytes;
+  std::uint64_t byte_count;
+  std::uint8_t ends;
 };
 
-__global__ void subtract(std::uint64_t* positions, const std::uint32_t* count, std::uint64_t lead) {
-  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *count; i += gridDim.x * blockDim.x) {
-    positions[i] -= lead;
+__global__ void describe(one_buffer* destination, one_buffer value) { *destination = value; }
+
+/// The device memory of batches.
+struct batch_memory {
+  device_array<one_buffer> buffer;
+  device_array<std::uint64_t> offsets;
+  device_array<std::uint32_t> lengths;
+  device_array<std::uint8_t> digests;
+  device_array<std::uint32_t> numbers;  ///< two indices of first chunks, and the problem
+  device_array<std::uint8_t> workspace;
+
+  [[nodiscard]] static result<batch_memory> allocate(const device_batch_chunker& cuts,
+                                                     const device_batch_bounds& bounds) {
+    const auto max_chunks = cuts.max_chunks(bounds);
+    if (!max_chunks) return max_chunks.error();
+    const auto workspace_bytes = cuts.workspace_bytes(bounds);
+    if (!workspace_bytes) return workspace_bytes.error();
+    using cuda::store_result;
+    batch_memory all;
+    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<one_buffer>::allocate(1), all.buffer));
+    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint64_t>::allocate(*max_chunks), all.offsets));
+    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint32_t>::allocate(*max_chunks), all.lengths));
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(device_array<std::uint8_t>::allocate(*max_chunks * cuts.digest_bytes()), all.digests));
+    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint32_t>::allocate(3), all.numbers));
+    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint8_t>::allocate(*workspace_bytes), all.workspace));
+    return result<batch_memory>(std::move(all));
   }
-}
+
+  [[nodiscard]] device_batch input() const {
+    one_buffer* const only = buffer.data();
+    return {.buffers = &only->bytes, .byte_counts = &only->byte_count, .ends = &only->ends};
+  }
+  [[nodiscard]] device_batch_chunks output() const {
+    return {.first_chunks = numbers.data(),
+            .offsets = offsets.data(),
+            .lengths = lengths.data(),
+            .digests = digests.data(),
+            .problem = numbers.data() + 2};
+  }
+};
 
 }  // namespace
 
@@ -39,58 +71,63 @@ class device_chunker::implementation {
  public:
   static result<std::unique_ptr<implementation>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                       std::uint64_t max_bytes, int device) {
-    CUTPOINT_RETURN_IF_FAILED(cuda::check_device(device));
+    auto batches = device_batch_chunker::make(cuts, fingerprint, device);
+    if (!batches) return batches.error();
     const auto scope = device_scope::enter(device);
     if (!scope) return scope.error();
     auto executor = cuda::device_executor::make();
     if (!executor) return executor.error();
-    auto launcher = cuda::make_cut_launcher(*executor, cuts);
-    if (!launcher) return launcher.error();
-    auto work = cuda::batch_launcher<cuda::device_executor>::make(*executor, std::move(*launcher), fingerprint,
-                                                                  {.bytes = max_bytes + sizeof(cuda::bytes16)});
-    if (!work) return work.error();
+    const device_batch_bounds bounds{.max_total_bytes = max_bytes};
+    auto memory = batch_memory::allocate(*batches, bounds);
+    if (!memory) return memory.error();
     return std::unique_ptr<implementation>(
-        new implementation(device, max_bytes, std::move(*executor), std::move(*work)));
+        new implementation(device, std::move(*batches), bounds, std::move(*executor), std::move(*memory)));
   }
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
   ~implementation() {
     const auto scope = device_scope::enter(device_);
     static_cast<void>(executor_->wait());
-    work_.reset();
+    memory_.reset();
     executor_.reset();
   }
 
   result<device_chunks> enqueue(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end, cudaStream_t stream) {
-    if (byte_count > max_bytes_) {
+    if (byte_count > bounds_.max_total_bytes) {
       return status(status_code::invalid_argument, "a batch of " + std::to_string(byte_count) +
                                                        " bytes is more than it was made for, " +
-                                                       std::to_string(max_bytes_));
+                                                       std::to_string(bounds_.max_total_bytes));
     }
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
     CUTPOINT_RETURN_IF_FAILED(executor_->enter_stream(stream));
-    auto outputs = enqueue_entered(bytes, byte_count, at_end);
-    if (status left = executor_->leave_stream(); !left.ok() && outputs) return left;
-    return outputs;
+    status enqueued = enqueue_entered({bytes, byte_count, static_cast<std::uint8_t>(at_end ? 1 : 0)}, stream);
+    const status left = executor_->leave_stream();
+    if (!enqueued.ok()) return enqueued;
+    if (!left.ok()) return left;
+    has_batch_ = true;
+    const device_batch_chunks output = memory_->output();
+    return device_chunks{.offsets = output.offsets,
+                         .lengths = output.lengths,
+                         .digests = output.digests,
+                         .count = output.first_chunks + 1,
+                         .overflowed = output.problem,
+                         .digest_bytes = batches_.digest_bytes()};
   }
 
   result<std::vector<chunk>> chunks() {
+    if (!has_batch_) return std::vector<chunk>();
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
-    const cuda::chunk_list list = work_->chunks();
-    std::uint32_t counters[cuda::counter_words::changed] = {};
-    if (!shape_) return std::vector<chunk>();
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(counters, work_->counters(), std::size(counters)));
+    std::uint32_t numbers[3] = {};
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(numbers, memory_->numbers.data(), std::size(numbers)));
     CUTPOINT_RETURN_IF_FAILED(executor_->wait());
-    if (counters[cuda::counter_words::overflowed] != 0) {
-      return status(status_code::memory_limit, "the batch has more short chunks than there is room for");
-    }
-    const std::uint32_t count = counters[cuda::counter_words::chunk_count];
+    CUTPOINT_RETURN_IF_FAILED(describe_problem(static_cast<device_batch_problem>(numbers[2]), bounds_));
+    const std::uint32_t count = numbers[1];
     std::vector<std::uint64_t> offsets(count);
     std::vector<std::uint32_t> lengths(count);
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(offsets.data(), list.begins, count));
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(lengths.data(), list.lengths, count));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(offsets.data(), memory_->offsets.data(), count));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(lengths.data(), memory_->lengths.data(), count));
     CUTPOINT_RETURN_IF_FAILED(executor_->wait());
     std::vector<chunk> all(count);
     for (std::size_t i = 0; i < count; ++i) all[i] = {offsets[i], lengths[i]};
@@ -98,47 +135,26 @@ class device_chunker::implementation {
   }
 
  private:
-  implementation(int device, std::uint64_t max_bytes, cuda::device_executor executor,
-                 cuda::batch_launcher<cuda::device_executor> work)
-      : device_(device), max_bytes_(max_bytes), executor_(std::move(executor)), work_(std::move(work)) {}
+  implementation(int device, device_batch_chunker batches, const device_batch_bounds& bounds,
+                 cuda::device_executor executor, batch_memory memory)
+      : device_(device),
+        batches_(std::move(batches)),
+        bounds_(bounds),
+        executor_(std::move(executor)),
+        memory_(std::move(memory)) {}
 
-  /// Puts the work into the stream that the executor has entered.
-  result<device_chunks> enqueue_entered(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end) {
-    const batch_shape shape{reinterpret_cast<std::uintptr_t>(bytes) % sizeof(cuda::bytes16), byte_count, at_end};
-    if (shape_ != shape) {
-      shape_.reset();
-      const cuda::stream_range all{.begin = shape.lead,
-                                   .start = shape.lead,
-                                   .stop = shape.lead + byte_count,
-                                   .end = shape.lead + byte_count,
-                                   .ends = at_end ? 1u : 0u};
-      const std::span<const cuda::stream_range> stream_ranges(&all, byte_count == 0 ? std::size_t{0} : std::size_t{1});
-      work_->partition_streams(stream_ranges);
-      CUTPOINT_RETURN_IF_FAILED(executor_->wait());  // the last batch reads its description
-      CUTPOINT_RETURN_IF_FAILED(work_->copy_description(*executor_, stream_ranges));
-      shape_ = shape;
-    }
-    const std::uint64_t end = shape.lead + byte_count;
-    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*executor_, bytes - shape.lead, end));
-    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*executor_, bytes - shape.lead, end));
-    const cuda::chunk_list list = work_->chunks();
-    if (shape.lead != 0) {
-      CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&subtract, {.blocks = 64, .threads = 256}, executor_->stream(),
-                                                    list.begins, list.count, shape.lead));
-    }
-    return device_chunks{.offsets = list.begins,
-                         .lengths = list.lengths,
-                         .digests = work_->digests(),
-                         .count = list.count,
-                         .overflowed = work_->counters() + cuda::counter_words::overflowed,
-                         .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
+  [[nodiscard]] status enqueue_entered(const one_buffer& buffer, cudaStream_t stream) {
+    CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&describe, {}, stream, memory_->buffer.data(), buffer));
+    return batches_.enqueue(bounds_, memory_->input(), memory_->output(), memory_->workspace.data(),
+                            memory_->workspace.size(), stream);
   }
 
   int device_;
-  std::uint64_t max_bytes_;
+  device_batch_chunker batches_;
+  device_batch_bounds bounds_;
   std::optional<cuda::device_executor> executor_;
-  std::optional<cuda::batch_launcher<cuda::device_executor>> work_;
-  std::optional<batch_shape> shape_;
+  std::optional<batch_memory> memory_;
+  bool has_batch_ = false;
 };
 
 result<device_chunker> device_chunker::make(const chunker& cuts, const fingerprint_recipe& fingerprint,
@@ -146,10 +162,6 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
   if (max_bytes == 0 || max_bytes > max_batch_bytes) {
     return status(status_code::invalid_argument, "max_bytes = " + std::to_string(max_bytes) +
                                                      " must be between 1 and " + std::to_string(max_batch_bytes));
-  }
-  if (!cuda::hash_launcher<cuda::device_executor>::has(fingerprint.kind)) {
-    return status(status_code::invalid_argument,
-                  "no device makes the fingerprint " + std::string(name_of(fingerprint)));
   }
   auto own = implementation::make(cuts, fingerprint, max_bytes, device);
   if (!own) return own.error();

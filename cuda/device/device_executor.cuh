@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,34 @@ __global__ void __launch_bounds__(Kernel::threads_per_block, resident_blocks<Ker
   device_block<Kernel::threads_per_block> block;
   kernel(block);
 }
+
+/// Kernels that were launched before, and how many of their blocks a device holds at once. Thread-safe.
+class launched_kernels {
+ public:
+  /// Asks the runtime the first time.
+  [[nodiscard]] result<std::uint64_t> max_resident_blocks(const void* kernel, std::uint32_t threads,
+                                                          std::size_t shared_bytes, int multiprocessors) {
+    const std::lock_guard lock(asking_);
+    for (const launched_kernel& each : all_) {
+      if (each.kernel == kernel && each.shared_bytes == shared_bytes) return each.blocks;
+    }
+    const auto resident = resident_blocks_of(kernel, threads, shared_bytes);
+    if (!resident) return resident.error();
+    const std::uint64_t blocks = *resident * static_cast<std::uint64_t>(multiprocessors);
+    all_.push_back({kernel, shared_bytes, blocks});
+    return blocks;
+  }
+
+ private:
+  struct launched_kernel {
+    const void* kernel = nullptr;
+    std::size_t shared_bytes = 0;
+    std::uint64_t blocks = 0;
+  };
+
+  std::mutex asking_;
+  std::vector<launched_kernel> all_;  ///< about a dozen
+};
 
 /// One thread at a time may use it, and the executor's device must be that thread's current one.
 class device_executor {
@@ -60,18 +91,27 @@ class device_executor {
                                                    static_cast<std::size_t>(block_bytes), node_of_pci_device(*bus_id)));
   }
 
+  /// An executor of the same device that puts its work into a caller's stream, which may be captured. It neither waits nor
+  /// records events. Thread-safe.
+  [[nodiscard]] device_executor for_stream(cudaStream_t stream) const {
+    device_executor other(std::nullopt, std::nullopt, multiprocessors_, block_bytes_, numa_node_);
+    other.stream_ = stream;
+    other.launched_ = launched_;
+    return other;
+  }
+
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   /// Puts later work into a stream that the caller owns, after the earlier work; until `leave_stream`.
   [[nodiscard]] status enter_stream(cudaStream_t stream) {
-    CUTPOINT_RETURN_IF_FAILED(check(cudaStreamWaitEvent(stream, done_.get(), 0), "ordering two streams"));
+    CUTPOINT_RETURN_IF_FAILED(check(cudaStreamWaitEvent(stream, done_->get(), 0), "ordering two streams"));
     stream_ = stream;
     return {};
   }
   /// Puts later work into the executor's own stream again, after the earlier work. The caller's stream is not used any more.
   [[nodiscard]] status leave_stream() {
-    const cudaStream_t entered = std::exchange(stream_, own_stream_.get());
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(done_.get(), entered), "recording an event"));
-    return check(cudaStreamWaitEvent(stream_, done_.get(), 0), "ordering two streams");
+    const cudaStream_t entered = std::exchange(stream_, own_stream_->get());
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(done_->get(), entered), "recording an event"));
+    return check(cudaStreamWaitEvent(stream_, done_->get(), 0), "ordering two streams");
   }
 
   template <class T>
@@ -116,36 +156,34 @@ class device_executor {
     if constexpr (requires { kernel.for_small_blocks(); }) {
       if (shared_bytes > block_bytes_) return launch(kernel.for_small_blocks());
     }
-    const auto fitting = max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads, shared_bytes);
+    const auto fitting = launched_->max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads,
+                                                        shared_bytes, multiprocessors_);
     if (!fitting) return fitting.error();
     return launch_kernel(&run_kernel<Kernel>,
                          {static_cast<std::uint32_t>(std::min(wanted, *fitting)), threads, shared_bytes}, stream_,
                          kernel);
   }
 
-  [[nodiscard]] status prefix_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
+  /// For counts of the types that cuda/device/sum_and_sort.cuh sums.
+  template <class T>
+  [[nodiscard]] status prefix_sum(const T* counts, T* sums, std::size_t size) {
     return prefix_sum_async(counts, sums, size, temporary_.data(), temporary_.size(), stream_);
   }
-  [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
-                                      std::size_t size, bit_range bits) {
-    return sort_by_length_async(lengths, sorted, indices_.data(), order, size, bits, temporary_.data(),
-                                temporary_.size(), stream_);
+  [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
+                                      std::uint32_t* order, std::size_t size, bit_range bits) {
+    return sort_by_length_async(lengths, sorted, indices, order, size, bits, temporary_.data(), temporary_.size(),
+                                stream_);
   }
-  [[nodiscard]] status reserve_temporary_storage(std::size_t size) {
-    const auto bytes = temporary_storage_bytes(size);
-    if (!bytes) return bytes.error();
-    CUTPOINT_RETURN_IF_FAILED(store_result(allocate<std::uint8_t>(*bytes), temporary_));
-    CUTPOINT_RETURN_IF_FAILED(store_result(allocate<std::uint32_t>(size), indices_));
-    std::vector<std::uint32_t> numbers(size);
-    std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
-    CUTPOINT_RETURN_IF_FAILED(copy_in(indices_.data(), numbers.data(), size));
-    return wait();
+  template <class T = std::uint32_t>
+  [[nodiscard]] result<std::size_t> temporary_storage_bytes(std::size_t size) {
+    return cuda::temporary_storage_bytes(size, static_cast<const T*>(nullptr));
   }
+  void use_temporary_storage(std::span<std::uint8_t> memory) { temporary_ = memory; }
 
   /// Waits for all earlier work. The thread sleeps meanwhile.
   [[nodiscard]] status wait() {
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(done_.get(), stream_), "recording an event"));
-    return check(cudaEventSynchronize(done_.get()), "working on a batch");
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(done_->get(), stream_), "recording an event"));
+    return check(cudaEventSynchronize(done_->get()), "working on a batch");
   }
 
   [[nodiscard]] status reserve_events(std::size_t count) {
@@ -164,44 +202,25 @@ class device_executor {
   }
 
  private:
-  /// A kernel that was launched before, and the number of its blocks that the device holds at once.
-  struct launched_kernel {
-    const void* kernel = nullptr;
-    std::size_t shared_bytes = 0;
-    std::uint64_t blocks = 0;
-  };
-
-  device_executor(device_stream stream, device_event done, int multiprocessors, std::size_t block_bytes, int numa_node)
+  device_executor(std::optional<device_stream> stream, std::optional<device_event> done, int multiprocessors,
+                  std::size_t block_bytes, int numa_node)
       : own_stream_(std::move(stream)),
-        stream_(own_stream_.get()),
+        stream_(own_stream_ ? own_stream_->get() : nullptr),
         done_(std::move(done)),
         multiprocessors_(multiprocessors),
         block_bytes_(block_bytes),
         numa_node_(numa_node) {}
 
-  [[nodiscard]] result<std::uint64_t> max_resident_blocks(const void* kernel, std::uint32_t threads,
-                                                          std::size_t shared_bytes) {
-    for (const launched_kernel& each : launched_) {
-      if (each.kernel == kernel && each.shared_bytes == shared_bytes) return each.blocks;
-    }
-    const auto resident = resident_blocks_of(kernel, threads, shared_bytes);
-    if (!resident) return resident.error();
-    const std::uint64_t blocks = *resident * static_cast<std::uint64_t>(multiprocessors_);
-    launched_.push_back({kernel, shared_bytes, blocks});
-    return blocks;
-  }
-
-  device_stream own_stream_;
-  cudaStream_t stream_;  ///< the executor's or, from `enter_stream` to `leave_stream`, the caller's
-  device_event done_;    ///< the last work that was waited for or put into a caller's stream
+  std::optional<device_stream> own_stream_;  ///< none if all work goes into a caller's stream
+  cudaStream_t stream_;                      ///< the executor's or, from `enter_stream` to `leave_stream`, the caller's
+  std::optional<device_event> done_;         ///< the last work that was waited for or put into a caller's stream
   int multiprocessors_;
   std::size_t block_bytes_;  ///< the most shared memory of a block
   int numa_node_;
   std::uint64_t allocated_bytes_ = 0;
-  std::vector<launched_kernel> launched_;  ///< about a dozen
+  std::shared_ptr<launched_kernels> launched_ = std::make_shared<launched_kernels>();
   std::vector<device_event> events_;
-  device_array<std::uint8_t> temporary_;
-  device_array<std::uint32_t> indices_;  ///< 0, 1, …
+  std::span<std::uint8_t> temporary_;  ///< of CUB
 };
 
 }  // namespace cutpoint::cuda

@@ -22,6 +22,33 @@ result<link_rates> measure_link(int) { return no_cuda_in_this_build(); }
 
 namespace cutpoint {
 
+class device_batch_chunker::implementation {};
+
+device_batch_chunker::device_batch_chunker(std::unique_ptr<implementation> own) noexcept
+    : implementation_(std::move(own)) {}
+device_batch_chunker::device_batch_chunker(device_batch_chunker&&) noexcept = default;
+device_batch_chunker& device_batch_chunker::operator=(device_batch_chunker&&) noexcept = default;
+device_batch_chunker::~device_batch_chunker() = default;
+
+result<device_batch_chunker> device_batch_chunker::make(const chunker&, const fingerprint_recipe&, int) {
+  return cuda::no_cuda_in_this_build();
+}
+std::uint32_t device_batch_chunker::digest_bytes() const noexcept { return 0; }
+result<std::uint64_t> device_batch_chunker::max_chunks(const device_batch_bounds&) const {
+  return cuda::no_cuda_in_this_build();
+}
+result<std::uint64_t> device_batch_chunker::workspace_bytes(const device_batch_bounds&) const {
+  return cuda::no_cuda_in_this_build();
+}
+status device_batch_chunker::enqueue(const device_batch_bounds&, const device_batch&, const device_batch_chunks&, void*,
+                                     std::uint64_t, CUstream_st*) const {
+  return cuda::no_cuda_in_this_build();
+}
+status device_batch_chunker::enqueue(const device_batch_bounds&, const device_batch&, const device_batch_chunks&,
+                                     device_allocator&, CUstream_st*) const {
+  return cuda::no_cuda_in_this_build();
+}
+
 class device_chunker::implementation {};
 
 device_chunker::device_chunker(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}

@@ -125,7 +125,7 @@ struct blake3_leaves_kernel {
           jobs[thread] = job_of(args, chunk, leaf);
           const std::uint64_t begin =
               args.chunks.begins[chunk] + jobs[thread].number * std::uint64_t{blake3::leaf_bytes};
-          next = message{args.chunks.bytes + begin, jobs[thread].length, block_count(jobs[thread].length)};
+          next = message{address_at(args.chunks.bytes, begin), jobs[thread].length, block_count(jobs[thread].length)};
         }
         stage.set(thread, next);
       });

@@ -10,7 +10,7 @@ namespace cutpoint::cuda {
 /// The chunks to fingerprint, and the place for their digests. Pointers are to the memory of the executor, device or
 /// host. The chunks may lie anywhere in the buffer, in any order, with or without gaps.
 struct hash_args {
-  /// The bytes of the buffer, aligned to 16. They must be readable up to the next multiple of 16 after the last chunk;
+  /// The bytes of the buffer, aligned to 16; null if begins are addresses. They must be readable up to the next multiple of 16 after the last chunk;
   /// these bytes do not change the digests.
   const std::uint8_t* bytes = nullptr;
   /// Position of each chunk's first byte, with any alignment, and the length of each chunk, 0 to 2^32 - 1 bytes.
@@ -54,7 +54,7 @@ struct chunk_hash_kernel {
         if (first + thread.index() < chunk_count) {
           const std::uint32_t chunk = args.order[first + thread.index()];
           const std::uint32_t length = args.lengths[chunk];
-          next = message{args.bytes + args.begins[chunk], length, block_count(length)};
+          next = message{address_at(args.bytes, args.begins[chunk]), length, block_count(length)};
           jobs[thread] = job{Hash::start(), chunk, length};
         }
         stage.set(thread, next);

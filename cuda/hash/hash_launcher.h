@@ -57,13 +57,35 @@ struct hash_limits {
   std::uint64_t longest = ~std::uint32_t{0};
 };
 
+/// Writes the indices of chunks in their order.
+struct number_chunks_kernel {
+  static constexpr std::uint32_t threads_per_block = 128;
+  std::uint32_t* indices = nullptr;  ///< [count], written
+  std::uint64_t count = 0;
+
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const { return (count + threads - 1) / threads; }
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    block.for_each_thread([&](auto thread) {
+      const std::uint64_t stride = std::uint64_t{block.count()} * block.thread_count();
+      std::uint64_t i = std::uint64_t{block.index()} * block.thread_count() + thread.index();
+      for (; i < count; i += stride) indices[i] = static_cast<std::uint32_t>(i);
+    });
+  }
+};
+
+// Each kind of fingerprints has its arrays, which `lay_out` takes from a memory (cuda/batch/memory.h). `write_once` writes
+// what batches read and do not write.
+
 /// Stands for fingerprints that no device makes.
 template <class Executor>
 struct no_fingerprints {
   static constexpr fingerprint_kind kind = fingerprint_kind::none;
   static constexpr std::size_t digest_bytes = 0;
 
-  [[nodiscard]] status allocate(Executor&, const fingerprint_recipe&, const hash_limits&) { return {}; }
+  template <class Memory>
+  void lay_out(Memory&, const fingerprint_recipe&, const hash_limits&) {}
+  [[nodiscard]] status write_once(Executor&) { return {}; }
   [[nodiscard]] status enqueue(Executor&, hash_args, const hash_limits&) { return {}; }
 };
 
@@ -74,14 +96,20 @@ class chunk_hash_fingerprints {
   static constexpr fingerprint_kind kind = Kind;
   static constexpr std::size_t digest_bytes = Hash::digest_bytes;
 
-  [[nodiscard]] status allocate(Executor& executor, const fingerprint_recipe&, const hash_limits& limits) {
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(limits.chunks), order_));
-    return store_result(executor.template allocate<std::uint32_t>(limits.chunks), sorted_);
+  template <class Memory>
+  void lay_out(Memory& memory, const fingerprint_recipe&, const hash_limits& limits) {
+    chunks_ = limits.chunks;
+    indices_ = memory.template add<std::uint32_t>(chunks_);
+    order_ = memory.template add<std::uint32_t>(chunks_);
+    sorted_ = memory.template add<std::uint32_t>(chunks_);
+  }
+  [[nodiscard]] status write_once(Executor& executor) {
+    return executor.launch(number_chunks_kernel{indices_, chunks_});
   }
   [[nodiscard]] status enqueue(Executor& executor, hash_args args, const hash_limits& batch) {
-    args.order = order_.data();
-    CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(args.lengths, sorted_.data(), order_.data(), batch.chunks,
-                                                      varying_bits(batch.longest)));
+    args.order = order_;
+    CUTPOINT_RETURN_IF_FAILED(
+        executor.sort_by_length(args.lengths, sorted_, indices_, order_, batch.chunks, varying_bits(batch.longest)));
     return executor.launch(hash_kernel_launch<chunk_hash_kernel<Hash>>{args, batch.chunks});
   }
 
@@ -93,8 +121,10 @@ class chunk_hash_fingerprints {
     return {.first = block_bits, .last = std::max(length_bits, block_bits + 1)};
   }
 
-  typename Executor::template array<std::uint32_t> order_;
-  typename Executor::template array<std::uint32_t> sorted_;
+  std::uint64_t chunks_ = 0;
+  std::uint32_t* indices_ = nullptr;
+  std::uint32_t* order_ = nullptr;
+  std::uint32_t* sorted_ = nullptr;
 };
 
 /// BLAKE3: leaves, then the trees above them.
@@ -104,22 +134,20 @@ class blake3_fingerprints {
   static constexpr fingerprint_kind kind = fingerprint_kind::blake3;
   static constexpr std::size_t digest_bytes = blake3::digest_bytes;
 
-  [[nodiscard]] status allocate(Executor& executor, const fingerprint_recipe& recipe, const hash_limits& limits) {
+  template <class Memory>
+  void lay_out(Memory& memory, const fingerprint_recipe& recipe, const hash_limits& limits) {
     start_ = blake3::start_of(recipe.key);
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(limits.chunks), leaves_));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(limits.chunks + 1), first_leaves_));
-    CUTPOINT_RETURN_IF_FAILED(executor.clear(first_leaves_.data(), 1));
-    return store_result(executor.template allocate<std::uint32_t>(8 * max_leaves(limits)), chaining_values_);
+    leaves_ = memory.template add<std::uint32_t>(limits.chunks);
+    first_leaves_ = memory.template add<std::uint32_t>(limits.chunks + 1);
+    chaining_values_ = memory.template add<std::uint32_t>(8 * max_leaves(limits));
   }
+  [[nodiscard]] status write_once(Executor& executor) { return executor.clear(first_leaves_, 1); }
   [[nodiscard]] status enqueue(Executor& executor, const hash_args& chunks, const hash_limits& batch) {
-    const count_leaves_kernel count{chunks.lengths, chunks.chunk_count, batch.chunks, leaves_.data()};
+    const count_leaves_kernel count{chunks.lengths, chunks.chunk_count, batch.chunks, leaves_};
     CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
-    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(leaves_.data(), first_leaves_.data(), batch.chunks));
-    blake3_args args{.chunks = chunks,
-                     .first_leaves = first_leaves_.data(),
-                     .flags = start_.flags,
-                     .chaining_values = chaining_values_.data()};
+    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(leaves_, first_leaves_, batch.chunks));
+    blake3_args args{
+        .chunks = chunks, .first_leaves = first_leaves_, .flags = start_.flags, .chaining_values = chaining_values_};
     std::copy_n(start_.key.begin(), start_.key.size(), args.key);
     CUTPOINT_RETURN_IF_FAILED(executor.launch(hash_kernel_launch<blake3_leaves_kernel>{args, max_leaves(batch)}));
     return executor.launch(
@@ -132,9 +160,9 @@ class blake3_fingerprints {
   }
 
   blake3::start start_;
-  typename Executor::template array<std::uint32_t> leaves_;
-  typename Executor::template array<std::uint32_t> first_leaves_;
-  typename Executor::template array<std::uint32_t> chaining_values_;
+  std::uint32_t* leaves_ = nullptr;
+  std::uint32_t* first_leaves_ = nullptr;
+  std::uint32_t* chaining_values_ = nullptr;
 };
 
 /// The fingerprints that a device makes: a row for each.
@@ -150,19 +178,21 @@ class hash_launcher {
   /// A launcher that makes no digests.
   hash_launcher() = default;
 
-  /// Allocates memory for batches within the limits. If devices do not make this kind of fingerprint, the launcher makes
-  /// no digests.
-  [[nodiscard]] static result<hash_launcher> make(Executor& executor, const fingerprint_recipe& recipe,
-                                                  const hash_limits& limits) {
+  /// Takes memory for batches within the limits. If devices do not make this kind of fingerprint, the launcher makes no
+  /// digests.
+  template <class Memory>
+  [[nodiscard]] static hash_launcher lay_out(Memory& memory, const fingerprint_recipe& recipe,
+                                             const hash_limits& limits) {
     hash_launcher launcher;
-    if (!launcher.choose_hash(recipe.kind, rows()) || launcher.digest_bytes() == 0)
-      return result<hash_launcher>(std::move(launcher));
-    CUTPOINT_RETURN_IF_FAILED(store_result(
-        executor.template allocate<std::uint8_t>(limits.chunks * launcher.digest_bytes()), launcher.digests_));
-    CUTPOINT_RETURN_IF_FAILED(
-        std::visit([&](auto& hash) { return hash.allocate(executor, recipe, limits); }, launcher.hash_));
-    return result<hash_launcher>(std::move(launcher));
+    if (launcher.choose_hash(recipe.kind, rows())) {
+      std::visit([&](auto& hash) { hash.lay_out(memory, recipe, limits); }, launcher.hash_);
+    }
+    return launcher;
   }
+
+  /// Puts the writing of what batches read and do not write into the executor's stream. Memory that nothing else uses needs
+  /// it once.
+  [[nodiscard]] status write_once(Executor& executor);
 
   /// Whether `device_fingerprints` has a row for the kind, as for `none`.
   [[nodiscard]] static bool has(fingerprint_kind kind) { return hash_launcher().choose_hash(kind, rows()); }
@@ -172,12 +202,10 @@ class hash_launcher {
     return std::visit([](const auto& hash) { return hash.digest_bytes; }, hash_);
   }
 
-  /// Puts the digests of up to `batch.chunks` chunks into the executor's stream. Lengths past the last chunk are 0.
+  /// Puts the making of the digests of up to `batch.chunks` chunks into the executor's stream. Lengths past the last chunk
+  /// are 0. The digests follow each other in the order of the chunks; they are aligned to 4.
   [[nodiscard]] status enqueue(Executor& executor, const std::uint8_t* bytes, const chunk_list& chunks,
-                               const hash_limits& batch);
-
-  /// The digests in the executor's memory, in the order of the chunks.
-  [[nodiscard]] const std::uint8_t* digests() const { return digests_.data(); }
+                               const hash_limits& batch, std::uint8_t* digests);
 
  private:
   using rows = std::make_index_sequence<std::variant_size_v<device_fingerprints<Executor>>>;
@@ -190,18 +218,22 @@ class hash_launcher {
   }
 
   device_fingerprints<Executor> hash_;
-  typename Executor::template array<std::uint8_t> digests_;
 };
 
 // Not inline, as in cuda/cut/cut_launcher.h.
 template <class Executor>
+status hash_launcher<Executor>::write_once(Executor& executor) {
+  return std::visit([&](auto& hash) { return hash.write_once(executor); }, hash_);
+}
+
+template <class Executor>
 status hash_launcher<Executor>::enqueue(Executor& executor, const std::uint8_t* bytes, const chunk_list& chunks,
-                                        const hash_limits& batch) {
+                                        const hash_limits& batch, std::uint8_t* digests) {
   const hash_args args{.bytes = bytes,
                        .begins = chunks.begins,
                        .lengths = chunks.lengths,
                        .chunk_count = chunks.count,
-                       .digests = digests_.data()};
+                       .digests = digests};
   return std::visit([&](auto& hash) { return hash.enqueue(executor, args, batch); }, hash_);
 }
 

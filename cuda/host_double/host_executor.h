@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include <cutpoint/status.h>
 
 #include "cuda/host_double/host_block.h"
+#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 
@@ -106,19 +108,22 @@ class host_executor {
   }
 
   /// `sums[i]` becomes the sum of the first i counts, i = 1 to `size`. `sums[0]` is not written.
-  [[nodiscard]] status prefix_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
+  template <class T>
+  [[nodiscard]] status prefix_sum(const T* counts, T* sums, std::size_t size) {
     if (status s = before(executor_call::launch); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(use(size * sizeof(T)));
     std::partial_sum(counts, counts + size, sums + 1);
     return {};
   }
 
-  /// Sorts the indices of `lengths` into `order` by these bits of the lengths, descending, the lower index first among
-  /// equals. `sorted` is scratch memory of the same size.
-  [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
-                                      std::size_t size, bit_range bits) {
+  /// Sorts the `indices` 0, 1, … `size` - 1 into `order` by these bits of the lengths, descending, the lower index first
+  /// among equals. `sorted` receives the lengths.
+  [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
+                                      std::uint32_t* order, std::size_t size, bit_range bits) {
     if (status s = before(executor_call::launch); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(use(size * sizeof(std::uint32_t)));
     if (bits.first >= bits.last || bits.last > 32) return {status_code::backend_failure, "a sort by no bits"};
-    std::iota(order, order + size, std::uint32_t{0});
+    std::copy_n(indices, size, order);
     const auto key = [&](std::uint32_t i) {
       return (lengths[i] & ((std::uint64_t{1} << bits.last) - 1)) >> bits.first;
     };
@@ -127,8 +132,14 @@ class host_executor {
     return {};
   }
 
-  /// Allocates the memory that `prefix_sum` and `sort_by_length` of up to `size` numbers need.
-  [[nodiscard]] status reserve_temporary_storage(std::size_t) { return {}; }
+  /// Bytes of memory that `prefix_sum` and `sort_by_length` of up to `size` numbers, and `prefix_sum` of so many of another
+  /// type, need besides their arrays.
+  template <class T = std::uint32_t>
+  [[nodiscard]] result<std::size_t> temporary_storage_bytes(std::size_t size) {
+    return size * sizeof(T);
+  }
+  /// Gives `prefix_sum` and `sort_by_length` this memory, which they fill with garbage.
+  void use_temporary_storage(std::span<std::uint8_t> memory) { temporary_ = memory; }
 
   /// Waits for all earlier calls.
   [[nodiscard]] status wait() { return before(executor_call::wait); }
@@ -152,6 +163,12 @@ class host_executor {
   }
 
  private:
+  /// Spoils the temporary memory of an operation.
+  [[nodiscard]] status use(std::size_t size) {
+    if (temporary_.size() < size) return {status_code::backend_failure, "an operation has too little temporary memory"};
+    if (size != 0) std::memset(temporary_.data(), 0xa5, size);
+    return {};
+  }
   [[nodiscard]] status before(executor_call call) { return options_.before ? options_.before(call) : status(); }
 
   template <class T>
@@ -163,6 +180,7 @@ class host_executor {
 
   host_executor_options options_;
   std::uint64_t allocated_bytes_ = 0;
+  std::span<std::uint8_t> temporary_;
   std::vector<std::chrono::steady_clock::time_point> events_;
 };
 

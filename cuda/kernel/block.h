@@ -75,6 +75,11 @@ struct alignas(16) bytes16 {
   }
 };
 
+/// Returns the address `offset` bytes after `base`, modulo 2^64. `base` may be null.
+[[nodiscard]] CUTPOINT_HOST_DEVICE const std::uint8_t* address_at(const std::uint8_t* base, std::uint64_t offset) {
+  return reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(base) + offset);
+}
+
 /// Bytes of shared memory that a block's `shared<T>(count)` takes.
 template <class T>
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::size_t shared_size(std::size_t count) {

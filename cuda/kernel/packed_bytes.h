@@ -3,6 +3,14 @@
 // Every byte has a position relative to the buffer's beginning, which is aligned to 16 bytes. The buffer can be read up to
 // the next multiple of 16 past its last byte. A table of `stream_range` says where streams begin and end; no window crosses
 // an end.
+//
+// A paged batch has streams anywhere in memory. Its positions are divided into pages, and each stream begins in a page of its
+// own, as many bytes after the page's beginning as its address is after a multiple of 16:
+//
+//     position  0            512           1024          1536
+//               |..aaaaaaaaaa|aaaaaa       |bbbb         |ccccccccc...
+//
+// So aligned positions are aligned addresses, and candidates of different streams are in different words.
 #pragma once
 
 #include "cuda/kernel/bits.h"
@@ -10,32 +18,78 @@
 
 namespace cutpoint::cuda {
 
-/// The buffer, and the candidates that a scan has marked in it. Pointers are to the memory of the executor.
-struct packed_bytes {
-  const std::uint8_t* bytes = nullptr;
-  std::uint64_t byte_count = 0;
-  /// Bit p % 64 of word l * `words` + p / 64 is set if position p is a candidate of level l. Null without a scan. Candidates
-  /// within a window of a stream range's begin or end are not valid. The scan and the cut finder of an algorithm may agree on
-  /// another meaning of the words.
-  std::uint64_t* candidates = nullptr;
-  std::uint64_t words = 0;  ///< words of a level: `candidate_words(byte_count)`
-
-  [[nodiscard]] CUTPOINT_HOST_DEVICE static constexpr std::uint64_t candidate_words(std::uint64_t byte_count) {
-    return (byte_count + 63) / 64;
-  }
-};
-
 /// The byte range of one stream in the buffer.
 struct stream_range {
   std::uint64_t begin = 0;  ///< the first byte that a kernel may read
   std::uint64_t start = 0;  ///< begin of the first chunk
   std::uint64_t stop = 0;   ///< no chunk begins here or later; greater than `start`
   std::uint64_t end = 0;    ///< past the last byte that a kernel may read; at least `stop`
-  std::uint32_t ends = 0;   ///< 1 if the stream ends at `end`
+  std::uint64_t shift =
+      0;  ///< position p is `shift` + p bytes after `packed_bytes::bytes`, modulo 2^64; 0 without pages
+  std::uint32_t ends = 0;  ///< 1 if the stream ends at `end`
 };
 
+/// Positions of a page.
+inline constexpr std::uint64_t page_bytes = 512;
+
+/// The buffer, and the candidates that a scan has marked in it. Pointers are to the memory of the executor.
+struct packed_bytes {
+  const std::uint8_t* bytes = nullptr;
+  std::uint64_t byte_count = 0;  ///< positions; of a paged batch, the most
+  /// Bit p % 64 of word l * `words` + p / 64 is set if position p is a candidate of level l. Null without a scan. Candidates
+  /// within a window of a stream range's begin or end are not valid. The scan and the cut finder of an algorithm may agree on
+  /// another meaning of the words.
+  std::uint64_t* candidates = nullptr;
+  std::uint64_t words = 0;  ///< words of a level: `candidate_words(byte_count)`
+  // Of a paged batch; else null.
+  const stream_range* stream_ranges = nullptr;
+  const std::uint32_t* page_ranges = nullptr;  ///< the number of the stream range that each page belongs to
+  const std::uint64_t* used_bytes = nullptr;   ///< [1] positions of the batch's pages, at most `byte_count`
+
+  [[nodiscard]] CUTPOINT_HOST_DEVICE static constexpr std::uint64_t candidate_words(std::uint64_t byte_count) {
+    return (byte_count + 63) / 64;
+  }
+
+  /// The same bytes, with the number of positions that the batch has.
+  [[nodiscard]] CUTPOINT_DEVICE packed_bytes without_unused() const {
+    packed_bytes used = *this;
+    if (used_bytes != nullptr) used.byte_count = *used_bytes;
+    return used;
+  }
+};
+
+/// Bytes [first, last) of a batch, of which the one at position p is `bytes[p]`.
+struct neighbouring_bytes {
+  const std::uint8_t* bytes;
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+/// Returns the bytes around a position: those of its stream range in a paged batch, else all. `position` is less than
+/// `byte_count`; it may lie past the last byte of its page.
+[[nodiscard]] CUTPOINT_DEVICE neighbouring_bytes bytes_around(const packed_bytes& in, std::uint64_t position) {
+  if (in.page_ranges == nullptr) return {in.bytes, 0, in.byte_count};
+  const stream_range& range = in.stream_ranges[in.page_ranges[position / page_bytes]];
+  return {address_at(in.bytes, range.shift), range.begin, range.end};
+}
+
+/// Returns the address of the sixteen bytes at an aligned position, or null if the batch has none there. A position before
+/// the buffer wraps to a huge one.
+[[nodiscard]] CUTPOINT_DEVICE const std::uint8_t* vector_at(const packed_bytes& in, std::uint64_t position) {
+  if (position >= in.byte_count) return nullptr;
+  const neighbouring_bytes near = bytes_around(in, position);
+  return position < near.last ? near.bytes + position : nullptr;
+}
+
+/// Loads the sixteen bytes at an aligned position, or returns zeros if the batch has none there.
+[[nodiscard]] CUTPOINT_DEVICE bytes16 load_anywhere(const packed_bytes& in, std::uint64_t position) {
+  const std::uint8_t* const there = vector_at(in, position);
+  if (there == nullptr) return {};
+  return *reinterpret_cast<const bytes16*>(there);
+}
+
 /// Loads the sixteen bytes at an aligned position, or returns zeros if it is not before `last`. A position before the buffer
-/// wraps to a huge one. `last` is at most the buffer's end.
+/// wraps to a huge one. `last` is at most the end of the buffer, or of the stream range whose `in` a cut finder gets.
 [[nodiscard]] CUTPOINT_DEVICE bytes16 load_vector(const packed_bytes& in, std::uint64_t position, std::uint64_t last) {
   if (position >= last) return {};
   return *reinterpret_cast<const bytes16*>(in.bytes + position);
@@ -89,7 +143,8 @@ template <class Warp>
 /// The cut finder of windowed algorithms with one test. It cuts after the first candidate that leaves at least `first`
 /// bytes, or at the maximum.
 ///
-/// A cut finder finds the cuts of partitions (cuda/cut/cut_kernels.h). It is copied to the device byte by byte and has
+/// A cut finder finds the cuts of partitions (cuda/cut/cut_kernels.h). It reads no vector of sixteen bytes that ends at or
+/// before the stream range's beginning. It is copied to the device byte by byte and has
 ///
 ///   reach                             bytes from a chunk's start on that its cut may depend on
 ///   next_cut(warp, in, range, start)  the end of the chunk of the stream range `range` that begins at `start`; called by

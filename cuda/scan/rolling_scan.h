@@ -40,16 +40,17 @@ struct rolling_scan {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     const auto entries = rolling_detail::shared_tables<Hash>(block, table);
+    const packed_bytes used = in.without_unused();
     if constexpr (Hash::forgets) {  // NOLINT(bugprone-branch-clone)
-      scan_staged<64, Tuning>(block, in, rule, entries);
+      scan_staged<64, Tuning>(block, used, rule, entries);
     } else if (rule.hash.window == 32) {
-      scan_staged<32, Tuning>(block, in, rule, entries);
+      scan_staged<32, Tuning>(block, used, rule, entries);
     } else if (rule.hash.window == 48) {
-      scan_staged<48, Tuning>(block, in, rule, entries);
+      scan_staged<48, Tuning>(block, used, rule, entries);
     } else if (rule.hash.window == 64) {
-      scan_staged<64, Tuning>(block, in, rule, entries);
+      scan_staged<64, Tuning>(block, used, rule, entries);
     } else {
-      scan_direct(block, in, rule, entries);
+      scan_direct(block, used, rule, entries);
     }
   }
 

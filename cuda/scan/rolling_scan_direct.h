@@ -54,23 +54,22 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
       auto h = rule.hash.zeros;
       const std::uint64_t before = begin - std::uint64_t{warm_up_vectors} * vector_bytes;
       for (std::uint32_t vector = 0; vector < warm_up_vectors; ++vector) {
-        const bytes16 sixteen = load_vector(in, before + std::uint64_t{vector} * vector_bytes, in.byte_count);
+        const bytes16 sixteen = load_anywhere(in, before + std::uint64_t{vector} * vector_bytes);
         CUTPOINT_UNROLL
         for (std::uint32_t i = 0; i < vector_bytes; ++i) {
           h = rule.hash.template roll<0>(look_up, h, byte_of{},
                                          vector == 0 && i < skipped ? byte_of{} : byte_at(sixteen, i));
         }
       }
-      bytes16 low = load_vector(in, before, in.byte_count);
+      bytes16 low = load_anywhere(in, before);
       const std::uint64_t end = least(begin + run_bytes, in.byte_count);
       for (std::uint64_t step_position = begin; step_position < end; step_position += step_bytes) {
         found_bits<Rule::levels> bits;
         CUTPOINT_UNROLL
         for (std::uint32_t vector = 0; vector < vectors; ++vector) {
           const std::uint64_t position = step_position + vector * vector_bytes;
-          const bytes16 entering = load_vector(in, position, in.byte_count);
-          const bytes16 high =
-              load_vector(in, position - std::uint64_t{warm_up_vectors - 1} * vector_bytes, in.byte_count);
+          const bytes16 entering = load_anywhere(in, position);
+          const bytes16 high = load_anywhere(in, position - std::uint64_t{warm_up_vectors - 1} * vector_bytes);
           const bytes16 leaving = joined(low, high, skipped);
           low = high;
           decltype(Hash::word(h)) words[vector_bytes];

@@ -42,6 +42,15 @@ struct passing {
   bytes16 leaving[Window / vector_bytes];
 };
 
+/// Returns the address of the bytes [first, first + size) if they lie one after the other in memory, else null. A position
+/// before the buffer wraps to a huge one.
+[[nodiscard]] CUTPOINT_DEVICE const std::uint8_t* contiguous(const packed_bytes& in, std::uint64_t first,
+                                                             std::uint64_t size) {
+  if (first >= in.byte_count) return nullptr;
+  const neighbouring_bytes near = bytes_around(in, first);
+  return first < near.last && near.last - first >= size ? near.bytes + first : nullptr;
+}
+
 /// Bytes of shared memory of `scan_staged` without the tables.
 [[nodiscard]] constexpr std::size_t staged_bytes(const rolling_tuning& tuning, std::uint32_t threads) {
   return shared_size<bytes16>(std::size_t{tuning.stages} * threads * row_vectors);
@@ -77,18 +86,18 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
     const std::uint32_t index = (place.slot * threads + row) * row_vectors + vector;
     const std::uint64_t position = step_begin(place, row) + vector * vector_bytes;
     const std::uint64_t lowest = step_begin(place, 0);
-    if (lowest < in.byte_count && in.byte_count - lowest >= tile_bytes) {  // all threads' steps are in the buffer
+    if (const std::uint8_t* const tile = contiguous(in, lowest, tile_bytes)) {
       CUTPOINT_UNROLL
       for (std::uint32_t pass = 0; pass < vectors; ++pass) {
         pipeline.copy(thread, staged, index + pass * rows * row_vectors,
-                      in.bytes + position + std::size_t{pass * rows} * Tuning.run_bytes);
+                      tile + (position - lowest) + std::size_t{pass * rows} * Tuning.run_bytes);
       }
     } else {
       CUTPOINT_UNROLL
       for (std::uint32_t pass = 0; pass < vectors; ++pass) {
         const std::uint64_t here = position + std::uint64_t{pass * rows} * Tuning.run_bytes;
-        if (here < in.byte_count) {
-          pipeline.copy(thread, staged, index + pass * rows * row_vectors, in.bytes + here);
+        if (const std::uint8_t* const there = vector_at(in, here)) {
+          pipeline.copy(thread, staged, index + pass * rows * row_vectors, there);
         } else {
           staged[index + pass * rows * row_vectors] = bytes16{};
         }

@@ -55,8 +55,22 @@ result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std:
   return std::shared_ptr<const std::uint8_t>(owner, begin);
 }
 
+result<std::shared_ptr<std::uint8_t>> allocate_on_device(std::size_t size) {
+  auto memory = device_array<std::uint8_t>::allocate(size);
+  if (!memory) return memory.error();
+  if (size != 0) CUTPOINT_RETURN_IF_FAILED(check(cudaMemset(memory->data(), 0xa5, size), "filling memory"));
+  const auto owner = std::make_shared<device_array<std::uint8_t>>(std::move(*memory));
+  return std::shared_ptr<std::uint8_t>(owner, owner->data());
+}
+
+status write_to_device(std::uint8_t* destination, byte_span bytes) {
+  if (bytes.empty()) return {};
+  return check(cudaMemcpy(destination, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copying in");
+}
+
 result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::size_t size) {
   std::vector<std::uint8_t> bytes(size);
+  if (size == 0) return bytes;
   CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "waiting for the device"));
   CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), source, size, cudaMemcpyDeviceToHost), "copying out"));
   return bytes;

@@ -23,6 +23,12 @@ inline constexpr std::uint32_t example_threads = 128;
 /// multiple of 16 before the bytes to the one after them; it has garbage around the bytes.
 [[nodiscard]] result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std::size_t lead);
 
+/// Allocates device memory, aligned to 256 and full of garbage.
+[[nodiscard]] result<std::shared_ptr<std::uint8_t>> allocate_on_device(std::size_t size);
+
+/// Copies bytes to device memory and waits for that.
+[[nodiscard]] status write_to_device(std::uint8_t* destination, byte_span bytes);
+
 /// Copies bytes from device memory after all work of the device has ended.
 [[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::size_t size);
 

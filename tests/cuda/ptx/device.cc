@@ -36,6 +36,11 @@ const std::shared_ptr<event_state>& device::event_of(cudaEvent_t event) {
 }
 
 void device::enqueue(cudaStream_t stream, std::function<void(device_memory&)> work) {
+  if (const auto capturing = captures.find(stream); capturing != captures.end()) {
+    capturing->second.work.push_back(std::move(work));
+    return;
+  }
+  if (stream == nullptr) refuse_in_capture("the default stream is used");
   queue_of(stream).push_back(std::move(work));
   if (!planted.lose && order() % 4 == 0) {  // some of the work is done early, unless that could hide a lost call
     auto any = std::next(streams.begin(), static_cast<std::ptrdiff_t>(order() % streams.size()));
@@ -55,6 +60,7 @@ void device::do_next(work_queue& queue) {
 }
 
 void device::finish(work_queue& queue) {
+  refuse_in_capture("a stream is waited for");
   if (loses(device_call::wait)) return;
   while (!queue.empty()) do_next(queue);
 }
@@ -105,6 +111,8 @@ std::vector<std::string> device::end_of_test() {
     left(streams.size() - 1, "streams");
     left(events.size(), "events");
     left(memory.count(), "allocations");
+    left(captures.size(), "captures");
+    left(graphs.size(), "graphs");
     left(pinned.size(), "allocations of pinned memory");
     left(locked.size(), "locked ranges of host memory");
     left(static_cast<std::size_t>(contexts), "current contexts");
@@ -113,6 +121,8 @@ std::vector<std::string> device::end_of_test() {
   contexts = 0;
   streams = {{nullptr, {}}};
   events.clear();
+  captures.clear();
+  graphs.clear();
   memory = {};
   for (void* each : pinned) std::free(each);
   pinned.clear();

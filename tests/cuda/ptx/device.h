@@ -67,6 +67,11 @@ struct event_state {
 class device {
  public:
   using work_queue = std::deque<std::function<void(device_memory&)>>;
+  /// What a stream has captured, and the events that it has recorded meanwhile.
+  struct capture {
+    work_queue work;
+    std::set<const event_state*> events;
+  };
 
   /// The only device.
   static device& instance();
@@ -78,6 +83,10 @@ class device {
   /// Does the work of a stream until an event's record with this number is reached.
   void reach(const event_state& event, cudaStream_t stream, u64 record);
   void copy(void* destination, const void* source, std::size_t size, cudaStream_t stream);
+  /// A call that CUDA forbids while a stream captures (cudaStreamCaptureModeGlobal).
+  void refuse_in_capture(const char* what) const {
+    if (!captures.empty()) throw fault(std::string(what) + " while a stream captures");
+  }
   /// Whether a call does nothing. A copy to the host that a lost wait was for is never done, since the memory may be freed.
   [[nodiscard]] bool loses(device_call call) {
     const bool is_lost = planted.lose && planted.lose(call);
@@ -93,7 +102,9 @@ class device {
   device_memory memory;
   std::map<cudaStream_t, work_queue> streams{{nullptr, {}}};
   std::map<cudaEvent_t, std::shared_ptr<event_state>> events;
-  std::set<void*> pinned;  ///< allocated
+  std::map<cudaStream_t, capture> captures;  ///< of the streams that capture
+  std::map<const void*, work_queue> graphs;  ///< captured, and those made executable, by their handles
+  std::set<void*> pinned;                    ///< allocated
   std::set<void*> locked;
   std::map<const void*, registered_kernel> kernels;  ///< by the functions that stand for them
   random_order order{1};

@@ -131,6 +131,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     const auto state = there.event_of(event);
     state->stream = stream;
     state->time.reset();
+    if (const auto capturing = there.captures.find(stream); capturing != there.captures.end()) {
+      capturing->second.events.insert(state.get());
+      return;
+    }
+    for (auto& [other, captured] : there.captures) captured.events.erase(state.get());
     there.enqueue(stream, [state, number = ++state->recorded](device_memory&) {
       state->reached = number;
       if (state->recorded == number) state->time = std::chrono::steady_clock::now();
@@ -140,12 +145,17 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call([&](device& there) {
     const auto state = there.event_of(event);
+    there.refuse_in_capture("an event is waited for");
     if (!there.loses(device_call::wait)) there.reach(*state, state->stream, state->recorded);
   });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call([&](device& there) {
     const auto state = there.event_of(event);
+    if (const auto capturing = there.captures.find(stream); capturing != there.captures.end()) {
+      if (capturing->second.events.count(state.get()) != 0) return;  // recorded by the capture itself
+      throw fault("a stream that captures waits for an event of other work");
+    }
     there.enqueue(stream, [&there, state, from = state->stream, record = state->recorded](device_memory&) {
       there.reach(*state, from, record);
     });
@@ -167,15 +177,20 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEve
 cudaError_t cudaMalloc(void** data, std::size_t size) {
   *data = nullptr;
   const cudaError_t outcome = call([&](device& there) {
+    there.refuse_in_capture("memory is allocated");
     if (there.memory.byte_count() + size <= there.planted.memory_bytes) *data = there.memory.allocate(size);
   });
   return outcome == cudaSuccess && *data == nullptr ? fail(cudaErrorMemoryAllocation) : outcome;
 }
 cudaError_t cudaFree(void* data) {
-  return call([&](device& there) { there.memory.free(data); });
+  return call([&](device& there) {
+    there.refuse_in_capture("memory is freed");
+    there.memory.free(data);
+  });
 }
 cudaError_t cudaMallocHost(void** data, std::size_t size) {
   return call([&](device& there) {
+    there.refuse_in_capture("pinned memory is allocated");
     *data = std::memset(std::malloc(size), 0xc3, size);
     there.pinned.insert(*data);
   });
@@ -188,6 +203,7 @@ cudaError_t cudaFreeHost(void* data) {
 }
 cudaError_t cudaHostRegister(void* data, std::size_t, unsigned) {
   return call([&](device& there) {
+    there.refuse_in_capture("host memory is locked");
     if (!there.locked.insert(data).second) throw fault("host memory is locked twice");
   });
 }

@@ -1,9 +1,6 @@
 // The operations of cuda/device/sum_and_sort.cuh by the host double, in the order of a stream. They stand for CUB.
 #include "cuda/device/sum_and_sort.cuh"
 
-#include <algorithm>
-#include <cstring>
-
 #include "cuda/device/runtime.cuh"
 #include "cuda/host_double/host_executor.h"
 #include "tests/cuda/ptx/device.h"
@@ -11,10 +8,16 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// Spoils the temporary memory of an operation, which must be as large as was asked for.
-void use(ptx::device_memory& memory, void* temporary, std::size_t temporary_size, std::size_t size) {
-  if (temporary_size < size + 1) throw ptx::fault("an operation of CUB has too little temporary memory");
-  std::memset(memory.array(static_cast<std::uint8_t*>(temporary), temporary_size), 0xa5, temporary_size);
+/// A host double with the temporary memory of an operation.
+host_executor executor_with(ptx::device_memory& memory, void* temporary, std::size_t temporary_size) {
+  host_executor executor;
+  executor.use_temporary_storage({memory.array(static_cast<std::uint8_t*>(temporary), temporary_size), temporary_size});
+  return executor;
+}
+
+/// The operation fails as the host double's does.
+void expect_done(const status& done) {
+  if (!done.ok()) throw ptx::fault("CUB: " + done.message());
 }
 
 template <class Work>
@@ -22,17 +25,32 @@ status enqueue(cudaStream_t stream, Work work) {
   return check(ptx::call([&](ptx::device& there) { there.enqueue(stream, work); }), "summing or sorting");
 }
 
+template <class T>
+status sum(const T* counts, T* sums, std::size_t size, void* temporary, std::size_t temporary_size,
+           cudaStream_t stream) {
+  if (size == 0) return {};
+  return enqueue(stream, [=](ptx::device_memory& memory) {
+    expect_done(executor_with(memory, temporary, temporary_size)
+                    .prefix_sum(memory.array(counts, size), memory.array(sums, size + 1), size));
+  });
+}
+
 }  // namespace
 
-result<std::size_t> temporary_storage_bytes(std::size_t size) { return size + 1; }
+result<std::size_t> temporary_storage_bytes(std::size_t size, const std::uint32_t*) {
+  return host_executor().temporary_storage_bytes(size);
+}
+result<std::size_t> temporary_storage_bytes(std::size_t size, const buffer_totals*) {
+  return host_executor().temporary_storage_bytes<buffer_totals>(size);
+}
 
 status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size, void* temporary,
                         std::size_t temporary_size, cudaStream_t stream) {
-  if (size == 0) return {};
-  return enqueue(stream, [=](ptx::device_memory& memory) {
-    use(memory, temporary, temporary_size, size);
-    static_cast<void>(host_executor().prefix_sum(memory.array(counts, size), memory.array(sums, size + 1), size));
-  });
+  return sum(counts, sums, size, temporary, temporary_size, stream);
+}
+status prefix_sum_async(const buffer_totals* counts, buffer_totals* sums, std::size_t size, void* temporary,
+                        std::size_t temporary_size, cudaStream_t stream) {
+  return sum(counts, sums, size, temporary, temporary_size, stream);
 }
 
 status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
@@ -40,12 +58,9 @@ status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted,
                             std::size_t temporary_size, cudaStream_t stream) {
   if (size == 0) return {};
   return enqueue(stream, [=](ptx::device_memory& memory) {
-    use(memory, temporary, temporary_size, size);
-    std::uint32_t* const ordered = memory.array(order, size);
-    static_cast<void>(
-        host_executor().sort_by_length(memory.array(lengths, size), memory.array(sorted, size), ordered, size, bits));
-    const std::uint32_t* const names = memory.array(indices, size);
-    std::transform(ordered, ordered + size, ordered, [&](std::uint32_t i) { return names[i]; });
+    expect_done(executor_with(memory, temporary, temporary_size)
+                    .sort_by_length(memory.array(lengths, size), memory.array(sorted, size),
+                                    memory.array(indices, size), memory.array(order, size), size, bits));
   });
 }
 

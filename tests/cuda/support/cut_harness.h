@@ -86,21 +86,23 @@ std::vector<chunk> cut_in_partitions(const Specification& specification, packed_
   std::vector<partition> partitions;
   for (std::uint32_t p = 0; p < stream_ranges.size(); ++p) append_partitions(plan, stream_ranges[p], p, partitions);
   if (partitions.empty()) return {};
-  const batch_limits limits{.bytes = in.byte_count, .stream_ranges = stream_ranges.size()};
   const partition_plan workspace_plan{.max_partitions = partitions.size(),
                                       .max_chunks = partitions.back().first_slot + partitions.back().slot_count,
                                       .rounds = how.rounds};
-  const auto workspace =
-      cut_workspace<host_executor>::allocate(executor, workspace_plan, limits, Specification::levels);
-  const auto chunks_workspace = chunk_workspace<host_executor>::allocate(executor, workspace_plan.max_chunks);
+  allocated_arrays<host_executor> arrays;
+  allocated_arrays<host_executor>::allocator memory(executor, arrays);
+  const auto workspace = cut_workspace::lay_out(memory, workspace_plan, stream_ranges.size(),
+                                                Specification::levels * packed_bytes::candidate_words(in.byte_count));
+  const auto chunk_memory = chunk_workspace::lay_out(memory, workspace_plan.max_chunks);
+  auto* const temporary = memory.add<std::uint32_t>(partitions.size());
+  executor.use_temporary_storage({reinterpret_cast<std::uint8_t*>(temporary), 4 * partitions.size()});
   const cut_launch_arguments job =
-      workspace->job(in, stream_ranges.size(), static_cast<std::uint32_t>(partitions.size()),
-                     chunks_workspace->list_in(chunks_workspace->bytes.data(), workspace_plan.max_chunks));
-  std::uint8_t* const description = workspace->description.data();
-  std::memcpy(description, stream_ranges.data(), stream_ranges.size() * sizeof(stream_range));
-  std::memcpy(description + stream_ranges.size() * sizeof(stream_range), partitions.data(),
-              partitions.size() * sizeof(partition));
-  EXPECT_TRUE(workspace->clear_counters(executor).ok());
+      workspace.job(in, stream_ranges.size(), static_cast<std::uint32_t>(partitions.size()),
+                    chunk_memory.list_in(chunk_memory.bytes, chunk_memory.slots));
+  std::copy(stream_ranges.begin(), stream_ranges.end(), workspace.stream_ranges());
+  std::copy(partitions.begin(), partitions.end(), workspace.partitions(stream_ranges.size()));
+  EXPECT_TRUE(workspace.clear_once(executor).ok());
+  EXPECT_TRUE(workspace.clear_counters(executor).ok());
   const status cut = (*launcher)->enqueue(executor, job);
   EXPECT_TRUE(cut.ok()) << cut.message();
   EXPECT_EQ(*job.batch.overflowed, 0u);

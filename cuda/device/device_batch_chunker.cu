@@ -1,0 +1,130 @@
+// `device_batch_chunker`: batches of buffers in device memory.
+#include <utility>
+
+#include <cutpoint/cuda.h>
+#include <launchers.cuh>
+
+#include "cuda/batch/buffer_batch.h"
+#include "cuda/batch/make_batch_offload.h"
+#include "cuda/device/devices.h"
+
+namespace cutpoint {
+
+using cuda::device_scope;
+
+class device_batch_chunker::implementation {
+ public:
+  static result<std::unique_ptr<implementation>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                                      int device) {
+    if (!cuda::hash_launcher<cuda::device_executor>::has(fingerprint.kind)) {
+      return status(status_code::invalid_argument,
+                    "no device makes the fingerprint " + std::string(name_of(fingerprint)));
+    }
+    CUTPOINT_RETURN_IF_FAILED(cuda::check_device(device));
+    const auto scope = device_scope::enter(device);
+    if (!scope) return scope.error();
+    auto executor = cuda::device_executor::make();
+    if (!executor) return executor.error();
+    auto launcher = cuda::make_cut_launcher(*executor, cuts);
+    if (!launcher) return launcher.error();
+    return std::unique_ptr<implementation>(
+        new implementation(device, std::move(*executor), {std::move(*launcher), fingerprint}));
+  }
+  implementation(const implementation&) = delete;
+  implementation& operator=(const implementation&) = delete;
+  ~implementation() {
+    const auto scope = device_scope::enter(device_);
+    work_.reset();
+    executor_.reset();
+  }
+
+  std::uint32_t digest_bytes() const { return static_cast<std::uint32_t>(work_->digest_bytes()); }
+
+  result<std::uint64_t> max_chunks(const device_batch_bounds& bounds) const {
+    const auto plan = work_->plan(bounds);
+    if (!plan) return plan.error();
+    return plan->max_chunks;
+  }
+
+  result<std::uint64_t> workspace_bytes(const device_batch_bounds& bounds) const {
+    const auto plan = work_->plan(bounds);
+    if (!plan) return plan.error();
+    const auto scope = device_scope::enter(device_);
+    if (!scope) return scope.error();
+    cuda::device_executor executor = executor_->for_stream(nullptr);
+    const auto bytes = work_->workspace_bytes(executor, *plan);
+    if (!bytes) return bytes.error();
+    return std::uint64_t{*bytes};
+  }
+
+  status enqueue(const device_batch_bounds& bounds, const device_batch& batch, const device_batch_chunks& chunks,
+                 std::span<std::uint8_t> workspace, cudaStream_t stream) const {
+    const auto plan = work_->plan(bounds);
+    if (!plan) return plan.error();
+    const auto scope = device_scope::enter(device_);
+    if (!scope) return scope.error();
+    cuda::device_executor executor = executor_->for_stream(stream);
+    return work_->enqueue(executor, *plan, batch, chunks, workspace);
+  }
+
+  status enqueue(const device_batch_bounds& bounds, const device_batch& batch, const device_batch_chunks& chunks,
+                 device_allocator& allocator, cudaStream_t stream) const {
+    const auto wanted = workspace_bytes(bounds);
+    if (!wanted) return wanted.error();
+    const auto scope = device_scope::enter(device_);
+    if (!scope) return scope.error();
+    void* const memory = allocator.allocate(*wanted, stream);
+    if (memory == nullptr) {
+      return {status_code::memory_limit, "the allocator has no " + std::to_string(*wanted) + " bytes of workspace"};
+    }
+    status outcome = enqueue(bounds, batch, chunks, {static_cast<std::uint8_t*>(memory), *wanted}, stream);
+    allocator.deallocate(memory, *wanted, stream);
+    return outcome;
+  }
+
+ private:
+  implementation(int device, cuda::device_executor executor, cuda::buffer_batch<cuda::device_executor> work)
+      : device_(device), executor_(std::move(executor)), work_(std::move(work)) {}
+
+  int device_;
+  std::optional<cuda::device_executor> executor_;
+  std::optional<cuda::buffer_batch<cuda::device_executor>> work_;
+};
+
+result<device_batch_chunker> device_batch_chunker::make(const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                                        int device) {
+  auto own = implementation::make(cuts, fingerprint, device);
+  if (!own) return own.error();
+  return device_batch_chunker(std::move(*own));
+}
+
+device_batch_chunker::device_batch_chunker(std::unique_ptr<implementation> own) noexcept
+    : implementation_(std::move(own)) {}
+device_batch_chunker::device_batch_chunker(device_batch_chunker&&) noexcept = default;
+device_batch_chunker& device_batch_chunker::operator=(device_batch_chunker&&) noexcept = default;
+device_batch_chunker::~device_batch_chunker() = default;
+
+std::uint32_t device_batch_chunker::digest_bytes() const noexcept { return implementation_->digest_bytes(); }
+
+result<std::uint64_t> device_batch_chunker::max_chunks(const device_batch_bounds& bounds) const {
+  return implementation_->max_chunks(bounds);
+}
+
+result<std::uint64_t> device_batch_chunker::workspace_bytes(const device_batch_bounds& bounds) const {
+  return implementation_->workspace_bytes(bounds);
+}
+
+status device_batch_chunker::enqueue(const device_batch_bounds& bounds, const device_batch& batch,
+                                     const device_batch_chunks& chunks, void* workspace,
+                                     std::uint64_t workspace_byte_count, CUstream_st* stream) const {
+  return implementation_->enqueue(bounds, batch, chunks, {static_cast<std::uint8_t*>(workspace), workspace_byte_count},
+                                  stream);
+}
+
+status device_batch_chunker::enqueue(const device_batch_bounds& bounds, const device_batch& batch,
+                                     const device_batch_chunks& chunks, device_allocator& allocator,
+                                     CUstream_st* stream) const {
+  return implementation_->enqueue(bounds, batch, chunks, allocator, stream);
+}
+
+}  // namespace cutpoint

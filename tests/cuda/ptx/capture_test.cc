@@ -1,0 +1,139 @@
+// Tests that a stream can capture a batch of buffers: the call does nothing that CUDA forbids then, and the graph does the work
+// again for whatever sizes within the bounds the device's memory has at that time.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include "tests/cuda/ptx/device.h"
+#include "tests/cuda/support/buffer_runner.h"
+#include "tests/cuda/support/executor_cases.h"
+#include "tests/cuda/support/packed_streams.h"
+
+namespace cutpoint::cuda {
+namespace {
+
+using ptx::device;
+using ptx::device_call;
+
+class capture : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess); }
+  void TearDown() override {
+    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess);
+  }
+
+  cudaStream_t stream_ = nullptr;
+};
+
+host_buffers buffers_of(std::initializer_list<std::size_t> sizes) {
+  host_buffers all;
+  for (const std::size_t size : sizes) all.add(random_bytes(size, size), size % 16);
+  return all;
+}
+
+TEST_F(capture, of_a_batch_can_be_replayed_with_other_sizes) {
+  const chunker cuts = small_gear();
+  for (const fingerprint_recipe& recipe : device_recipes()) {
+    const auto runner = buffer_runner_cases().front().make(cuts, recipe, 1);
+    const auto batches = device_batch_chunker::make(cuts, recipe);
+    ASSERT_TRUE(runner && batches);
+    const device_batch_bounds bounds{.max_buffers = 5, .max_total_bytes = 8'000};
+    batch_arrays arrays(*runner, bounds);
+    const auto workspace = runner->allocate(arrays.workspace_bytes());
+    const std::uint64_t calls_before = device::instance().calls;
+    ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const status captured =
+        batches->enqueue(bounds, arrays.input(), arrays.output(), workspace.get(), arrays.workspace_bytes(), stream_);
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
+    ASSERT_TRUE(captured.ok()) << captured.message();
+    EXPECT_LT(device::instance().calls - calls_before, 60u);  // and none for each buffer
+    cudaGraphExec_t executable = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    for (const auto& buffers : {buffers_of({3'000, 17, 0, 500}), buffers_of({}), buffers_of({8'000}),
+                                buffers_of({1, 2, 3, 4, 5}), buffers_of({4'000, 4'000})}) {
+      arrays.write(buffers);
+      ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+      ASSERT_NO_FATAL_FAILURE(arrays.expect_chunks(buffers, cuts, recipe));
+    }
+    arrays.write(buffers_of({8'001}));
+    ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+    EXPECT_EQ(arrays.problem(), device_batch_problem::buffer_too_long);
+    EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  }
+}
+
+TEST_F(capture, is_refused_what_CUDA_forbids) {
+  void* memory = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, 64), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  ASSERT_EQ(cudaEventRecord(event, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  void* other = nullptr;
+  EXPECT_NE(cudaMalloc(&other, 64), cudaSuccess);
+  EXPECT_NE(cudaFree(memory), cudaSuccess);
+  EXPECT_NE(cudaMallocHost(&other, 64), cudaSuccess);
+  EXPECT_NE(cudaMemset(memory, 0, 64), cudaSuccess);
+  EXPECT_NE(cudaStreamSynchronize(stream_), cudaSuccess);
+  EXPECT_NE(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_NE(cudaEventSynchronize(event), cudaSuccess);
+  EXPECT_NE(cudaStreamWaitEvent(stream_, event, 0), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(memory, 0, 64, stream_), cudaSuccess);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(device::instance().faults.size(), 8u);
+  device::instance().faults.clear();  // they were planted
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+}
+
+/// Gives memory of the interpreted device and counts what is asked for.
+class counting_allocator final : public device_allocator {
+ public:
+  explicit counting_allocator(bool is_empty) : is_empty_(is_empty) {}
+  void* allocate(std::size_t byte_count, CUstream_st*) override {
+    void* memory = nullptr;
+    if (!is_empty_) EXPECT_EQ(cudaMalloc(&memory, byte_count), cudaSuccess);
+    allocated_bytes += byte_count;
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t byte_count, CUstream_st* stream) override {
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_EQ(cudaFree(memory), cudaSuccess);
+    allocated_bytes -= byte_count;
+  }
+
+  std::size_t allocated_bytes = 0;
+
+ private:
+  bool is_empty_;
+};
+
+TEST_F(capture, or_an_allocator_gives_the_workspace_elsewhere) {
+  const chunker cuts = small_gear();
+  const fingerprint_recipe recipe = fingerprint_kind::blake3;
+  const auto runner = buffer_runner_cases().front().make(cuts, recipe, 1);
+  const auto batches = device_batch_chunker::make(cuts, recipe);
+  ASSERT_TRUE(runner && batches);
+  const host_buffers buffers = buffers_of({3'000, 17, 0, 500});
+  const device_batch_bounds bounds{.max_buffers = 4, .max_total_bytes = 4'000};
+  batch_arrays arrays(*runner, bounds);
+  arrays.write(buffers);
+  counting_allocator memory(false);
+  ASSERT_TRUE(batches->enqueue(bounds, arrays.input(), arrays.output(), memory, stream_).ok());
+  EXPECT_EQ(memory.allocated_bytes, 0u);
+  ASSERT_NO_FATAL_FAILURE(arrays.expect_chunks(buffers, cuts, recipe));
+  counting_allocator nothing(true);
+  const status refused = batches->enqueue(bounds, arrays.input(), arrays.output(), nothing, stream_);
+  EXPECT_EQ(refused.code(), status_code::memory_limit);
+  EXPECT_EQ(refused.message(),
+            "the allocator has no " + std::to_string(arrays.workspace_bytes()) + " bytes of workspace");
+}
+
+}  // namespace
+}  // namespace cutpoint::cuda
