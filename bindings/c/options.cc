@@ -15,16 +15,6 @@ namespace {
 constexpr std::uint64_t first_options_bytes = offsetof(cutpoint_feed_options, waiting_chunks) + sizeof(std::uint64_t);
 constexpr std::uint64_t most_devices = 1024;
 
-outcome read_fingerprint(const cutpoint_feed_options& options, fingerprint_recipe& recipe) {
-  if (options.fingerprint != nullptr) {
-    const auto kind = parse_fingerprint(options.fingerprint);
-    if (!kind) return kind.error();
-    recipe.kind = *kind;
-  }
-  if (options.key != nullptr) std::copy_n(options.key, recipe.key.emplace().size(), recipe.key->begin());
-  return {};
-}
-
 template <std::size_t Size>
 void copy_text(std::string_view text, char (&destination)[Size]) {
   destination[text.copy(destination, Size - 1)] = 0;
@@ -40,6 +30,16 @@ result<chunker> parse_cuts(std::string_view text, const std::uint8_t* key_bytes)
   auto named = make_chunker(text, {}, key);
   if (!named) return named.error();
   return named->chunker;
+}
+
+outcome read_fingerprint(const char* name, const std::uint8_t* key, fingerprint_recipe& recipe) {
+  if (name != nullptr) {
+    const auto kind = parse_fingerprint(name);
+    if (!kind) return kind.error();
+    recipe.kind = *kind;
+  }
+  if (key != nullptr) std::copy_n(key, recipe.key.emplace().size(), recipe.key->begin());
+  return {};
 }
 
 outcome read_back_end(const char* name, backend& where) {
@@ -68,7 +68,7 @@ outcome read(const cutpoint_feed_options* user_options, std::optional<read_optio
   if (!cuts) return cuts.error();
   read_options options = {.feed = {.cuts = *cuts}};
   feed_options& feed = options.feed;
-  if (outcome done = read_fingerprint(raw, feed.fingerprint); !done.ok()) return done;
+  if (outcome done = read_fingerprint(raw.fingerprint, raw.key, feed.fingerprint); !done.ok()) return done;
   if (outcome done = read_devices(raw.devices, raw.device_count, feed.devices); !done.ok()) return done;
   if (outcome done = read_back_end(raw.back_end, feed.where); !done.ok()) return done;
   feed.segment_bytes = raw.segment_bytes;

@@ -24,6 +24,8 @@ struct read_options {
 /// Checks and converts options; null gives the defaults.
 [[nodiscard]] outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output);
 
+/// Changes a recipe to the fingerprint of this name, with this key of 32 bytes. Either may be null.
+[[nodiscard]] outcome read_fingerprint(const char* name, const std::uint8_t* key, fingerprint_recipe& recipe);
 /// Checks and converts the name of a back end; null is "auto".
 [[nodiscard]] outcome read_back_end(const char* name, backend& where);
 /// Checks and converts the numbers of GPUs; null is the first.

@@ -41,6 +41,7 @@ class batch_launcher {
     executor.use_temporary_storage({temporary, *temporary_bytes});
     if (self.cuts()) CUTPOINT_RETURN_IF_FAILED(self.workspace_.clear_once(executor));
     CUTPOINT_RETURN_IF_FAILED(self.hash_launcher_.write_once(executor));
+    CUTPOINT_RETURN_IF_FAILED(executor.wait());  // the memory may be freed before the first batch
     const std::size_t staged_bytes =
         std::max(self.workspace_.description_bytes, self.digest_bytes() != 0 ? self.chunks_.size_for(max_chunks) : 0);
     CUTPOINT_RETURN_IF_FAILED(

@@ -26,7 +26,7 @@ class allocated_arrays {
       if (!outcome_.ok()) return nullptr;
       auto memory = executor_.template allocate<std::uint8_t>(count * sizeof(T));
       if (!memory) {
-        outcome_ = memory.error();
+        static_cast<void>(outcome_ = memory.error());  // nvcc warns of the value of a nodiscard type
         return nullptr;
       }
       return reinterpret_cast<T*>(all_.arrays_.emplace_back(std::move(*memory)).data());

@@ -20,10 +20,12 @@ constexpr std::uint64_t max_batch_bytes = (std::uint64_t{1} << 32) - 64;
 struct one_buffer {
   const std::uint8_t* bytes;
   std::uint64_t byte_count;
-  std::uint8_t ends;
+  std::uint64_t ends;  ///< its lowest byte is `device_batch::ends`
 };
 
-__global__ void describe(one_buffer* destination, one_buffer value) { *destination = value; }
+__global__ void describe(one_buffer* destination, one_buffer value) {
+  if (threadIdx.x == 0) *destination = value;
+}
 
 /// The device memory of batches.
 struct batch_memory {
@@ -54,7 +56,9 @@ struct batch_memory {
 
   [[nodiscard]] device_batch input() const {
     one_buffer* const only = buffer.data();
-    return {.buffers = &only->bytes, .byte_counts = &only->byte_count, .ends = &only->ends};
+    return {.buffers = &only->bytes,
+            .byte_counts = &only->byte_count,
+            .ends = reinterpret_cast<const std::uint8_t*>(&only->ends)};
   }
   [[nodiscard]] device_batch_chunks output() const {
     return {.first_chunks = numbers.data(),
@@ -101,7 +105,7 @@ class device_chunker::implementation {
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
     CUTPOINT_RETURN_IF_FAILED(executor_->enter_stream(stream));
-    status enqueued = enqueue_entered({bytes, byte_count, static_cast<std::uint8_t>(at_end ? 1 : 0)}, stream);
+    status enqueued = enqueue_entered({bytes, byte_count, std::uint64_t{at_end ? 1u : 0u}}, stream);
     const status left = executor_->leave_stream();
     if (!enqueued.ok()) return enqueued;
     if (!left.ok()) return left;
@@ -144,7 +148,8 @@ class device_chunker::implementation {
         memory_(std::move(memory)) {}
 
   [[nodiscard]] status enqueue_entered(const one_buffer& buffer, cudaStream_t stream) {
-    CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&describe, {}, stream, memory_->buffer.data(), buffer));
+    CUTPOINT_RETURN_IF_FAILED(
+        cuda::launch_kernel(&describe, {.threads = cuda::warp_size}, stream, memory_->buffer.data(), buffer));
     return batches_.enqueue(bounds_, memory_->input(), memory_->output(), memory_->workspace.data(),
                             memory_->workspace.size(), stream);
   }

@@ -75,9 +75,14 @@ struct alignas(16) bytes16 {
   }
 };
 
-/// Returns the address `offset` bytes after `base`, modulo 2^64. `base` may be null.
+/// Returns the address `offset` bytes after `base`, modulo 2^64. `base` may be null. It is in global memory, which nvcc would not
+/// know of a pointer that was a number.
 [[nodiscard]] CUTPOINT_HOST_DEVICE const std::uint8_t* address_at(const std::uint8_t* base, std::uint64_t offset) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<const std::uint8_t*>(__cvta_global_to_generic(__cvta_generic_to_global(base) + offset));
+#else
   return reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(base) + offset);
+#endif
 }
 
 /// Bytes of shared memory that a block's `shared<T>(count)` takes.

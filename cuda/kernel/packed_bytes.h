@@ -68,9 +68,16 @@ struct neighbouring_bytes {
 /// Returns the bytes around a position: those of its stream range in a paged batch, else all. `position` is less than
 /// `byte_count`; it may lie past the last byte of its page.
 [[nodiscard]] CUTPOINT_DEVICE neighbouring_bytes bytes_around(const packed_bytes& in, std::uint64_t position) {
-  if (in.page_ranges == nullptr) return {in.bytes, 0, in.byte_count};
-  const stream_range& range = in.stream_ranges[in.page_ranges[position / page_bytes]];
-  return {address_at(in.bytes, range.shift), range.begin, range.end};
+  std::uint64_t shift = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = in.byte_count;
+  if (in.page_ranges != nullptr) {
+    const stream_range& range = in.stream_ranges[in.page_ranges[position / page_bytes]];
+    shift = range.shift;
+    first = range.begin;
+    last = range.end;
+  }
+  return {address_at(in.bytes, shift), first, last};
 }
 
 /// Returns the address of the sixteen bytes at an aligned position, or null if the batch has none there. A position before
@@ -83,9 +90,10 @@ struct neighbouring_bytes {
 
 /// Loads the sixteen bytes at an aligned position, or returns zeros if the batch has none there.
 [[nodiscard]] CUTPOINT_DEVICE bytes16 load_anywhere(const packed_bytes& in, std::uint64_t position) {
-  const std::uint8_t* const there = vector_at(in, position);
-  if (there == nullptr) return {};
-  return *reinterpret_cast<const bytes16*>(there);
+  if (position >= in.byte_count) return {};
+  const neighbouring_bytes near = bytes_around(in, position);
+  if (position >= near.last) return {};
+  return *reinterpret_cast<const bytes16*>(near.bytes + position);
 }
 
 /// Loads the sixteen bytes at an aligned position, or returns zeros if it is not before `last`. A position before the buffer

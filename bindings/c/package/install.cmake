@@ -50,7 +50,7 @@ endforeach()
 
 # The page for `man` gets its declarations from the headers.
 set(declarations "")
-foreach(name cutpoint cutpoint_store)
+foreach(name cutpoint cutpoint_cuda cutpoint_store)
   set(header ${PROJECT_SOURCE_DIR}/bindings/c/include/cutpoint/${name}.h)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
   file(READ ${header} text)
@@ -67,5 +67,6 @@ foreach(declaration IN LISTS declarations)
 endforeach()
 configure_file(package/libcutpoint.3.in libcutpoint.3 @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libcutpoint.3 package/cutpoint.h.3
+  package/cutpoint_cuda.h.3
   package/cutpoint_store.h.3
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)

@@ -10,7 +10,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDES = HERE.parents[2] / "bindings" / "c" / "include"
-HEADERS = ("cutpoint/cutpoint.h", "cutpoint/cutpoint_store.h")
+HEADERS = ("cutpoint/cutpoint.h", "cutpoint/cutpoint_store.h", "cutpoint/cutpoint_cuda.h")
 RECORD = HERE / "binary_interface.txt"
 NEVER_GROW = ("cutpoint_error", "cutpoint_chunk")
 

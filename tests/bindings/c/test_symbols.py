@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HEADERS = [ROOT / "bindings" / "c" / "include" / "cutpoint" / name for name in ("cutpoint.h", "cutpoint_store.h")]
+HEADERS = [ROOT / "bindings" / "c" / "include" / "cutpoint" / name for name in ("cutpoint.h", "cutpoint_cuda.h", "cutpoint_store.h")]
 
 
 def listed() -> set[str]:

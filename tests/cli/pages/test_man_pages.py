@@ -11,7 +11,7 @@ from command import BINARY, DONE, CommandTest, subcommands
 
 PAGES = Path(BINARY).parent / "pages"
 PAGES_OF_C = Path(BINARY).parents[1] / "bindings" / "c"
-HEADERS = [Path(__file__).resolve().parents[3] / "bindings/c/include/cutpoint" / name for name in ("cutpoint.h", "cutpoint_store.h")]
+HEADERS = [Path(__file__).resolve().parents[3] / "bindings/c/include/cutpoint" / name for name in ("cutpoint.h", "cutpoint_cuda.h", "cutpoint_store.h")]
 COMMANDS = subcommands()
 
 

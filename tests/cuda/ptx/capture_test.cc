@@ -98,7 +98,9 @@ class counting_allocator final : public device_allocator {
   explicit counting_allocator(bool is_empty) : is_empty_(is_empty) {}
   void* allocate(std::size_t byte_count, CUstream_st*) override {
     void* memory = nullptr;
-    if (!is_empty_) EXPECT_EQ(cudaMalloc(&memory, byte_count), cudaSuccess);
+    if (!is_empty_) {
+      EXPECT_EQ(cudaMalloc(&memory, byte_count), cudaSuccess);
+    }
     allocated_bytes += byte_count;
     return memory;
   }

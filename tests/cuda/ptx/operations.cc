@@ -109,6 +109,8 @@ void add_integers(operation_table& table) {
     add("max", "s", lanes_by<[](S a, S b) { return a < b ? b : a; }>());
     add("mul.lo", "us", lanes_by<[](U a, U b) { return a * b; }>());
     add("mad.lo", "us", lanes_by<[](U a, U b, U c) { return a * b + c; }>());
+    add("div", "u", lanes_by<[](U a, U b) { return b == 0 ? ~U{0} : a / b; }>());  // lanes that take no part may have 0
+    add("rem", "u", lanes_by<[](U a, U b) { return b == 0 ? a : a % b; }>());
     add("popc", "b", lanes_by<[](U a) { return static_cast<u32>(std::popcount(a)); }>());
     add("clz", "b", lanes_by<[](U a) { return static_cast<u32>(std::countl_zero(a)); }>());
     add("bfi", "b", lanes_by<[](U field, U a, u32 first, u32 count) {
@@ -157,7 +159,7 @@ operation_table make_table() {
   add_integers<u32, std::int32_t>(table);
   add_integers<u64, std::int64_t>(table);
   table["mov.b64"] = encode_move;
-  table["cvta.to.global.u64"] = table["mov.u64"];
+  table["cvta.to.global.u64"] = table["cvta.global.u64"] = table["mov.u64"];
   table["mov.pred"] = lanes_by<[](bool a) { return a; }>();
   table["not.pred"] = lanes_by<[](bool a) { return !a; }>();
   table["and.pred"] = lanes_by<[](bool a, bool b) { return a && b; }>();

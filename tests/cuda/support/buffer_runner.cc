@@ -96,7 +96,7 @@ std::unique_ptr<buffer_runner> make_device_runner(const chunker& cuts, const fin
 
 std::vector<buffer_runner_case> buffer_runner_cases() {
 #if defined(CUTPOINT_INTERPRETED_DEVICE)
-  return {{"interpreter", [] { return std::string(); }, make_device_runner, 2, 6'000, 300, true}};
+  return {{"interpreter", [] { return std::string(); }, make_device_runner, 10, 6'000, 300, true}};
 #else
   const auto make_host_runner = [](const chunker& cuts, const fingerprint_recipe& recipe,
                                    std::uint64_t seed) -> std::unique_ptr<buffer_runner> {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct buffer_runner_case {
   std::uint64_t longest = 0;  ///< bytes of most buffers
   std::uint64_t buffers = 0;  ///< of the batch with most of them
   bool is_slow = false;       ///< whether buffers of megabytes take minutes
+
+  friend std::ostream& operator<<(std::ostream& out, const buffer_runner_case& each) { return out << each.name; }
 };
 
 [[nodiscard]] std::vector<buffer_runner_case> buffer_runner_cases();
