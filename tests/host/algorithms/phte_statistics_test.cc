@@ -4,9 +4,11 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
+#include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
