@@ -16,6 +16,7 @@
 #include "bindings/python/chunker.h"
 #include "bindings/python/cluster.h"
 #include "bindings/python/dedup.h"
+#include "bindings/python/device.h"
 #include "bindings/python/errors.h"
 #include "bindings/python/gil.h"
 #include "bindings/python/process.h"
@@ -99,6 +100,11 @@ NB_MODULE(_core, m) {
       .def_ro("policy", &cluster::simulation_options::policy)
       .def_ro("node_count", &cluster::simulation_options::node_count);
   m.def("simulate", &simulate);
+  nb::class_<device_batches>(m, "DeviceBatches")
+      .def_static("make", &device_batches::make)
+      .def("sizes", &device_batches::sizes)
+      .def("enqueue", &device_batches::enqueue);
+  m.def("check_problem", &check_problem);
 
   nb::class_<pushed_stream>(m, "PushedStream")
       .def("write", &pushed_stream::write)

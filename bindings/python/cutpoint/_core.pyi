@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cutpoint._chunks import Chunk
+from cutpoint._device import BoundFields
 from cutpoint._lanes import LaneFields
 from cutpoint._settings import Bytes, Path, Stream
 
@@ -32,6 +33,21 @@ class Settings:
     def digest_bytes(self) -> int: ...
     @property
     def warnings(self) -> list[str]: ...
+
+class DeviceBatches:
+    @staticmethod
+    def make(settings: Settings, device: int) -> DeviceBatches: ...
+    def sizes(self, bounds: BoundFields) -> tuple[int, int, int]: ...
+    def enqueue(
+        self,
+        bounds: BoundFields,
+        batch: tuple[int, int, int, int],
+        chunks: tuple[int, int, int, int, int],
+        workspace: tuple[int, int],
+        stream: int,
+    ) -> None: ...
+
+def check_problem(problem: int, bounds: BoundFields) -> None: ...
 
 class ChunkIterator:
     def __init__(self, settings: Settings, data: Stream, chunk_type: type[Chunk]) -> None: ...

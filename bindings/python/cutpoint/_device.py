@@ -1,0 +1,146 @@
+"""Batches of buffers that are in a GPU's memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
+
+from cutpoint import _core
+from cutpoint._device_arrays import address_of, stream_handle
+from cutpoint._settings import MOST_BYTES, Parameter, _checked, _number, settings
+
+_MOST_DEVICE = 4095
+
+#: The fields of `DeviceBounds`, checked.
+BoundFields = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class DeviceBounds:
+    """The bounds of batches. What a batch needs depends on them alone, so that a captured batch can be replayed with other
+    sizes within them."""
+
+    #: buffers of a batch
+    max_buffers: SupportsIndex
+    #: bytes of all buffers together
+    max_total_bytes: SupportsIndex
+    #: bytes of one buffer, less than 4 GiB; 0: as many as allowed
+    max_buffer_bytes: SupportsIndex = 0
+    #: chunks that the output arrays have room for; 0: as many as there can be, unless chunks have fewer than 64 bytes
+    max_chunks: SupportsIndex = 0
+
+
+@dataclass(frozen=True)
+class DeviceSizes:
+    """What batches within bounds need."""
+
+    workspace_bytes: int
+    #: elements of `offsets` and `lengths`
+    max_chunks: int
+    #: bytes of each digest; 0 without fingerprints
+    digest_bytes: int
+
+
+def _fields(bounds: DeviceBounds) -> BoundFields:
+    _checked("bounds", bounds, DeviceBounds)
+    return (
+        _number("max_buffers", bounds.max_buffers, 1, MOST_BYTES),
+        _number("max_buffer_bytes", bounds.max_buffer_bytes, 0, MOST_BYTES),
+        _number("max_total_bytes", bounds.max_total_bytes, 1, MOST_BYTES),
+        _number("max_chunks", bounds.max_chunks, 0, MOST_BYTES),
+    )
+
+
+class DeviceChunker:
+    """Cuts and fingerprints batches of buffers that are in a GPU's memory already, thousands in one call.
+
+    All arrays are in device memory and belong to the caller. An array is whatever has `__cuda_array_interface__` or DLPack, such
+    as an array of CuPy, PyTorch, Numba or JAX (which the call does not write, since JAX's do not change). Any number of threads may
+    use one object at once.
+    """
+
+    def __init__(
+        self,
+        cuts: str = "fastcdc",
+        *,
+        fingerprint: str = "sha256",
+        fingerprint_key: bytes | None = None,
+        device: SupportsIndex = 0,
+        **parameters: Parameter,
+    ) -> None:
+        """`fingerprint` is "sha1", "sha256", "blake3" or "none", `device` the number that `cutpoint info` shows. Raises
+        CutpointError, with the reason, if the GPU cannot be used."""
+        how = settings(cuts, fingerprint, fingerprint_key, parameters=parameters)
+        self._cuts = how.canonical
+        self._batches = _core.DeviceBatches.make(how, _number("device", device, 0, _MOST_DEVICE))
+
+    @property
+    def cuts(self) -> str:
+        """The canonical string."""
+        return self._cuts
+
+    def sizes(self, bounds: DeviceBounds) -> DeviceSizes:
+        """Says what batches within the bounds need."""
+        return DeviceSizes(*self._batches.sizes(_fields(bounds)))
+
+    def enqueue(
+        self,
+        bounds: DeviceBounds,
+        *,
+        buffers: Any,
+        byte_counts: Any,
+        first_chunks: Any,
+        lengths: Any,
+        problem: Any,
+        workspace: Any,
+        buffer_count: Any = None,
+        ends: Any = None,
+        offsets: Any = None,
+        digests: Any = None,
+        stream: Any = None,
+    ) -> None:
+        """Puts the work on a batch into `stream` and returns. It neither allocates nor waits, so the stream may be captured.
+
+        Read: `buffers`, the addresses of `max_buffers` buffers, and `byte_counts`, their sizes, of 8 bytes each; `buffer_count`,
+        one number of 4 bytes, or None for `max_buffers`; `ends`, a byte for each buffer, 0 if its stream goes on after it, or None.
+        Written: `first_chunks`, `max_buffers` + 1 indices of 4 bytes, so that the chunks of buffer i are those from
+        `first_chunks[i]` to before `first_chunks[i + 1]`; for each chunk its offset in the buffer (8 bytes, or None), its length (4
+        bytes) and its digest (bytes; None without fingerprints); and `problem`, one number of 4 bytes, for `check`.
+        `workspace` is bytes, aligned to 256. All arrays must live until the stream has done the work.
+
+        `stream` is a stream of CuPy, PyTorch, Numba or cuda.core, or its handle; None is the default stream.
+        """
+        handle = stream_handle(stream)
+        fields = _fields(bounds)
+        sizes = DeviceSizes(*self._batches.sizes(fields))
+        most = fields[0]
+
+        def read(name: str, array: Any, item_bytes: int, count: int) -> int:
+            return 0 if array is None else address_of(name, array, item_bytes, count, handle)
+
+        def written(name: str, array: Any, item_bytes: int, count: int) -> int:
+            return 0 if array is None else address_of(name, array, item_bytes, count, handle, is_written=True)
+
+        self._batches.enqueue(
+            fields,
+            (
+                read("buffers", buffers, 8, most),
+                read("byte_counts", byte_counts, 8, most),
+                read("buffer_count", buffer_count, 4, 1),
+                read("ends", ends, 1, most),
+            ),
+            (
+                written("first_chunks", first_chunks, 4, most + 1),
+                written("offsets", offsets, 8, sizes.max_chunks),
+                written("lengths", lengths, 4, sizes.max_chunks),
+                written("digests", digests, 1, sizes.max_chunks * sizes.digest_bytes),
+                written("problem", problem, 4, 1),
+            ),
+            (written("workspace", workspace, 1, sizes.workspace_bytes), sizes.workspace_bytes),
+            handle,
+        )
+
+    def check(self, problem: SupportsIndex, bounds: DeviceBounds) -> None:
+        """Raises ValueError or MemoryError, with one sentence, if this value of `problem` says that the device refused the
+        batch."""
+        _core.check_problem(_number("problem", problem, 0, (1 << 32) - 1), _fields(bounds))

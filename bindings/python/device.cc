@@ -1,0 +1,65 @@
+#include "bindings/python/device.h"
+
+#include <utility>
+
+#include "bindings/python/errors.h"
+#include "bindings/python/gil.h"
+
+namespace cutpoint::python {
+
+namespace {
+
+device_batch_bounds bounds_of(const bound_fields& fields) {
+  const auto& [max_buffers, max_buffer_bytes, max_total_bytes, max_chunks] = fields;
+  return {.max_buffers = max_buffers,
+          .max_buffer_bytes = max_buffer_bytes,
+          .max_total_bytes = max_total_bytes,
+          .max_chunks = max_chunks};
+}
+
+/// Runs `call` without the GIL.
+template <class Call>
+auto without_gil(Call call) {
+  const released_gil released;
+  return call();
+}
+
+}  // namespace
+
+std::unique_ptr<device_batches> device_batches::make(const settings& how, int device) {
+  auto batches = without_gil([&] { return device_batch_chunker::make(how.feed.cuts, how.feed.fingerprint, device); });
+  return std::unique_ptr<device_batches>(new device_batches(value_or_raise(std::move(batches))));
+}
+
+std::tuple<std::uint64_t, std::uint64_t, std::uint32_t> device_batches::sizes(const bound_fields& fields) const {
+  const device_batch_bounds bounds = bounds_of(fields);
+  auto workspace_bytes = without_gil([&] { return batches_.workspace_bytes(bounds); });
+  return {value_or_raise(std::move(workspace_bytes)), value_or_raise(batches_.max_chunks(bounds)),
+          batches_.digest_bytes()};
+}
+
+void device_batches::enqueue(const bound_fields& bounds, const batch_fields& batch, const chunks_fields& chunks,
+                             const std::tuple<std::uintptr_t, std::uint64_t>& workspace, std::uintptr_t stream) const {
+  const auto& [buffers, byte_counts, buffer_count, ends] = batch;
+  const auto& [first_chunks, offsets, lengths, digests, problem] = chunks;
+  const device_batch input{.buffers = reinterpret_cast<const std::uint8_t* const*>(buffers),
+                           .byte_counts = reinterpret_cast<const std::uint64_t*>(byte_counts),
+                           .buffer_count = reinterpret_cast<const std::uint32_t*>(buffer_count),
+                           .ends = reinterpret_cast<const std::uint8_t*>(ends)};
+  const device_batch_chunks output{.first_chunks = reinterpret_cast<std::uint32_t*>(first_chunks),
+                                   .offsets = reinterpret_cast<std::uint64_t*>(offsets),
+                                   .lengths = reinterpret_cast<std::uint32_t*>(lengths),
+                                   .digests = reinterpret_cast<std::uint8_t*>(digests),
+                                   .problem = reinterpret_cast<std::uint32_t*>(problem)};
+  const status outcome = without_gil([&] {
+    return batches_.enqueue(bounds_of(bounds), input, output, reinterpret_cast<void*>(std::get<0>(workspace)),
+                            std::get<1>(workspace), reinterpret_cast<CUstream_st*>(stream));
+  });
+  check(outcome);
+}
+
+void check_problem(std::uint32_t problem, const bound_fields& bounds) {
+  check(describe_problem(static_cast<device_batch_problem>(problem), bounds_of(bounds)));
+}
+
+}  // namespace cutpoint::python
