@@ -61,7 +61,9 @@ class chunker_key {
 
   [[nodiscard]] const fingerprint_key& bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint32_t number() const noexcept {
-    return bytes_[0] | bytes_[1] << 8 | bytes_[2] << 16 | std::uint32_t{bytes_[3]} << 24;
+    std::uint32_t number = 0;
+    for (std::size_t i = 4; i-- > 0;) number = number << 8 | bytes_[i];
+    return number;
   }
 
  private:
