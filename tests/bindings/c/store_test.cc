@@ -202,9 +202,8 @@ TEST_F(c_store, cuts_that_give_their_key_away_are_accepted_and_named) {
       return 0;
     };
     const auto store = open_store(folder, &secret);
-    EXPECT_EQ(
-        cutpoint_store_insecure_cuts(store.get(), forward_call<decltype(note), const char*>, &note, &error_),
-        CUTPOINT_OK);
+    EXPECT_EQ(cutpoint_store_insecure_cuts(store.get(), forward_call<decltype(note), const char*>, &note, &error_),
+              CUTPOINT_OK);
     EXPECT_EQ(cutpoint_store_insecure_cuts(store.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
     return seen;
   };
