@@ -1,7 +1,6 @@
 // Tests batches of buffers in device memory: the chunks and digests are the references', whatever the buffers, their
 // alignment, and the batches before; each bound holds; the workspace is never exceeded.
 #include <cutpoint/catalog.h>
-#include <cutpoint/chunk_sizes.h>
 #include <gtest/gtest.h>
 
 #include "tests/cuda/support/buffer_runner.h"
@@ -63,12 +62,10 @@ TEST_P(buffer_batches, are_cut_by_tiny_parameters_of_every_algorithm_as_by_the_r
 }
 
 TEST_P(buffer_batches, are_cut_by_every_name_of_the_catalog_as_by_the_references) {
-  const auto sizes = size_settings("256:1K:8K").value();
   const auto recipes = device_recipes();
   std::uint64_t number = 0;
   for (const catalog_entry& entry : catalog()) {
-    const result<chunker> sized = chunker_at(entry.name, sizes);
-    const chunker cuts = sized ? *sized : entry.defaults;
+    const chunker cuts = small_chunker(entry);
     if (!is_cut_on_devices(cuts)) continue;
     seeded_choices random(number);
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];

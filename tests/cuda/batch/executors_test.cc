@@ -4,7 +4,6 @@
 #include <thread>
 
 #include <cutpoint/catalog.h>
-#include <cutpoint/chunk_sizes.h>
 #include <gtest/gtest.h>
 
 #include "cuda/batch/workspace.h"
@@ -91,12 +90,10 @@ TEST_P(executors, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_t
 }
 
 TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_references_do) {
-  const auto sizes = size_settings("256:1K:8K").value();
   const auto recipes = device_recipes();
   std::size_t number = 0;
   for (const catalog_entry& entry : catalog()) {
-    const result<chunker> sized = chunker_at(entry.name, sizes);
-    const chunker cuts = sized ? *sized : entry.defaults;
+    const chunker cuts = small_chunker(entry);
     if (!is_cut_on_devices(cuts)) continue;
     seeded_choices random(number);
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];

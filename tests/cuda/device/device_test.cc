@@ -3,7 +3,6 @@
 #include <string>
 
 #include <cutpoint/catalog.h>
-#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/cuda.h>
 #include <gtest/gtest.h>
 
@@ -71,12 +70,10 @@ void expect_batch(device_chunker& device, byte_span bytes, std::size_t lead, boo
 
 TEST_F(device_chunker_test, finds_the_same_by_every_name_at_every_alignment) {
   const auto stream = random_bytes(20'000, 1);
-  const auto sizes = size_settings("256:1K:8K").value();
   const auto recipes = device_recipes();
   std::size_t number = 0;
   for (const catalog_entry& entry : catalog()) {
-    const result<chunker> sized = chunker_at(entry.name, sizes);
-    const chunker& cuts = sized ? *sized : entry.defaults;
+    const chunker cuts = small_chunker(entry);
     if (!is_cut_on_devices(cuts)) continue;
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
     auto device = device_chunker::make(cuts, recipe, stream.size());

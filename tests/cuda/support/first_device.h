@@ -4,7 +4,8 @@
 #include <string>
 #include <variant>
 
-#include <cutpoint/chunker.h>
+#include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <gtest/gtest.h>
 
 #include "cuda/algorithms/all_specifications.h"
@@ -30,6 +31,12 @@ class on_first_device : public testing::Test {
 inline bool is_cut_on_devices(const chunker& cuts) {
   return std::visit([](const auto& filled) { return has_specification<std::decay_t<decltype(filled)>>; },
                     cuts.parameters());
+}
+
+/// The chunker of a name of the catalog with chunks of 256 bytes to 8 KiB, or of its own sizes if it does not take these.
+inline chunker small_chunker(const catalog_entry& entry) {
+  const result<chunker> sized = chunker_at(entry.name, size_settings("256:1K:8K").value());
+  return sized ? *sized : entry.defaults;
 }
 
 }  // namespace cutpoint::cuda

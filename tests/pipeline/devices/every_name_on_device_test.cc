@@ -1,6 +1,5 @@
 // Tests that the engine with a device finds the sequential cuts by every name of the catalog: with the host double, and with
 // the first device, if there is one.
-#include <cutpoint/chunk_sizes.h>
 #include <gtest/gtest.h>
 
 #include "tests/cuda/support/first_device.h"
@@ -34,8 +33,7 @@ void expect_device_run(std::shared_ptr<const device_provider> devices, const chu
 #if defined(CUTPOINT_INTERPRETED_DEVICE)
 /// An interpreter is slow.
 TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
-  const auto sized = chunker_at(GetParam(), size_settings("256:1K:8K").value());
-  const chunker cuts = sized ? *sized : chunker_of(GetParam());
+  const chunker cuts = cuda::small_chunker(*find_entry(GetParam()).value());
   if (cuts.reach() > 512 * KiB) return;
   expect_device_run(std::make_shared<const device_provider>(), cuts,
                     std::max<std::uint64_t>(200'000, 3 * cuts.reach()));
