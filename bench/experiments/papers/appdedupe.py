@@ -218,18 +218,14 @@ def figure_8(evidence: Evidence) -> Rows:
             yield [str(count), plain(units and units / count, 0), str(ring_points), *skews, plain(memory_bytes and memory_bytes / 1e6, 0)]
 
 
-LARGEST_GROUPS = {100: "largest_balance", 1: "largest_one_point"}  # by the points of a node
-
-
-@table("appdedupe-figure-8-largest", "super-chunks", "nodes", "points", *(f"DS, k = {k}" for k in BALANCE_HANDPRINTS), *(f"seconds, k = {k}" for k in BALANCE_HANDPRINTS), "memory, GB")
+@table("appdedupe-figure-8-largest", "super-chunks", "nodes", *(f"DS, k = {k}" for k in BALANCE_HANDPRINTS), *(f"seconds, k = {k}" for k in BALANCE_HANDPRINTS), "memory, GB")
 def figure_8_largest(evidence: Evidence) -> Rows:
-    for ring_points, group in LARGEST_GROUPS.items():
-        rows = [measured(evidence, group, str(k)) for k in BALANCE_HANDPRINTS]
-        known = [row for row in rows if row]
-        skews = [plain(row and row["data_skew"], 4) for row in rows]
-        seconds = [plain(row and row["seconds"], 0) for row in rows]
-        most_bytes = max((row["memory_bytes"] for row in known), default=None)
-        yield [plain(known[0]["units"] if known else None, 0), str(LARGEST), str(ring_points), *skews, *seconds, plain(most_bytes and most_bytes / 1e9, 1)]
+    rows = [measured(evidence, "largest_balance", str(k)) for k in BALANCE_HANDPRINTS]
+    known = [row for row in rows if row]
+    skews = [plain(row and row["data_skew"], 4) for row in rows]
+    seconds = [plain(row and row["seconds"], 0) for row in rows]
+    most_bytes = max((row["memory_bytes"] for row in known), default=None)
+    yield [plain(known[0]["units"] if known else None, 0), str(LARGEST), *skews, *seconds, plain(most_bytes and most_bytes / 1e9, 1)]
 
 
 @table("appdedupe-figure-8-evolved", "data", "versions", "as measured", "nodes", "super-chunks a node", *(f"DS, k = {k}" for k in BALANCE_HANDPRINTS), words=1)
@@ -352,10 +348,9 @@ claim("figure 8", "with k of at least 4 the data skew is less than 1, with 100 p
 claim("figure 8", "the same with one point a node", "< 1", at_most(1, plain))(
     lambda evidence: [(f"{count} nodes, k = {k}", measured(evidence, "balance", f"{count} {k} 1", "data_skew")) for count in BALANCED for k in (4, 8)]
 )
-for _points, _group in LARGEST_GROUPS.items():
-    claim("figure 8", f"the same at full size, 83,886,080 super-chunks on {LARGEST:,} nodes, with {counted(_points, 'point')} a node", "< 1", at_most(1, plain))(
-        lambda evidence, group=_group: [(f"k = {k}", measured(evidence, group, str(k), "data_skew")) for k in (4, 8)]
-    )
+claim("figure 8", f"the same at full size, 83,886,080 super-chunks on {LARGEST:,} nodes, with 100 points a node", "< 1", at_most(1, plain))(
+    lambda evidence: [(f"k = {k}", measured(evidence, "largest_balance", str(k), "data_skew")) for k in (4, 8)]
+)
 
 
 @claim("figure 9", "NDR grows with the handprint: from 8 to 16 (rule: at least 0.01)", "“significant”", at_least(0.01, points(1)))

@@ -68,7 +68,6 @@ GROUPS = {
     "balance": (RANDOM,),
     "evolved_balance": EVOLVED,
     "largest_balance": (RANDOM,),
-    "largest_one_point": (RANDOM,),
     "streams": (),
 }
 
@@ -287,13 +286,13 @@ def choices(work: Workplace) -> dict:
 BALANCE = ("--policy", "sigma-dedupe", "--fixed-super-chunks", "--super-chunk", BALANCE_SUPER_CHUNK, "--deduplication", "none")
 
 
-def largest_balance(work: Workplace, ring_points: int) -> dict:
+def largest_balance(work: Workplace) -> dict:
     """Figure 8a at its full size, by the handprint. The trace is 96 bytes a super-chunk. The longest simulation begins first."""
     trace, _ = work.evolve(work.trace([RANDOM], f"fixed {BALANCE_CHUNK}"), LARGEST, "--changed", 100)
     sizes = sorted(BALANCE_HANDPRINTS, reverse=True)
     repeated = [word for k in sizes for word in ("--handprint", k)]
-    work.log(f"simulating {LARGEST} nodes with {ring_points} points")
-    rows = work.measured_simulations(trace, *BALANCE, "--nodes", LARGEST, "--points", ring_points, "--threads", 2, *repeated)
+    work.log(f"simulating {LARGEST} nodes")
+    rows = work.measured_simulations(trace, *BALANCE, "--nodes", LARGEST, "--points", 100, "--threads", 2, *repeated)
     trace.unlink()
     return dict(sorted(zip(map(str, sizes), rows, strict=True)))
 
@@ -366,9 +365,8 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
             results["balance"] = balance(work)
         if "evolved_balance" in chosen:
             results["evolved_balance"] = evolved_balance(work)
-        for group, ring_points in (("largest_balance", 100), ("largest_one_point", 1)):
-            if group in chosen:
-                results[group] = largest_balance(work, ring_points)
+        if "largest_balance" in chosen:
+            results["largest_balance"] = largest_balance(work)
         if "streams" in chosen:
             results["streams"] = streams(work, rounds) | {"processors": told["streams"]["processors"]}
     return results
