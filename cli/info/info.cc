@@ -135,6 +135,7 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
 void info_command::add_options(CLI::App& app) {
   app.add_flag("--calibrate", calibrates_, "Measure the costs of a job again, in a second or less, and store them");
   cuts_.add_to(app);
+  cuts_.add_key_to(app);
   hash_.add_to(app);
   app.add_flag("--json", is_json_, "Print as JSON");
   output_.add_to(app);

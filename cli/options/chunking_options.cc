@@ -12,6 +12,7 @@ namespace cutpoint::cli {
 
 void chunking_options::add_to(CLI::App& command) {
   cuts_.add_to(command);
+  cuts_.add_key_to(command);
   hash_.add_to(command);
   lanes_.add_to(command);
   add_value_option(command, "--memory", memory_, "SIZE", "Most bytes of the streams to hold in memory (default: 256M)");

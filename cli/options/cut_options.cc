@@ -8,12 +8,6 @@
 
 namespace cutpoint::cli {
 
-namespace {
-
-constexpr std::string_view default_algorithm = "fastcdc";
-
-}  // namespace
-
 void cut_options::add_to(CLI::App& command) {
   auto* algorithm = add_value_option(command, "--algorithm", algorithm_, "NAME",
                                      "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)");
@@ -28,6 +22,9 @@ void cut_options::add_to(CLI::App& command) {
                    "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
   add_value_option(command, "--param", parameters_, "KEY=VALUE",
                    "Parameter of the algorithm; 'cutpoint list NAME' shows them (repeatable)");
+}
+
+void cut_options::add_key_to(CLI::App& command) {
   add_value_option(command, "--key-file", key_file_, "FILE",
                    "File with the secret key of toeplitz-aes and its like: 32 bytes or 64 hexadecimal digits");
 }
@@ -59,7 +56,7 @@ status cut_options::use(const std::string& canonical) {
   return {};
 }
 
-result<named_chunker> cut_options::checked() const {
+result<named_chunker> cut_options::checked(std::string_view default_algorithm) const {
   const auto sizes_and_parameters = settings();
   if (!sizes_and_parameters) return sizes_and_parameters.error();
   std::optional<secret_key> key;

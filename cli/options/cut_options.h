@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@ namespace cutpoint::cli {
 class cut_options {
  public:
   void add_to(CLI::App& command);
+  void add_key_to(CLI::App& command);
 
   /// Takes the cuts that a listing names. Errors: invalid_argument, if options name any, or if a join changed the cuts.
   [[nodiscard]] status use(const std::string& canonical);
@@ -22,7 +24,7 @@ class cut_options {
   [[nodiscard]] bool is_given() const { return algorithm_ || profile_ || cuts_ || size_ || !parameters_.empty(); }
 
   /// Reads the key's file, if one is given. Errors: a wrong name, value, bound or combination; as `read_secret_key`.
-  [[nodiscard]] result<named_chunker> checked() const;
+  [[nodiscard]] result<named_chunker> checked(std::string_view default_algorithm = "fastcdc") const;
 
  private:
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;

@@ -19,6 +19,7 @@
 #include "cli/common/output.h"
 #include "cli/common/units.h"
 #include "cli/options/context_option.h"
+#include "cli/options/cut_options.h"
 #include "cli/options/store_options.h"
 #include "cli/store/settings_report.h"
 #include "cli/subcommands.h"
@@ -35,7 +36,7 @@ class init_command final : public subcommand {
  private:
   store_options store_;
   std::string encryption_;
-  std::string cuts_;
+  cut_options cuts_;
   context_option context_;
   std::string hash_ = "blake3";
   std::string compression_ = "zstd";
@@ -92,7 +93,9 @@ status make_key_file(const std::string& path) {
 void init_command::add_options(CLI::App& app) {
   store_.add_to(app);
   add_value_option(app, "--encryption", encryption_, "NAME", "none, password or key-file (must be given)");
-  add_value_option(app, "--cuts", cuts_, "STRING", "Canonical string of the chunker (default: about 64 KiB)");
+  cuts_.add_to(app);
+  app.get_option("--algorithm")
+      ->description("Chunking algorithm; 'cutpoint list' shows all (default: one that cuts chunks of about 64 KiB)");
   context_.add_to(app);
   add_value_option(app, "--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
   add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
@@ -133,13 +136,21 @@ exit_code init_command::run() {
   const auto kind = parse_fingerprint(hash_);
   if (!kind) return say.refuse(kind.error());
   if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
-  store_settings settings{.cuts = cuts_,
+  store_settings settings{.cuts = {},
                           .fingerprint = *kind,
                           .compression_level = compression_ == "zstd" ? usual_compression_level : 0,
                           .container_bytes = static_cast<std::uint32_t>(*container_bytes),
                           .is_for_experiments = is_for_experiments_,
                           .accepts_insecure_cuts = accepts_insecure_cuts_};
-  // An encrypted store sets the keys of its context's algorithms.
+  // An encrypted store sets the keys of its algorithms.
+  if (cuts_.is_given()) {
+    const auto cuts = cuts_.checked(encryption_ == "none" ? "fastcdc" : "toeplitz128-aes");
+    if (!cuts) return say.refuse(cuts.error());
+    settings.cuts = cuts->chunker.canonical();
+    if (!takes_secret_key(cuts->chunker)) {
+      for (const std::string& warning : cuts->warnings) say.warning(warning);
+    }
+  }
   const auto context = context_.checked(encryption_ == "none" ? std::nullopt : std::optional(secret_key()));
   if (!context) return say.refuse(context.error());
   if (const status used = settings.use(*context); !used.ok()) return say.refuse(used);

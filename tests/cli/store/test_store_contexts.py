@@ -163,7 +163,7 @@ class Refused(ContextTest):
         return run.stderr
 
     def test_what_is_wrong_is_named(self):
-        self.assertIn("says how the other files are cut", self.refusal("--context", "context.toml", "--cuts", "gear"))
+        self.assertIn("says how the other files are cut", self.refusal("--context", "context.toml", "--algorithm", "gear"))
         self.assertIn("nothing.toml", self.refusal("--context", "nothing.toml"))
         self.write("large.toml", b"#" * (1 << 20) + b"\n")
         self.assertIn("large.toml: is longer than 1048576 bytes", self.refusal("--context", "large.toml"))

@@ -1,6 +1,7 @@
 """The cuts of encrypted stores: which ones they take, by which keys they cut, and what is said of those that hide little."""
 
 import os
+import shutil
 import unittest
 
 from command import WRONG_USAGE
@@ -66,6 +67,21 @@ class Cuts(EncryptedTest):
         self.assertEqual(lengths, self.lengths_by_key("rest", usual, reader.chunker_key(b"toeplitz128-aes")))
         self.assertTrue(all(16384 < length <= 262144 for length in lengths[:-1]), lengths)
         self.assertGreater(len(lengths), 15)
+
+    def test_are_chosen_by_the_options_of_chunk(self):
+        sizes = [word for each in EXPONENTS.split(",") for word in ("--param", each)]
+        for words in (sizes, ("--algorithm", "toeplitz128-aes", *sizes), ("--cuts", SMALL)):
+            with self.subTest(words=words):
+                shutil.rmtree(self.folder / "store-one", ignore_errors=True)
+                run = self.init("store-one", *words)
+                self.assert_done(run)
+                self.assertIn(SMALL, run.stdout)
+        for words, cuts in ((("--profile", "xet"), "gear(min_bytes=8192,avg_bytes=65536,max_bytes=131072,table=xet)"), (("--size", "2K:4K:8K"), "fastcdc(min_bytes=2048,avg_bytes=4096,max_bytes=8192")):
+            with self.subTest(words=words):
+                shutil.rmtree(self.folder / "plain", ignore_errors=True)
+                run = self.init("plain", *words)
+                self.assert_done(run)
+                self.assertIn(cuts, run.stdout)
 
     def test_are_by_a_key_of_the_store_and_of_the_algorithm(self):
         """The reader derives the keys as docs/formats/store.md says."""

@@ -28,6 +28,9 @@ class Refusals(CommandTest):
             (("--encryption", "none", "--hash", "none"), "a store needs fingerprints"),
             (("--encryption", "none", "--compression", "gzip"), "the names are zstd and none"),
             (("--encryption", "none", "--cuts", "nonsense(x=1)"), "nonsense"),
+            (("--encryption", "none", "--algorithm", "xet"), "say --profile xet"),
+            (("--encryption", "none", "--algorithm", "toeplitz128-aes"), "has no secret"),
+            (("--encryption", "none", "--size", "256M"), "at most"),
             (("--encryption", "none", "--cuts", "gear(max_bytes=0)"), "a maximum of at most 64 MiB"),
         ):
             run = self.run_command("init", "--store", "store", *words)
