@@ -84,16 +84,22 @@ status read_and_open(storage& objects, const container_identity& container, cons
 
 result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
                                              std::uint64_t first_read_bytes) {
+  std::vector<std::uint8_t> buffer;
+  return read_container_table(objects, id, key, first_read_bytes, buffer);
+}
+
+result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
+                                             std::uint64_t first_read_bytes, std::vector<std::uint8_t>& buffer) {
   const auto object = objects.open({object_kind::container, id});
   if (!object) return object.error();
   const std::uint64_t total_bytes = (*object)->size();
   if (total_bytes < tail_bytes || total_bytes > largest_container_bytes) {
     return damage(container_path(id), "its length is impossible");
   }
-  std::vector<std::uint8_t> end(std::clamp<std::uint64_t>(first_read_bytes, tail_bytes, total_bytes));
-  const std::uint64_t end_position = total_bytes - end.size();
-  if (status read = (*object)->read(end_position, end); !read.ok()) return read;
-  const byte_span tail = byte_span(end).last(tail_bytes);
+  buffer.resize(std::clamp<std::uint64_t>(first_read_bytes, tail_bytes, total_bytes));
+  const std::uint64_t end_position = total_bytes - buffer.size();
+  if (status read = (*object)->read(end_position, buffer); !read.ok()) return read;
+  const byte_span tail = byte_span(buffer).last(tail_bytes);
   const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
   if (!header) return header.error();
   const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
@@ -102,9 +108,9 @@ result<container_table> read_container_table(storage& objects, const std::string
   if (footer->trailer_position < end_position) {
     std::vector<std::uint8_t> begin(end_position - footer->trailer_position);
     if (status read = (*object)->read(footer->trailer_position, begin); !read.ok()) return read;
-    end.insert(end.begin(), begin.begin(), begin.end());
+    buffer.insert(buffer.begin(), begin.begin(), begin.end());
   }
-  const auto trailer = std::span(end).last(total_bytes - footer->trailer_position);
+  const auto trailer = std::span(buffer).last(total_bytes - footer->trailer_position);
   return open_trailer(*seals, trailer.first(trailer_bytes(footer->record_count)), *footer, id, header->salt);
 }
 

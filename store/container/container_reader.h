@@ -32,8 +32,11 @@ struct container_table : container_identity {
 /// The bytes of a container's end that have its table if it has fewer than 1,300 records.
 inline constexpr std::uint64_t usual_first_read_bytes = 64 * KiB;
 
-/// Reads the trailer of a container: the last `first_read_bytes` by one ranged read, and what these lack by a second one.
-/// Errors: those of the storage; damage; invalid_argument, if the container is sealed otherwise than `key` seals.
+/// Reads the trailer of a container: the last `first_read_bytes` by one ranged read, and what these lack by a second one. Who reads
+/// many keeps the buffer, whose memory the system would else clear for each. Errors: those of the storage; damage; invalid_argument, if the container is sealed otherwise than `key` seals.
+[[nodiscard]] result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
+                                                           std::uint64_t first_read_bytes,
+                                                           std::vector<std::uint8_t>& buffer);
 [[nodiscard]] result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
                                                            std::uint64_t first_read_bytes = usual_first_read_bytes);
 

@@ -26,6 +26,7 @@ std::size_t cost_of(const std::shared_ptr<const container_table>& table) {
 result<std::shared_ptr<const container_table>> table_cache::find(const container_name& name) {
   if (ignored_.contains(name)) return std::shared_ptr<const container_table>();
   std::uint64_t first_read_bytes = 0;
+  std::vector<std::uint8_t> buffer;
   {
     const std::lock_guard lock(mutex_);
     if (const auto position = by_name_.find(name); position != by_name_.end()) {
@@ -34,13 +35,15 @@ result<std::shared_ptr<const container_table>> table_cache::find(const container
     }
     ++reads_;
     first_read_bytes = first_read_bytes_;
+    buffer.swap(buffer_);
   }
-  auto read = read_container_table(objects_, id_of(name), key_, first_read_bytes);
+  auto read = read_container_table(objects_, id_of(name), key_, first_read_bytes, buffer);
   if (!read && !is_absence(read.error()) && !is_damage(read.error())) return read.error();
   std::shared_ptr<const container_table> table;
   if (read) table = std::make_shared<const container_table>(std::move(*read));
 
   const std::lock_guard lock(mutex_);
+  buffer_.swap(buffer);
   if (table) first_read_bytes_ = first_read_after(*table);
   if (const auto position = by_name_.find(name); position != by_name_.end()) return position->second->table;
   recent_.push_front({name, table});

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <cutpoint/storage.h>
 
@@ -22,7 +23,7 @@ class table_cache {
  public:
   static constexpr std::size_t usual_bytes = 64 * MiB;  ///< for one operation on a store
 
-  /// Keeps tables of `memory_bytes` together, and at least one. The containers `ignored` count as absent.
+  /// Keeps tables of `memory_bytes` together, and at least one, besides the bytes that were read last. The containers `ignored` count as absent.
   table_cache(storage& objects, const seal_key& key, std::size_t memory_bytes, std::set<container_name> ignored = {})
       : objects_(objects), key_(key), limit_bytes_(memory_bytes), ignored_(std::move(ignored)) {}
 
@@ -50,7 +51,8 @@ class table_cache {
   const std::set<container_name> ignored_;
   mutable std::mutex mutex_;  ///< for everything below
   std::uint64_t first_read_bytes_ = usual_first_read_bytes;
-  std::list<cached_table> recent_;  ///< the one used last is the first
+  std::vector<std::uint8_t> buffer_;  ///< of the last read; empty while one goes on
+  std::list<cached_table> recent_;    ///< the one used last is the first
   std::map<container_name, std::list<cached_table>::iterator> by_name_;
   std::size_t used_bytes_ = 0;
   std::uint64_t reads_ = 0;
