@@ -27,11 +27,15 @@ SCANS = {
     "rabin, zeros_test<unsigned int>, 1": "rabin, restic",
     "rabin, zeros_test<unsigned int>, 2": "tttd (two masks)",
     "rabin_inck, pattern_test, 1": "rabin-inck",
+    "rabin64": "rabin-aes",
+    "toeplitz<1u>": "toeplitz-aes",
+    "toeplitz<2u>": "toeplitz128-aes",
 }
 FINDERS = {
     "backup": "tttd",
     "first_candidate": "gear, rabin, rabin-inck, adler, crc32, buzhash and their profiles",
     "restarted": "fastcdc, borg2-fastcdc",
+    "two_masks": "toeplitz-aes, rabin-aes, toeplitz128-aes",
     "window_after": "borg1",
 }
 STEPS = ("map_partitions", "join", "sequential_join")
@@ -67,11 +71,12 @@ def tables(kernels):
     for architecture, by_name in kernels.items():
         for name, (registers, memory) in by_name.items():
             used = f"{registers} (+{memory} B)" if memory else str(registers)
-            scan = re.match(r"rolling_scan<rolling_(.*, \d)u, (rolling_tuning.*)|(\w+)_scan$", name)
+            scan = re.match(r"rolling_scan<rolling_(.*, \d)u, (rolling_tuning.*)|encrypted_scan<rolling_(.*?) ?>$|(\w+)_scan$", name)
             step = re.match(r"(\w+)_kernel<(\w+)_cut_finder ?>$", name)
             if scan:
                 small = ", small blocks" if scan[2] and "128u" in scan[2] else ""
-                scans.setdefault(SCANS.get(scan[1], scan[3] or scan[1]) + small, {})[architecture] = used
+                rule = scan[1] or scan[3] or scan[4]
+                scans.setdefault(SCANS.get(rule, rule) + small, {})[architecture] = used
             elif step:
                 finders.setdefault(FINDERS.get(step[2], step[2]), {}).setdefault(architecture, {})[step[1]] = used
             else:

@@ -3,9 +3,6 @@
 // Parameters are those of a chunker: checked and complete. The functions throw std::bad_alloc and are thread-safe.
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include <cutpoint/algorithms.h>
 
 #include "cuda/algorithms/adler.h"
@@ -18,6 +15,7 @@
 #include "cuda/algorithms/gear.h"
 #include "cuda/algorithms/maxp.h"
 #include "cuda/algorithms/mincdc.h"
+#include "cuda/algorithms/phte.h"
 #include "cuda/algorithms/rabin.h"
 #include "cuda/algorithms/rabin_inck.h"
 #include "cuda/algorithms/ram.h"
@@ -40,18 +38,13 @@ namespace cutpoint::cuda {
 [[nodiscard]] mincdc_specification make_specification(const mincdc_parameters& filled);
 [[nodiscard]] rabin_inck_specification make_specification(const rabin_inck_parameters& filled);
 [[nodiscard]] rabin_specification make_specification(const rabin_parameters& filled);
-[[nodiscard]] sizes_specification make_specification(const rabin_aes_parameters& filled);
+[[nodiscard]] rabin_aes_specification make_specification(const rabin_aes_parameters& filled);
 [[nodiscard]] ram_specification make_specification(const ram_parameters& filled);
 [[nodiscard]] repmaxcdc_specification make_specification(const repmaxcdc_parameters& filled);
 [[nodiscard]] ronomon_specification make_specification(const ronomon_parameters& filled);
 [[nodiscard]] seqcdc_specification make_specification(const seqcdc_parameters& filled);
-[[nodiscard]] sizes_specification make_specification(const toeplitz128_aes_parameters& filled);
-[[nodiscard]] sizes_specification make_specification(const toeplitz_aes_parameters& filled);
+[[nodiscard]] toeplitz128_aes_specification make_specification(const toeplitz128_aes_parameters& filled);
+[[nodiscard]] toeplitz_aes_specification make_specification(const toeplitz_aes_parameters& filled);
 [[nodiscard]] tttd_specification make_specification(const tttd_parameters& filled);
-
-/// Whether devices cut by the algorithm with these parameters.
-template <class Parameters>
-inline constexpr bool has_specification =
-    !std::is_same_v<decltype(make_specification(std::declval<const Parameters&>())), sizes_specification>;
 
 }  // namespace cutpoint::cuda

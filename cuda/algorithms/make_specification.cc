@@ -1,5 +1,6 @@
 // Makes the specification of each algorithm from its parameters, which are those of a chunker.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "cuda/algorithms/all_specifications.h"
@@ -238,17 +239,60 @@ std::vector<std::uint64_t> rabin_tables(const Parameters& filled, const masked_t
   return words;
 }
 
-template <phte_hash Hash>
-sizes_specification make_sizes(const phte_parameters<Hash>& filled) {
+/// Appends columns of AES, two in a word.
+template <class Words, class Columns>
+void append_columns(Words& words, const Columns& columns) {
+  for (std::size_t i = 0; i < columns.size(); i += 2) words.push_back(columns[i] | std::uint64_t{columns[i + 1]} << 32);
+}
+
+/// The first table of a hash, by which it takes a byte.
+template <std::size_t Words>
+const auto& absorbing_table(const toeplitz_hash<Words>& hash) {
+  return hash.entering;
+}
+const auto& absorbing_table(const rabin64_hash& hash) { return hash.reduction; }
+
+template <class Specification, phte_hash Hash>
+Specification encrypted_specification(const phte_parameters<Hash>& filled) {
   const normalized_rule rule = rule_of(filled);
-  return {.sizes = rolling_sizes(rule.min_bytes, std::uint64_t{1} << filled.mask_bits, rule.max_bytes)};
+  chunk_estimates sizes = rolling_sizes(rule.min_bytes + 1, std::uint64_t{1} << filled.mask_bits, rule.max_bytes);
+  if (rule.strict_mask != rule.loose_mask) sizes.resync_chunks = 4;
+  Specification specification{
+      .table = {},
+      .sizes = sizes,
+      .strict = {rule.strict_mask},
+      .loose = {rule.loose_mask},
+      .chunks = {.first = rule.min_bytes, .strict_end = rule.strict_end, .reach = rule.max_bytes}};
+  const auto secrets = secrets_of(filled);
+  const auto append = [&](const auto& digests) {
+    for (const auto& digest : digests) {
+      if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(digest)>>) {
+        specification.table.push_back(digest);
+      } else {
+        specification.table.insert(specification.table.end(), digest.begin(), digest.end());
+      }
+    }
+  };
+  append(absorbing_table(secrets->hash));
+  append(secrets->hash.leaving);
+  append_columns(specification.table, aes::columns);
+  for (const aes128::block& key : secrets->cipher.round_keys) append_columns(specification.table, key);
+  return specification;
 }
 
 }  // namespace
 
-sizes_specification make_specification(const rabin_aes_parameters& filled) { return make_sizes(filled); }
-sizes_specification make_specification(const toeplitz128_aes_parameters& filled) { return make_sizes(filled); }
-sizes_specification make_specification(const toeplitz_aes_parameters& filled) { return make_sizes(filled); }
+rabin_aes_specification make_specification(const rabin_aes_parameters& filled) {
+  return encrypted_specification<rabin_aes_specification>(filled);
+}
+
+toeplitz128_aes_specification make_specification(const toeplitz128_aes_parameters& filled) {
+  return encrypted_specification<toeplitz128_aes_specification>(filled);
+}
+
+toeplitz_aes_specification make_specification(const toeplitz_aes_parameters& filled) {
+  return encrypted_specification<toeplitz_aes_specification>(filled);
+}
 
 rabin_specification make_specification(const rabin_parameters& filled) {
   const masked_test test = test_of(filled);

@@ -10,20 +10,14 @@
 
 namespace cutpoint::cuda {
 
-/// Makes the launcher of the chunker's cuts on an executor. Errors: those of the executor;
-/// unavailable, for an algorithm by which no device cuts.
+/// Makes the launcher of the chunker's cuts on an executor. Errors: those of the executor.
 template <class Executor>
 [[nodiscard]] result<std::unique_ptr<cut_launcher<Executor>>> make_cut_launcher(Executor& executor,
                                                                                 const chunker& cuts) {
   return std::visit(
       [&](const auto& filled) -> result<std::unique_ptr<cut_launcher<Executor>>> {
-        if constexpr (has_specification<std::decay_t<decltype(filled)>>) {
-          const auto specification = make_specification(filled);
-          return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(executor,
-                                                                                                specification);
-        } else {
-          return status{status_code::unavailable, cuts.canonical() + ": no GPU cuts by this algorithm"};
-        }
+        const auto specification = make_specification(filled);
+        return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(executor, specification);
       },
       cuts.parameters());
 }

@@ -47,12 +47,19 @@ class cut_launcher_for final : public cut_launcher<Executor> {
   /// Copies the specification's table to the executor.
   [[nodiscard]] static result<std::unique_ptr<cut_launcher<Executor>>> make(Executor& executor,
                                                                             const Specification& specification) {
-    auto table = executor.template allocate<std::uint64_t>(specification.table.size());
+    const auto& words = specification.table;
+    auto table = executor.template allocate<std::uint64_t>(words.size());
     if (!table) return table.error();
-    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(table->data(), specification.table.data(), specification.table.size()));
+    std::unique_ptr<cut_launcher_for> launcher(new cut_launcher_for(specification, std::move(*table)));
+    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(launcher->table_.data(), words.data(), words.size()));
     CUTPOINT_RETURN_IF_FAILED(executor.wait());
-    return std::unique_ptr<cut_launcher<Executor>>(new cut_launcher_for(specification, std::move(*table)));
+    return std::unique_ptr<cut_launcher<Executor>>(std::move(launcher));
   }
+  ~cut_launcher_for() override {
+    if constexpr (requires { Specification::is_secret; }) Executor::erase(table_);
+  }
+  cut_launcher_for(const cut_launcher_for&) = delete;
+  cut_launcher_for& operator=(const cut_launcher_for&) = delete;
 
   status enqueue(Executor& executor, const cut_launch_arguments& job) const override;
   chunk_estimates sizes() const override { return specification_.sizes; }

@@ -4,6 +4,7 @@
 //
 //   static constexpr std::uint32_t levels;       number of levels of candidates; 0 for walking algorithms
 //   std::vector<std::uint64_t> table;            words that its kernels read, copied to the device once; may be empty
+//   static constexpr bool is_secret = true;      only if the table is: copies of it are then erased
 //   chunk_estimates sizes;
 //   auto scan(in, table) const                   only if levels != 0: the kernel that marks the candidates of `in`; it
 //                                                writes every word of every level
@@ -34,11 +35,6 @@ struct chunk_estimates {
   std::uint64_t typical_chunk_bytes = 1;  ///< roughly the mean
   std::uint64_t resync_chunks = 2;        ///< chunks until two chains of cuts meet on random data, roughly
   std::uint64_t behind = 0;               ///< bytes before a chunk's start that its cut may depend on
-};
-
-/// Stands for the specification of an algorithm by which no device cuts. Devices only fingerprint its chunks.
-struct sizes_specification {
-  chunk_estimates sizes = {};
 };
 
 /// The specification of an algorithm without candidates. Its cut finder reads the bytes and may use the table.

@@ -146,6 +146,13 @@ class device_executor {
                       : check(cudaMemsetAsync(destination, 0, count * sizeof(T), stream_), "clearing memory");
   }
 
+  /// Clears memory that nothing uses any more, before it is freed.
+  template <class T>
+  static void erase(array<T>& memory) {
+    discard(cudaMemset(memory.data(), 0, memory.size() * sizeof(T)));
+    discard(cudaStreamSynchronize(nullptr));
+  }
+
   template <class Kernel>
   [[nodiscard]] status launch(const Kernel& kernel) {
     constexpr std::uint32_t threads = Kernel::threads_per_block;

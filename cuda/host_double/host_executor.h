@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -79,6 +80,14 @@ class host_executor {
   void unpin(void*) {}
   /// The NUMA node nearest to it; -1 if unknown.
   [[nodiscard]] int numa_node() const noexcept { return options_.numa_node; }
+
+  /// Clears memory that nothing uses any more.
+  template <class T>
+  static void erase(array<T>& memory) {
+    std::fill_n(memory.data(), memory.size(), T());
+    erased_bytes += memory.size() * sizeof(T);
+  }
+  inline static std::atomic<std::uint64_t> erased_bytes = 0;  ///< of all executors
 
   template <class T>
   [[nodiscard]] status copy_in(T* destination, const T* source, std::size_t count) {

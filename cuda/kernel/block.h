@@ -55,8 +55,10 @@
 #endif
 #if defined(__CUDA_ARCH__)
 #define CUTPOINT_UNROLL _Pragma("unroll")
+#define CUTPOINT_NO_UNROLL _Pragma("unroll 1")
 #else
 #define CUTPOINT_UNROLL
+#define CUTPOINT_NO_UNROLL
 #endif
 /// Marks a function template over a block: device code under nvcc, plain code elsewhere. CUTPOINT_DEVICE marks functions that
 /// it calls, and CUTPOINT_DEVICE_RARE functions that are called so rarely that they should not be inlined.

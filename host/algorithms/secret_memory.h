@@ -20,4 +20,14 @@ requires std::is_trivially_copyable_v<Secret> && std::is_trivially_destructible_
           [](Secret* secret) { free_secret_pages(secret, sizeof(Secret)); }};
 }
 
+/// Allocates the elements of a container in such pages.
+template <class T>
+struct secret_allocator {
+  using value_type = T;
+
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(allocate_secret_pages(count * sizeof(T))); }
+  void deallocate(T* elements, std::size_t count) noexcept { free_secret_pages(elements, count * sizeof(T)); }
+  friend bool operator==(const secret_allocator&, const secret_allocator&) noexcept { return true; }
+};
+
 }  // namespace cutpoint

@@ -43,9 +43,7 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
     auto next = provider.make(device, options.cuts, fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
-      const bool leaves_work =
-          why == status_code::memory_limit || why == status_code::backend_failure ||
-          (why == status_code::unavailable && provider.check(device).ok());  // of the algorithm alone
+      const bool leaves_work = why == status_code::memory_limit || why == status_code::backend_failure;
       return leaves_work ? result<device_lanes>(none(next.error().message())) : next.error();
     }
     const std::uint64_t needed = configuration.lane_count * (*next)->memory_bytes();

@@ -88,7 +88,7 @@ class device_batch_chunker {
  public:
   /// Makes one for the GPU that `cutpoint info` calls `device`. The fingerprint must be sha1, sha256, blake3 or none. It waits
   /// for the copy of the table. Errors: invalid_argument; unavailable, if the build has no CUDA, the machine has no driver,
-  /// the build has no code for the GPU, or no GPU cuts by the algorithm; memory_limit; backend_failure.
+  /// or the build has no code for the GPU; memory_limit; backend_failure.
   [[nodiscard]] static result<device_batch_chunker> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                          int device = 0);
 

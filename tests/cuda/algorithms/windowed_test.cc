@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/algorithms/all_specifications.h"
+#include "cuda/batch/make_batch_offload.h"
 #include "tests/cuda/support/random_batches.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/planted_cuts.h"
@@ -18,11 +19,12 @@ class specification : public testing::Test {};
 
 using with_specifications =
     testing::Types<adler_parameters, borg1_parameters, borg2_fastcdc_parameters, buzhash_parameters, crc32_parameters,
-                   fastcdc_parameters, gear_parameters, rabin_inck_parameters, rabin_parameters, tttd_parameters>;
+                   fastcdc_parameters, gear_parameters, rabin_inck_parameters, rabin_aes_parameters, rabin_parameters,
+                   toeplitz128_aes_parameters, toeplitz_aes_parameters, tttd_parameters>;
 TYPED_TEST_SUITE(specification, with_specifications);
 
 TYPED_TEST(specification, cuts_as_the_reference_does) {
-  constexpr std::size_t which = algorithm_parameters(TypeParam{}).index();
+  const std::size_t which = algorithm_parameters(TypeParam{}).index();
   for (std::uint64_t seed = 1; seed <= 60 && !this->HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     seeded_choices random(seed);
@@ -31,6 +33,18 @@ TYPED_TEST(specification, cuts_as_the_reference_does) {
     const drawn_streams streams(random.once_in(4) ? 200 : 20'000, random);
     expect_reference_cuts(make_specification(std::get<TypeParam>(reference->parameters())), *reference, streams.shown(),
                           random_partitioning(random));
+  }
+}
+
+TEST(cut_launcher, erases_a_table_of_secrets) {
+  host_executor executor;
+  for (const chunker& cuts : {tests::chunker_of("toeplitz128-aes", "min_exp=8,mask_bits=10,max_exp=14"),
+                              tests::chunker_of("gear", "avg_bytes=1K")}) {
+    const std::uint64_t before = host_executor::erased_bytes;
+    executor = host_executor();
+    ASSERT_TRUE(make_cut_launcher(executor, cuts).ok());
+    const bool is_secret = cuts.canonical().starts_with("toeplitz");
+    EXPECT_EQ(host_executor::erased_bytes - before, is_secret ? executor.allocated_bytes() : 0) << cuts.canonical();
   }
 }
 

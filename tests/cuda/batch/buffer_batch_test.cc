@@ -39,9 +39,7 @@ host_buffers draw_buffers(std::uint64_t most, std::uint64_t longest, tests::choi
 
 TEST_P(buffer_batches, are_cut_by_tiny_parameters_of_every_algorithm_as_by_the_references) {
   const auto recipes = device_recipes();
-  seeded_choices first(0);
   for (std::size_t which = 0; which < tests::algorithm_count; ++which) {
-    if (!is_cut_on_devices(tests::tiny_chunker(which, first))) continue;
     std::uint64_t complete = 0;
     for (std::uint64_t round = 0; round < 4 * GetParam().rounds && complete < GetParam().rounds; ++round) {
       seeded_choices random(1000 * which + round);
@@ -66,7 +64,6 @@ TEST_P(buffer_batches, are_cut_by_every_name_of_the_catalog_as_by_the_references
   std::uint64_t number = 0;
   for (const catalog_entry& entry : catalog()) {
     const chunker cuts = small_chunker(entry);
-    if (!is_cut_on_devices(cuts)) continue;
     seeded_choices random(number);
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
     host_buffers buffers;

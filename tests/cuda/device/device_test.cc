@@ -74,11 +74,11 @@ TEST_F(device_chunker_test, finds_the_same_by_every_name_at_every_alignment) {
   std::size_t number = 0;
   for (const catalog_entry& entry : catalog()) {
     const chunker cuts = small_chunker(entry);
-    if (!is_cut_on_devices(cuts)) continue;
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
     auto device = device_chunker::make(cuts, recipe, stream.size());
     ASSERT_TRUE(device.ok()) << device.error().message();
-    for (std::size_t lead = 0; lead < 16; ++lead) {
+    // An interpreter takes long for AES.
+    for (std::size_t lead = 0; lead < 16; lead += entry.name.ends_with("-aes") ? 5u : 1u) {
       for (const std::size_t size : {stream.size() - lead, std::size_t{33}, std::size_t{1}}) {
         const byte_span bytes = byte_span(stream).subspan(lead, size);
         ASSERT_NO_FATAL_FAILURE(expect_batch(*device, bytes, lead, true, cuts, recipe));

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <string>
-#include <variant>
 
 #include <cutpoint/catalog.h>
 #include <cutpoint/chunk_sizes.h>
 #include <gtest/gtest.h>
 
-#include "cuda/algorithms/all_specifications.h"
 #include "cuda/device/devices.h"
 
 namespace cutpoint::cuda {
@@ -26,12 +24,6 @@ class on_first_device : public testing::Test {
     if (const std::string why = why_no_device(); !why.empty()) GTEST_SKIP() << why;
   }
 };
-
-/// Whether devices cut by the chunker's algorithm.
-inline bool is_cut_on_devices(const chunker& cuts) {
-  return std::visit([](const auto& filled) { return has_specification<std::decay_t<decltype(filled)>>; },
-                    cuts.parameters());
-}
 
 /// The chunker of a name of the catalog with chunks of 256 bytes to 8 KiB, or of its own sizes if it does not take these.
 inline chunker small_chunker(const catalog_entry& entry) {

@@ -19,11 +19,6 @@ void expect_device_run(std::shared_ptr<const device_provider> devices, const chu
       .cuts = cuts, .fingerprint = fingerprint_kind::sha1, .segment_bytes = std::max(size / 5, 2 * cuts.reach())};
   const device_run run = run_on(std::move(devices), options, streams);
   expect_sequential(run, options, streams);
-  if (!cuda::is_cut_on_devices(cuts)) {
-    EXPECT_EQ(run.statistics.device_warning,
-              cuts.canonical() + ": no GPU cuts by this algorithm; the processor does the work");
-    return;
-  }
   EXPECT_EQ(run.statistics.device_warning, "");
   EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
   EXPECT_EQ(run.statistics.fingerprinted_on == backend::cuda, cuts.reach() <= 256 * KiB);

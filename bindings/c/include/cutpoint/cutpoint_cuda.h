@@ -28,7 +28,7 @@ typedef struct cutpoint_cuda_options {
 } cutpoint_cuda_options;
 
 /// Makes a handle, which holds a few KiB of device memory. `options` may be null. On failure `*cuda` becomes null. Errors:
-/// CUTPOINT_UNAVAILABLE, with the reason, if the GPU cannot be used or no GPU cuts by the algorithm.
+/// CUTPOINT_UNAVAILABLE, with the reason, if the GPU cannot be used.
 CUTPOINT_API cutpoint_status cutpoint_cuda_create(const cutpoint_cuda_options* options, cutpoint_cuda** cuda,
                                                   cutpoint_error* error);
 
