@@ -87,6 +87,8 @@ phte_searches searches_for(instruction_set set) {
       return has_vaes() ? phte_searches_by_vaes256() : phte_searches_by_aes_ni();
     case instruction_set::avx512_dl:
       return has_vaes() ? phte_searches_by_vaes512() : phte_searches();
+    case instruction_set::neon:
+      return has_neon_aes() ? phte_searches_by_neon() : phte_searches();
     default:
       return {};
   }

@@ -122,6 +122,7 @@ class tile_search {
 
  private:
   using digests = vectors_of<step_vectors>;
+  using block_vector [[gnu::vector_size(sizeof(phte_block)), gnu::may_alias]] = std::uint64_t;
   struct row {
     alignas(64) std::array<phte_block, lanes> blocks;
   };
@@ -132,12 +133,11 @@ class tile_search {
 #pragma GCC unroll 8
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::uint8_t* const newest = bytes + lane * stride;
-      __m128i block = _mm_load_si128(reinterpret_cast<const __m128i*>(&tables_.entering[*newest]));
+      block_vector block = *reinterpret_cast<const block_vector*>(&tables_.entering[*newest]);
       if constexpr (has_leaving) {
-        const auto* const oldest = &tables_.leaving[*(newest - 64)];
-        block = _mm_xor_si128(block, _mm_load_si128(reinterpret_cast<const __m128i*>(oldest)));
+        block ^= *reinterpret_cast<const block_vector*>(&tables_.leaving[*(newest - 64)]);
       }
-      _mm_store_si128(reinterpret_cast<__m128i*>(&output.blocks[lane]), block);
+      *reinterpret_cast<block_vector*>(&output.blocks[lane]) = block;
     }
   }
   template <std::uint64_t stride, bool has_leaving = true, std::size_t count>

@@ -35,5 +35,6 @@ struct phte_searches {
 /// VAES and VPCLMULQDQ with AVX2, and with AVX-512.
 [[nodiscard]] phte_searches phte_searches_by_vaes256() noexcept;
 [[nodiscard]] phte_searches phte_searches_by_vaes512() noexcept;
+[[nodiscard]] phte_searches phte_searches_by_neon() noexcept;
 
 }  // namespace cutpoint::simd

@@ -4,6 +4,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace cutpoint::simd {
@@ -85,6 +88,15 @@ bool has_vaes() noexcept {
 #if defined(__x86_64__)
   static const bool is_there = runs_here(instruction_set::avx2) && (~cpuid(7).ecx & (bit_VAES | bit_VPCLMULQDQ)) == 0;
   return is_there;
+#else
+  return false;
+#endif
+}
+
+bool has_neon_aes() noexcept {
+#if defined(__aarch64__)
+  constexpr unsigned long needed = HWCAP_AES | HWCAP_PMULL;
+  return (::getauxval(AT_HWCAP) & needed) == needed;
 #else
   return false;
 #endif

@@ -32,6 +32,9 @@ inline constexpr std::array<instruction_set, 6> instruction_sets = {instruction_
 /// `avx512_dl` have them, and some with `avx2` (Zen 3, Alder Lake).
 [[nodiscard]] bool has_vaes() noexcept;
 
+/// Returns whether this AArch64 has instructions for AES and the carry-less product of 64 bits. Small ones lack them.
+[[nodiscard]] bool has_neon_aes() noexcept;
+
 /// Returns whether this processor executes an instruction of 512 bits as two of 256, as Zen 4 does. This changes what is
 /// fast, and nothing else.
 [[nodiscard]] bool halves_512_bits() noexcept;
