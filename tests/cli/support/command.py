@@ -62,10 +62,9 @@ class CommandTest(unittest.TestCase):
     """A test in a new folder, which is the current one of every run and goes at the end."""
 
     maxDiff = 4000
-    parent = None  # the folder in which the test's own is made; None for that of temporary files
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="cutpoint-", dir=self.parent)
+        folder = tempfile.TemporaryDirectory(prefix="cutpoint-")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         state = tempfile.TemporaryDirectory(prefix="cutpoint-state-")

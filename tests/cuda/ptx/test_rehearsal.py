@@ -32,8 +32,7 @@ nm --demangle "$1" | grep -E "run_kernel<.*$pattern" || exit 1
 class Rehearsal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Backups have the times of the folders above, which no other test changes here.
-        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(dir=os.getcwd())))
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         bundle = cls.folder / "cutpoint-gpu"
         (bundle / "bin").mkdir(parents=True)
         (bundle / "data").mkdir()
