@@ -1,4 +1,7 @@
 // The functions of the interface for C that cut and fingerprint buffers in device memory.
+#include <memory>
+#include <utility>
+
 #include <cutpoint/cuda.h>
 #include <cutpoint/cutpoint_cuda.h>
 
@@ -7,6 +10,11 @@
 
 struct cutpoint_cuda {
   cutpoint::device_batch_chunker batches;
+};
+
+struct cutpoint_cuda_dedup {
+  std::unique_ptr<cutpoint::device_allocator> memory;  ///< null: the device's pool
+  cutpoint::device_digest_table known;                 ///< goes before its memory
 };
 
 namespace cutpoint::embed {
@@ -91,6 +99,12 @@ class user_allocator final : public device_allocator {
   cutpoint_cuda_allocator functions_;
 };
 
+outcome read_allocator(const cutpoint_cuda_allocator* user_functions, cutpoint_cuda_allocator& functions) {
+  if (outcome done = read_needed(user_functions, "cuda_allocator", functions); !done.ok()) return done;
+  if (functions.allocate != nullptr && functions.deallocate != nullptr) return {};
+  return {CUTPOINT_INVALID_ARGUMENT, "cuda_allocator lacks a function"};
+}
+
 /// Reads what all batches have, and calls `enqueue(bounds, batch, chunks)`.
 template <class Enqueue>
 outcome enqueue_batch(const cutpoint_cuda* cuda, const cutpoint_cuda_bounds* user_bounds,
@@ -112,6 +126,34 @@ outcome enqueue_batch(const cutpoint_cuda* cuda, const cutpoint_cuda_bounds* use
                                      .lengths = chunks.lengths,
                                      .digests = chunks.digests,
                                      .problem = chunks.problem});
+}
+
+outcome make_dedup(const cutpoint_cuda_dedup_options* user_options, CUstream_st* stream,
+                   cutpoint_cuda_dedup** created) {
+  if (created == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "dedup is null: there is no place for the handle"};
+  *created = nullptr;
+  cutpoint_cuda_dedup_options options = {};
+  if (outcome done = read_needed(user_options, "cuda_dedup_options", options); !done.ok()) return done;
+  std::unique_ptr<user_allocator> memory;
+  if (options.allocator != nullptr) {
+    cutpoint_cuda_allocator functions = {};
+    if (outcome done = read_allocator(options.allocator, functions); !done.ok()) return done;
+    memory = std::make_unique<user_allocator>(functions);
+  }
+  auto known = device_digest_table::make(options.digest_bytes, stream, memory.get(), options.device);
+  if (!known) return known.error();
+  *created = new cutpoint_cuda_dedup{std::move(memory), *std::move(known)};
+  return {};
+}
+
+outcome insert_digests(cutpoint_cuda_dedup* dedup, const std::uint8_t* digests, std::uint32_t count,
+                       std::uint32_t* new_chunks, std::uint32_t* new_count) {
+  if (dedup == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "dedup is null"};
+  if (new_count == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "new_count is null"};
+  const auto inserted = dedup->known.insert(digests, count, new_chunks);
+  if (!inserted) return inserted.error();
+  *new_count = *inserted;
+  return {};
 }
 
 }  // namespace
@@ -152,10 +194,7 @@ cutpoint_status cutpoint_cuda_enqueue_allocating(const cutpoint_cuda* cuda, cons
   return cutpoint::embed::guarded(error, [&] {
     return cutpoint::embed::enqueue_batch(cuda, bounds, batch, chunks, [&](const auto&... read) -> outcome {
       cutpoint_cuda_allocator functions = {};
-      if (outcome done = cutpoint::embed::read_needed(allocator, "cuda_allocator", functions); !done.ok()) return done;
-      if (functions.allocate == nullptr || functions.deallocate == nullptr) {
-        return {CUTPOINT_INVALID_ARGUMENT, "cuda_allocator lacks a function"};
-      }
+      if (outcome done = cutpoint::embed::read_allocator(allocator, functions); !done.ok()) return done;
       cutpoint::embed::user_allocator memory(functions);
       return cuda->batches.enqueue(read..., memory, stream);
     });
@@ -170,6 +209,23 @@ cutpoint_status cutpoint_cuda_describe_problem(uint32_t problem, const cutpoint_
     if (outcome done = cutpoint::embed::read_bounds(user_bounds, bounds); !done.ok()) return done;
     return cutpoint::describe_problem(static_cast<cutpoint::device_batch_problem>(problem), bounds);
   });
+}
+
+cutpoint_status cutpoint_cuda_dedup_create(const cutpoint_cuda_dedup_options* options, struct CUstream_st* stream,
+                                           cutpoint_cuda_dedup** dedup, cutpoint_error* error) {
+  return cutpoint::embed::guarded(error, [&] { return cutpoint::embed::make_dedup(options, stream, dedup); });
+}
+
+void cutpoint_cuda_dedup_destroy(cutpoint_cuda_dedup* dedup) { delete dedup; }
+
+cutpoint_status cutpoint_cuda_dedup_insert(cutpoint_cuda_dedup* dedup, const uint8_t* digests, uint32_t count,
+                                           uint32_t* new_chunks, uint32_t* new_count, cutpoint_error* error) {
+  return cutpoint::embed::guarded(
+      error, [&] { return cutpoint::embed::insert_digests(dedup, digests, count, new_chunks, new_count); });
+}
+
+uint64_t cutpoint_cuda_dedup_size(const cutpoint_cuda_dedup* dedup) {
+  return dedup != nullptr ? dedup->known.size() : 0;
 }
 
 }  // extern "C"

@@ -58,6 +58,27 @@ void device_batches::enqueue(const bound_fields& bounds, const batch_fields& bat
   check(outcome);
 }
 
+std::unique_ptr<device_digests> device_digests::make(std::uint32_t digest_bytes, std::uintptr_t stream, int device) {
+  auto known = without_gil(
+      [&] { return device_digest_table::make(digest_bytes, reinterpret_cast<CUstream_st*>(stream), nullptr, device); });
+  return std::unique_ptr<device_digests>(new device_digests(value_or_raise(std::move(known))));
+}
+
+std::uint32_t device_digests::insert(std::uintptr_t digests, std::uint32_t count, std::uintptr_t new_chunks) {
+  return value_or_raise(without_gil([&] {
+    const std::lock_guard lock(mutex_);
+    return known_.insert(reinterpret_cast<const std::uint8_t*>(digests), count,
+                         reinterpret_cast<std::uint32_t*>(new_chunks));
+  }));
+}
+
+std::uint64_t device_digests::size() const {
+  return without_gil([&] {
+    const std::lock_guard lock(mutex_);
+    return known_.size();
+  });
+}
+
 void check_problem(std::uint32_t problem, const bound_fields& bounds) {
   check(describe_problem(static_cast<device_batch_problem>(problem), bounds_of(bounds)));
 }

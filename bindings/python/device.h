@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <tuple>
 
 #include <cutpoint/cuda.h>
@@ -32,6 +33,24 @@ class device_batches {
   explicit device_batches(device_batch_chunker batches) : batches_(std::move(batches)) {}
 
   device_batch_chunker batches_;
+};
+
+/// `device_digest_table` on a stream, with memory of the device's default pool. Functions release the GIL and throw as `raise`
+/// does. Threads use it in turns.
+class device_digests {
+ public:
+  [[nodiscard]] static std::unique_ptr<device_digests> make(std::uint32_t digest_bytes, std::uintptr_t stream,
+                                                            int device);
+
+  /// Inserts digests and writes the positions of the new ones, both by their addresses; returns how many are new.
+  [[nodiscard]] std::uint32_t insert(std::uintptr_t digests, std::uint32_t count, std::uintptr_t new_chunks);
+  [[nodiscard]] std::uint64_t size() const;
+
+ private:
+  explicit device_digests(device_digest_table known) : known_(std::move(known)) {}
+
+  mutable std::mutex mutex_;
+  device_digest_table known_;
 };
 
 /// Throws if the number is a problem.

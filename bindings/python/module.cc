@@ -104,6 +104,10 @@ NB_MODULE(_core, m) {
       .def_static("make", &device_batches::make)
       .def("sizes", &device_batches::sizes)
       .def("enqueue", &device_batches::enqueue);
+  nb::class_<device_digests>(m, "DeviceDigests")
+      .def_static("make", &device_digests::make)
+      .def("insert", &device_digests::insert)
+      .def("size", &device_digests::size);
   m.def("check_problem", &check_problem);
 
   nb::class_<pushed_stream>(m, "PushedStream")

@@ -3,6 +3,7 @@
 
 #include "cuda/batch/offload.h"
 #include "cuda/device/devices.h"
+#include "cuda/device/digest_table.h"
 #include "cuda/device/link.h"
 
 namespace cutpoint::cuda {
@@ -13,6 +14,10 @@ status check_device(int) { return no_cuda_in_this_build(); }
 
 result<std::unique_ptr<offload>> make_offload(int, const chunker&, const fingerprint_recipe&, const batch_limits&,
                                               offload_use) {
+  return no_cuda_in_this_build();
+}
+
+result<std::unique_ptr<digest_table>> make_digest_table(std::uint32_t, CUstream_st*, device_allocator*, int) {
   return no_cuda_in_this_build();
 }
 

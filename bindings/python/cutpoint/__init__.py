@@ -1,8 +1,8 @@
 """Content-defined chunks, fingerprints and deduplicated backups, with exactly the cuts of the sequential algorithm.
 
 `chunk` iterates over the chunks of a stream, `chunk_arrays` returns all of them as NumPy arrays, `chunk_buffers` those of
-many buffers, `Chunker` takes a stream in blocks, `DeviceChunker` takes buffers in a GPU's memory, `dedup` reports what
-deduplication would save, and a `Store` keeps backups of files and of streams. All of them release the GIL while they work, and Ctrl-C interrupts them.
+many buffers, `Chunker` takes a stream in blocks, `DeviceChunker` takes buffers in a GPU's memory, and
+`DeviceDedup` finds which of their chunks are new, `dedup` reports what deduplication would save, and a `Store` keeps backups of files and of streams. All of them release the GIL while they work, and Ctrl-C interrupts them.
 
 Errors are exceptions with one sentence: ValueError (a name, a parameter or a bound), TypeError, BufferError (a buffer
 that is not C-contiguous), OSError (a file; with `errno` and `filename` if a system call failed), MemoryError (also if
@@ -14,7 +14,7 @@ from cutpoint._chunker import Chunker
 from cutpoint._chunks import Chunk, ChunkArrays, chunk, chunk_arrays, chunk_buffers
 from cutpoint._core import Cancelled, CutpointError, __version__
 from cutpoint._dedup import dedup
-from cutpoint._device import DeviceBounds, DeviceChunker, DeviceSizes
+from cutpoint._device import DeviceBounds, DeviceChunker, DeviceDedup, DeviceSizes
 from cutpoint._lanes import Lanes
 from cutpoint._names import algorithms, backends, canonical, fingerprints, profiles
 from cutpoint._push import PushSession, PushStream
@@ -49,6 +49,7 @@ __all__ = [
     "Decision",
     "DeviceBounds",
     "DeviceChunker",
+    "DeviceDedup",
     "DeviceSizes",
     "Difference",
     "Key",

@@ -1,4 +1,4 @@
-"""Batches of buffers that are in a GPU's memory."""
+"""Batches of buffers that are in a GPU's memory, and which of their chunks are new."""
 
 from __future__ import annotations
 
@@ -144,3 +144,34 @@ class DeviceChunker:
         """Raises ValueError or MemoryError, with one sentence, if this value of `problem` says that the device refused the
         batch."""
         _core.check_problem(_number("problem", problem, 0, (1 << 32) - 1), _fields(bounds))
+
+
+class DeviceDedup:
+    """The digests of the chunks that a GPU has seen, a sorted table in its memory, which says which chunks are new.
+
+    Arrays are those of `DeviceChunker`. Memory, 32 bytes for each digest, and while it works 36 bytes for each digest of a batch,
+    what a sort takes and a second table, comes from the device's default pool. Threads may use one object in turns.
+    """
+
+    def __init__(self, digest_bytes: SupportsIndex, *, stream: Any = None, device: SupportsIndex = 0) -> None:
+        """Makes an empty table for digests of 1 to 32 bytes, such as `DeviceSizes.digest_bytes`. All work goes to `stream`. Raises
+        CutpointError, with the reason, if the GPU cannot be used."""
+        self._digest_bytes = _number("digest_bytes", digest_bytes, 1, 32)
+        self._stream = stream  # lives as long as the table
+        self._handle = stream_handle(stream)
+        self._known = _core.DeviceDigests.make(self._digest_bytes, self._handle, _number("device", device, 0, _MOST_DEVICE))
+
+    def insert(self, digests: Any, count: SupportsIndex, new_chunks: Any) -> int:
+        """Inserts the first `count` digests, and writes the positions of the chunks that are new into `new_chunks`, integers of 4
+        bytes, ascending: those whose digests were not in the table, the first one of each digest. Returns how many they are.
+
+        `digests` is an array of bytes. The call waits for the stream. Raises MemoryError if the device has too little memory; the
+        table is then as before."""
+        size = _number("count", count, 0, (1 << 32) - 1)
+        digests_address = address_of("digests", digests, 1, size * self._digest_bytes, self._handle)
+        new_address = address_of("new_chunks", new_chunks, 4, size, self._handle, is_written=True)
+        return self._known.insert(digests_address, size, new_address)
+
+    def __len__(self) -> int:
+        """The number of digests in the table."""
+        return self._known.size()

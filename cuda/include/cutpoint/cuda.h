@@ -4,6 +4,7 @@
 //   device_batch_chunker  takes thousands of buffers in one call, by arrays of addresses and sizes in device memory. Workspace
 //                         and outputs belong to the caller. It neither allocates nor waits, so a CUDA graph can capture it.
 //   device_chunker        takes one buffer at a time and owns its memory
+//   device_digest_table   finds which of the chunks are new
 #pragma once
 
 #include <cstddef>
@@ -175,6 +176,47 @@ class device_chunker {
   explicit device_chunker(std::unique_ptr<implementation> own) noexcept;
 
   std::unique_ptr<implementation> implementation_;
+};
+
+namespace cuda {
+class digest_table;
+}
+
+/// The digests of the chunks that a device has seen, a sorted table of 32 bytes for each in its memory. It is `device_dedup`
+/// (cutpoint/cuda_dedup.h) with one stream and one allocator, for programs that nvcc does not compile.
+///
+/// Memory is, besides the table, 36 bytes for each digest of a batch, what Thrust's sort takes, and a second table while new
+/// digests are merged. Movable. One thread at a time may use it, with any current device.
+class device_digest_table {
+ public:
+  /// Makes an empty table for digests of 1 to 32 bytes, such as `device_batch_chunker::digest_bytes`, on the GPU that `cutpoint
+  /// info` calls `device`. All work goes to `stream`, and all memory comes from `allocator`, or, if that is null, from the
+  /// device's default pool (cudaMallocAsync). Both must outlive the table. Errors: invalid_argument; unavailable;
+  /// backend_failure.
+  [[nodiscard]] static result<device_digest_table> make(std::uint32_t digest_bytes, CUstream_st* stream,
+                                                        device_allocator* allocator = nullptr, int device = 0);
+
+  device_digest_table(device_digest_table&&) noexcept;
+  device_digest_table& operator=(device_digest_table&&) noexcept;
+  ~device_digest_table();
+
+  /// Inserts the digests of a batch, and writes the positions of the chunks that are new into `new_chunks`, ascending: those
+  /// whose digests were not in the table, the first one of each digest. Returns how many they are.
+  ///
+  /// `digests` is [count][digest_bytes] in device memory, of any alignment. `new_chunks` has room for `count` positions in
+  /// device memory and does not overlap the digests; what is after the new ones has no meaning. The call waits for the
+  /// stream, and all is done when it returns, so a stream that is captured is refused.
+  /// Errors: invalid_argument; memory_limit; backend_failure. The table is then as before, and `new_chunks` has no meaning.
+  [[nodiscard]] result<std::uint32_t> insert(const std::uint8_t* digests, std::uint32_t count,
+                                             std::uint32_t* new_chunks);
+
+  /// Returns the number of digests in the table.
+  [[nodiscard]] std::uint64_t size() const noexcept;
+
+ private:
+  explicit device_digest_table(std::unique_ptr<cuda::digest_table> own) noexcept;
+
+  std::unique_ptr<cuda::digest_table> table_;
 };
 
 }  // namespace cutpoint

@@ -66,6 +66,32 @@ TEST_F(cuda_of_c, says_why_there_is_no_device_or_makes_a_handle) {
   EXPECT_GT(std::string(error_.message).size(), 10u);
 }
 
+TEST_F(cuda_of_c, refuses_a_table_of_digests_by_name) {
+  cutpoint_cuda_dedup* dedup = nullptr;
+  cutpoint_cuda_dedup_options options = {};
+  EXPECT_EQ(cutpoint_cuda_dedup_create(&options, nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("dedup is null"));
+  EXPECT_EQ(cutpoint_cuda_dedup_create(nullptr, nullptr, &dedup, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("cuda_dedup_options is null"));
+  EXPECT_EQ(cutpoint_cuda_dedup_create(&options, nullptr, &dedup, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("struct_bytes = 0"));
+  options.struct_bytes = sizeof options;
+  cutpoint_cuda_allocator allocator = {
+      .struct_bytes = sizeof allocator, .context = nullptr, .allocate = nullptr, .deallocate = nullptr};
+  options.allocator = &allocator;
+  EXPECT_EQ(cutpoint_cuda_dedup_create(&options, nullptr, &dedup, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("lacks a function"));
+  options.allocator = nullptr;
+  options.device = -1;
+  const cutpoint_status code = cutpoint_cuda_dedup_create(&options, nullptr, &dedup, &error_);
+  EXPECT_TRUE(code == CUTPOINT_UNAVAILABLE || code == CUTPOINT_INVALID_ARGUMENT) << error_.message;
+  EXPECT_EQ(dedup, nullptr);
+  cutpoint_cuda_dedup_destroy(nullptr);
+  std::uint32_t new_count = 0;
+  EXPECT_EQ(cutpoint_cuda_dedup_insert(nullptr, nullptr, 0, nullptr, &new_count, nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_cuda_dedup_size(nullptr), 0u);
+}
+
 TEST_F(cuda_of_c, makes_a_sentence_of_a_problem) {
   EXPECT_EQ(cutpoint_cuda_describe_problem(CUTPOINT_CUDA_PROBLEM_NONE, &bounds_, &error_), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_cuda_describe_problem(CUTPOINT_CUDA_BUFFER_TOO_LONG, &bounds_, &error_),

@@ -3,7 +3,8 @@
     run.py FOLDER          links the engine that the build in CUTPOINT_BUILD installs, and compiles only the module
     run.py FOLDER --clean  runs `pip install .` in an empty environment, which compiles the engine too
 
-The environment and the wheel stay in FOLDER. Exits with 77, "skipped", if packages are missing and PyPI cannot be reached.
+If CUTPOINT_PTX_OBJECTS names the objects of the interpreted device, the module is linked once more with them, and batches are run on
+it. The environment and the wheel stay in FOLDER. Exits with 77, "skipped", if packages are missing and PyPI cannot be reached.
 """
 
 import os
@@ -63,7 +64,12 @@ def test_wheel(folder: Path) -> None:
     for output in (prefix, wheels):
         shutil.rmtree(output, ignore_errors=True)
     step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
-    settings = {"cmake.source-dir": "bindings/python", "cmake.define.cutpoint_ROOT": prefix, "build-dir": folder / "build"}
+    settings = {
+        "cmake.source-dir": "bindings/python",
+        "cmake.define.cutpoint_ROOT": prefix,
+        "cmake.define.CMAKE_MODULE_LINKER_FLAGS": "",
+        "build-dir": folder / "build",
+    }
     said = [word for name, value in settings.items() for word in ("--config-settings", f"{name}={value}")]
     tools = os.pathsep.join([str(Path(os.environ["CUTPOINT_CMAKE"]).parent), os.environ["PATH"]])
     made_from = ["--no-build-isolation", "--no-deps", "-w", wheels, *said, ROOT]
@@ -72,7 +78,23 @@ def test_wheel(folder: Path) -> None:
     step("installation", python, *PIP, "install", "--no-deps", "--force-reinstall", wheel)
     tested = [python, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "--durations=5", TESTS]
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.exit(subprocess.run(tested, cwd=folder, check=False, env=environ).returncode)
+    outcome = subprocess.run(tested, cwd=folder, check=False, env=environ).returncode
+    if objects := os.environ.get("CUTPOINT_PTX_OBJECTS"):
+        outcome |= test_on_interpreted_device(folder, python, objects.split(os.pathsep))
+    sys.exit(outcome)
+
+
+def test_on_interpreted_device(folder: Path, python: Path, objects: list[str]) -> int:
+    """Links the module that was compiled for the wheel with functions that stand for those of the CUDA runtime."""
+    cmake, build, packages = os.environ["CUTPOINT_CMAKE"], folder / "build", folder / "interpreted"
+    step("configuration", cmake, f"-DCMAKE_MODULE_LINKER_FLAGS={' '.join(objects)} -lzstd", build)
+    step("module", cmake, "--build", build, "--target", "cutpoint_python")
+    shutil.rmtree(packages, ignore_errors=True)
+    shutil.copytree(ROOT / "bindings/python/cutpoint", packages / "cutpoint")
+    (module,) = build.glob("_core*.so")
+    shutil.copy(module, packages / "cutpoint")
+    tested = [python, "-B", "-m", "unittest", "-v", "test_python_batches"]
+    return subprocess.run(tested, cwd=ROOT / "tests/cuda/ptx", check=False, env={**os.environ, "PYTHONPATH": str(packages)}).returncode
 
 
 def test_clean_installation(folder: Path) -> None:

@@ -88,6 +88,9 @@ def test_arguments_are_checked_before_a_device_is_asked() -> None:
         cutpoint.DeviceChunker(device=-1)
     with pytest.raises(ValueError, match="did you mean 'fastcdc'"):
         cutpoint.DeviceChunker("fastcd")
+    for digest_bytes in 0, 33:
+        with pytest.raises(ValueError, match=f"digest_bytes = {digest_bytes} must be from 1 to 32"):
+            cutpoint.DeviceDedup(digest_bytes)
 
 
 def test_without_a_device_the_reason_is_said() -> None:

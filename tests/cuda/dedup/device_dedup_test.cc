@@ -1,5 +1,5 @@
-// Tests `device_dedup` against a set that is filled digest by digest, and against the processor's index. nvcc compiles this
-// source for a device, and g++ for Thrust's C++ back end, where memory of the host stands for that of a device.
+// Tests `device_dedup` against a set that is filled digest by digest, and against the processor's index: over Thrust's C++ back end,
+// where memory of the host stands for that of a device, and as `device_digest_table` on a device, interpreted or not.
 #include <algorithm>
 #include <optional>
 #include <random>
@@ -7,92 +7,39 @@
 #include <string>
 #include <vector>
 
-#include <cutpoint/cuda_dedup.h>
 #include <cutpoint/memory_index.h>
 #include <gtest/gtest.h>
-#include <thrust/copy.h>
-#include <thrust/device_free.h>
-#include <thrust/device_malloc.h>
-#include <thrust/device_vector.h>
 
-#if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CUDA
-#include "tests/cuda/support/first_device.h"
-#endif
+#include "tests/cuda/dedup/tested_table.h"
 
 namespace cutpoint::cuda {
 namespace {
 
-using raw_digest = std::string;
-using batch = std::vector<raw_digest>;
-using positions = std::vector<std::uint32_t>;
-
-#if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CUDA
-using device_dedup_test = on_first_device;
-#else
-using device_dedup_test = testing::Test;
-#endif
-
-/// An allocator of device memory that counts, and that fails when a number of allocations has been made.
-struct counting_allocator {
-  using value_type = char;
-
-  char* allocate(std::ptrdiff_t size) {
-    if (allocations_left-- == 0) throw std::bad_alloc();
-    live_bytes += size;
-    return thrust::raw_pointer_cast(thrust::device_malloc<char>(static_cast<std::size_t>(size)));
-  }
-  void deallocate(char* data, std::size_t size) {
-    live_bytes -= static_cast<std::ptrdiff_t>(size);
-    thrust::device_free(thrust::device_pointer_cast(data));
-  }
-
-  std::int64_t allocations_left = -1;  ///< less than 0: any number
-  std::int64_t live_bytes = 0;
-};
-
-auto policy_with(counting_allocator& allocator) { return thrust::device(allocator); }
-using policy = decltype(policy_with(std::declval<counting_allocator&>()));
-
-device_dedup<policy> empty_table(counting_allocator& allocator, std::uint32_t digest_bytes) {
-  auto table = device_dedup<policy>::make(policy_with(allocator), digest_bytes);
+tested_table empty_table(memory_count& memory, std::uint32_t digest_bytes) {
+  auto table = tested_table::make(memory, digest_bytes);
   EXPECT_TRUE(table.ok()) << table.error().message();
   return std::move(*table);
 }
 
-/// Inserts a batch whose digests begin `lead` bytes after an aligned address.
-result<positions> insert(device_dedup<policy>& table, const batch& digests, std::size_t lead = 0) {
-  std::vector<std::uint8_t> bytes(lead, 0xa5);
-  for (const raw_digest& each : digests) bytes.insert(bytes.end(), each.begin(), each.end());
-  const thrust::device_vector<std::uint8_t> there(bytes.begin(), bytes.end());
-  thrust::device_vector<std::uint32_t> new_chunks(digests.size(), 0xa5a5a5a5);
-  const auto count =
-      table.insert(thrust::raw_pointer_cast(there.data()) + lead, static_cast<std::uint32_t>(digests.size()),
-                   thrust::raw_pointer_cast(new_chunks.data()));
-  if (!count) return count.error();
-  positions inserted(*count);
-  thrust::copy(new_chunks.begin(), new_chunks.begin() + *count, inserted.begin());
-  return inserted;
-}
-
 /// Inserts batches into a table and expects the answers of a set, and a table as large as the set.
 void expect_answers_of_a_set(const std::vector<batch>& batches, std::uint32_t digest_bytes, std::size_t lead = 0) {
-  counting_allocator allocator;
+  memory_count memory;
   {
-    auto table = empty_table(allocator, digest_bytes);
+    tested_table table = empty_table(memory, digest_bytes);
     std::set<raw_digest> known;
     for (std::size_t i = 0; i < batches.size(); ++i) {
       positions expected;
       for (std::uint32_t at = 0; at < batches[i].size(); ++at) {
         if (known.insert(batches[i][at]).second) expected.push_back(at);
       }
-      const auto inserted = insert(table, batches[i], lead);
+      const auto inserted = table.insert(batches[i], lead);
       ASSERT_TRUE(inserted.ok()) << inserted.error().message();
       ASSERT_EQ(*inserted, expected) << "batch " << i << " of digests of " << digest_bytes << " bytes";
       ASSERT_EQ(table.size(), known.size());
     }
-    EXPECT_EQ(allocator.live_bytes, static_cast<std::int64_t>(32 * known.size()));
+    EXPECT_EQ(memory.live_bytes, static_cast<std::int64_t>(32 * known.size()));
   }
-  EXPECT_EQ(allocator.live_bytes, 0);
+  EXPECT_EQ(memory.live_bytes, 0);
 }
 
 std::vector<raw_digest> random_digests(std::size_t count, std::uint32_t digest_bytes, std::uint32_t seed) {
@@ -174,8 +121,8 @@ TEST_F(device_dedup_test, answers_as_the_index_of_the_processor) {
   for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
     auto print = *fingerprinter::make(kind);
     memory_index index(kind);
-    counting_allocator allocator;
-    std::optional<device_dedup<policy>> table;
+    memory_count memory;
+    std::optional<tested_table> table;
     std::mt19937 random(1);
     for (int i = 0; i < 4; ++i) {
       std::vector<digest> digests;
@@ -191,8 +138,8 @@ TEST_F(device_dedup_test, answers_as_the_index_of_the_processor) {
       for (std::uint32_t at = 0; at < answers.size(); ++at) {
         if (answers[at] == index_answer::absent) expected.push_back(at);
       }
-      if (!table) table.emplace(empty_table(allocator, digests[0].size));
-      const auto inserted = insert(*table, bytes);
+      if (!table) table.emplace(empty_table(memory, digests[0].size));
+      const auto inserted = table->insert(bytes);
       ASSERT_TRUE(inserted.ok()) << inserted.error().message();
       ASSERT_EQ(*inserted, expected);
       ASSERT_EQ(table->size(), index.size());
@@ -204,20 +151,20 @@ TEST_F(device_dedup_test, keeps_its_table_when_memory_runs_out) {
   const auto pool = random_digests(400, 32, 9);
   const batch first = drawn(pool, 200, 1);
   const batch second = drawn(pool, 300, 2);
-  counting_allocator plenty;
-  auto expected = empty_table(plenty, 32);
-  ASSERT_TRUE(insert(expected, first).ok());
+  memory_count plenty;
+  tested_table expected = empty_table(plenty, 32);
+  ASSERT_TRUE(expected.insert(first).ok());
   const std::uint64_t size_before = expected.size();
-  const positions new_chunks = *insert(expected, second);
+  const positions new_chunks = *expected.insert(second);
 
   std::int64_t failures = 0;
   for (std::int64_t allocations = 0;; ++allocations) {
-    counting_allocator allocator;
-    auto table = empty_table(allocator, 32);
-    ASSERT_TRUE(insert(table, first).ok());
-    allocator.allocations_left = allocations;
-    const auto attempt = insert(table, second);
-    allocator.allocations_left = -1;
+    memory_count memory;
+    tested_table table = empty_table(memory, 32);
+    ASSERT_TRUE(table.insert(first).ok());
+    memory.allocations_left = allocations;
+    const auto attempt = table.insert(second);
+    memory.allocations_left = -1;
     if (attempt) {
       EXPECT_EQ(*attempt, new_chunks);
       break;
@@ -226,8 +173,8 @@ TEST_F(device_dedup_test, keeps_its_table_when_memory_runs_out) {
     EXPECT_EQ(attempt.error().code(), status_code::memory_limit);
     EXPECT_NE(attempt.error().message().find("300 digests"), std::string::npos) << attempt.error().message();
     ASSERT_EQ(table.size(), size_before);
-    EXPECT_EQ(allocator.live_bytes, static_cast<std::int64_t>(32 * size_before));
-    const auto again = insert(table, second);
+    EXPECT_EQ(memory.live_bytes, static_cast<std::int64_t>(32 * size_before));
+    const auto again = table.insert(second);
     ASSERT_TRUE(again.ok()) << again.error().message();
     ASSERT_EQ(*again, new_chunks);
   }
@@ -235,9 +182,9 @@ TEST_F(device_dedup_test, keeps_its_table_when_memory_runs_out) {
 }
 
 TEST_F(device_dedup_test, refuses_digests_that_are_too_short_or_too_long) {
-  counting_allocator allocator;
+  memory_count memory;
   for (const std::uint32_t digest_bytes : {0u, 33u}) {
-    const auto refused = device_dedup<policy>::make(policy_with(allocator), digest_bytes);
+    const auto refused = tested_table::make(memory, digest_bytes);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
     EXPECT_EQ(refused.error().message(),

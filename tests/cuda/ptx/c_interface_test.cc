@@ -1,4 +1,4 @@
-// Tests batches through the interface for C: chunks, sizes, an allocator's workspace, and a refusal.
+// Tests batches through the interface for C: chunks, sizes, an allocator's workspace, a refusal, and which chunks are new.
 #include <cuda_runtime_api.h>
 #include <cutpoint/cutpoint_cuda.h>
 #include <gtest/gtest.h>
@@ -80,6 +80,90 @@ TEST(c_interface, cuts_and_fingerprints_as_the_references_do) {
   EXPECT_EQ(calls, 2);
   ASSERT_NO_FATAL_FAILURE(arrays.expect_chunks(buffers, cuts, recipe));
   cutpoint_cuda_destroy(batches);
+}
+
+/// Digests of one byte in device memory, and room for the positions of the new ones.
+class digests_on_device {
+ public:
+  digests_on_device() {
+    EXPECT_EQ(cudaMalloc(&digests_, 16), cudaSuccess);
+    EXPECT_EQ(cudaMalloc(&positions_, 16 * sizeof(std::uint32_t)), cudaSuccess);
+  }
+  digests_on_device(const digests_on_device&) = delete;
+  digests_on_device& operator=(const digests_on_device&) = delete;
+  ~digests_on_device() {
+    EXPECT_EQ(cudaFree(digests_), cudaSuccess);
+    EXPECT_EQ(cudaFree(positions_), cudaSuccess);
+  }
+
+  /// Inserts them and returns the positions that are new.
+  std::vector<std::uint32_t> insert(cutpoint_cuda_dedup* dedup, const std::string& digests) {
+    EXPECT_EQ(cudaMemcpy(digests_, digests.data(), digests.size(), cudaMemcpyDefault), cudaSuccess);
+    cutpoint_error error = {};
+    std::uint32_t count = 0;
+    EXPECT_EQ(cutpoint_cuda_dedup_insert(dedup, static_cast<const std::uint8_t*>(digests_),
+                                         static_cast<std::uint32_t>(digests.size()),
+                                         static_cast<std::uint32_t*>(positions_), &count, &error),
+              CUTPOINT_OK)
+        << error.message;
+    std::vector<std::uint32_t> positions(count);
+    EXPECT_EQ(cudaMemcpy(positions.data(), positions_, count * sizeof(std::uint32_t), cudaMemcpyDefault), cudaSuccess);
+    return positions;
+  }
+  [[nodiscard]] const std::uint8_t* digests() const { return static_cast<const std::uint8_t*>(digests_); }
+  [[nodiscard]] std::uint32_t* positions() const { return static_cast<std::uint32_t*>(positions_); }
+
+ private:
+  void* digests_ = nullptr;
+  void* positions_ = nullptr;
+};
+
+TEST(c_interface, says_which_digests_are_new) {
+  using positions = std::vector<std::uint32_t>;
+  cutpoint_error error = {};
+  int calls = 0;
+  const cutpoint_cuda_allocator allocator = {
+      .struct_bytes = sizeof allocator, .context = &calls, .allocate = allocate, .deallocate = deallocate};
+  const cutpoint_cuda_allocator* const allocators[] = {nullptr, &allocator};
+  for (const cutpoint_cuda_allocator* each : allocators) {
+    digests_on_device arrays;
+    const cutpoint_cuda_dedup_options options = {
+        .struct_bytes = sizeof options, .digest_bytes = 1, .device = 0, .allocator = each};
+    cutpoint_cuda_dedup* dedup = nullptr;
+    ASSERT_EQ(cutpoint_cuda_dedup_create(&options, nullptr, &dedup, &error), CUTPOINT_OK) << error.message;
+    EXPECT_EQ(arrays.insert(dedup, "cabbage"), (positions{0, 1, 2, 5, 6}));
+    EXPECT_EQ(arrays.insert(dedup, "cabbages"), (positions{7}));
+    EXPECT_EQ(arrays.insert(dedup, "sage"), positions{});
+    EXPECT_EQ(cutpoint_cuda_dedup_size(dedup), 6u);
+    cutpoint_cuda_dedup_destroy(dedup);
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  }
+  EXPECT_GT(calls, 6);
+  EXPECT_EQ(calls % 2, 0);
+}
+
+TEST(c_interface, refuses_to_insert_digests_in_a_capture) {
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  {
+    const digests_on_device arrays;
+    const cutpoint_cuda_dedup_options options = {
+        .struct_bytes = sizeof options, .digest_bytes = 1, .device = 0, .allocator = nullptr};
+    cutpoint_error error = {};
+    cutpoint_cuda_dedup* dedup = nullptr;
+    ASSERT_EQ(cutpoint_cuda_dedup_create(&options, stream, &dedup, &error), CUTPOINT_OK) << error.message;
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    std::uint32_t count = 0;
+    EXPECT_EQ(cutpoint_cuda_dedup_insert(dedup, arrays.digests(), 1, arrays.positions(), &count, &error),
+              CUTPOINT_INVALID_ARGUMENT);
+    EXPECT_STREQ(error.message,
+                 "the stream is captured, and inserting digests waits for it; insert them after the capture");
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    cutpoint_cuda_dedup_destroy(dedup);
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 }  // namespace

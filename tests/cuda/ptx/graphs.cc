@@ -14,6 +14,11 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     if (!there.captures.try_emplace(stream).second) throw fault("a stream begins a capture while it captures");
   });
 }
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* state) {
+  return call([&](device& there) {
+    *state = there.captures.contains(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  });
+}
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = nullptr;
   return call([&](device& there) {

@@ -188,6 +188,13 @@ cudaError_t cudaFree(void* data) {
     there.memory.free(data);
   });
 }
+cudaError_t cudaMallocAsync(void** data, std::size_t size, cudaStream_t) { return cudaMalloc(data, size); }
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  return call([&](device& there) {
+    there.refuse_in_capture("memory is freed");
+    there.enqueue(stream, [=](device_memory& all) { all.free(data); });
+  });
+}
 cudaError_t cudaMallocHost(void** data, std::size_t size) {
   return call([&](device& there) {
     there.refuse_in_capture("pinned memory is allocated");

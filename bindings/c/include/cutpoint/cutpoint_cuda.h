@@ -1,8 +1,9 @@
-// The interface for C to GPUs: buffers that are in a GPU's memory already are cut and fingerprinted there, thousands in one call.
+// The interface for C to GPUs: buffers that are in a GPU's memory already are cut and fingerprinted there, thousands in one call, and
+// which chunks are new is decided there.
 //
 // What cutpoint.h says of errors, structures, text and the binary interface holds here too. `error` may be null everywhere.
 // The header needs no header of CUDA: a stream is a `cudaStream_t`, which points to the type that is declared below. A library
-// that was built without CUDA has all functions; `cutpoint_cuda_create` returns CUTPOINT_UNAVAILABLE there.
+// that was built without CUDA has all functions; those that create a handle return CUTPOINT_UNAVAILABLE there.
 #pragma once
 
 #include <cutpoint/cutpoint.h>
@@ -126,6 +127,41 @@ CUTPOINT_API cutpoint_status cutpoint_cuda_enqueue_allocating(const cutpoint_cud
 /// CUTPOINT_MEMORY_LIMIT for too many chunks, and CUTPOINT_INVALID_ARGUMENT for the others.
 CUTPOINT_API cutpoint_status cutpoint_cuda_describe_problem(uint32_t problem, const cutpoint_cuda_bounds* bounds,
                                                             cutpoint_error* error);
+
+/// The digests of the chunks that a GPU has seen, a sorted table of 32 bytes for each in its memory. One thread at a time may use
+/// one, with any current device.
+typedef struct cutpoint_cuda_dedup cutpoint_cuda_dedup;
+
+typedef struct cutpoint_cuda_dedup_options {
+  uint64_t struct_bytes;
+  uint32_t digest_bytes;  ///< bytes of each digest, 1 to 32, such as `cutpoint_cuda_sizes::digest_bytes`
+  int32_t device;         ///< the number that `cutpoint info` shows
+  /// Gives all memory: the table, for each batch 36 bytes a digest and what a sort takes, and a second table while new digests
+  /// are merged. It is copied. Null: the device's default pool (cudaMallocAsync).
+  const cutpoint_cuda_allocator* allocator;
+} cutpoint_cuda_dedup_options;
+
+/// Makes an empty table. All work goes to `stream`, which must outlive it. On failure `*dedup` becomes null. Errors:
+/// CUTPOINT_INVALID_ARGUMENT; CUTPOINT_UNAVAILABLE, with the reason, if the GPU cannot be used.
+CUTPOINT_API cutpoint_status cutpoint_cuda_dedup_create(const cutpoint_cuda_dedup_options* options,
+                                                        struct CUstream_st* stream, cutpoint_cuda_dedup** dedup,
+                                                        cutpoint_error* error);
+
+/// Destroys a table. Has no effect if `dedup` is null.
+CUTPOINT_API void cutpoint_cuda_dedup_destroy(cutpoint_cuda_dedup* dedup);
+
+/// Inserts the digests of a batch, and writes the positions of the chunks that are new into `new_chunks`, ascending, and their
+/// number into `*new_count`: those whose digests were not in the table, the first one of each digest. `digests` is
+/// [count][digest_bytes] in device memory, of any alignment; `new_chunks` has room for `count` positions in device memory and does
+/// not overlap the digests; `new_count` is on the host. The call waits for the stream, and all is done when it returns, so a stream
+/// that is captured is refused. Errors: CUTPOINT_INVALID_ARGUMENT, CUTPOINT_MEMORY_LIMIT and CUTPOINT_BACKEND_FAILURE, after which
+/// the table is as before.
+CUTPOINT_API cutpoint_status cutpoint_cuda_dedup_insert(cutpoint_cuda_dedup* dedup, const uint8_t* digests,
+                                                        uint32_t count, uint32_t* new_chunks, uint32_t* new_count,
+                                                        cutpoint_error* error);
+
+/// Returns the number of digests in the table; 0 if `dedup` is null.
+CUTPOINT_API uint64_t cutpoint_cuda_dedup_size(const cutpoint_cuda_dedup* dedup);
 
 #ifdef __cplusplus
 }
