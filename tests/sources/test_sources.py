@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import check_sources  # noqa: E402
+import gpu_estimates  # noqa: E402
 import readme_chart  # noqa: E402
 import source_names  # noqa: E402
 
@@ -201,6 +202,10 @@ class Pages(unittest.TestCase):
             index = (ROOT / folder / "README.md").read_text()
             missing = [path.name for path in pages if str(path.parent) == folder and path.name != "README.md" and f"]({path.name})" not in index]
             self.assertEqual(missing, [], folder)
+
+    def test_the_estimates_are_those_of_the_limits(self):
+        page = gpu_estimates.PAGE.read_text()
+        self.assertEqual(page, gpu_estimates.with_table(page))
 
     def test_the_chart_of_the_readme_is_that_of_the_results(self):
         self.assertEqual(readme_chart.CHART.read_text(), readme_chart.chart(readme_chart.PAGE.read_text()))

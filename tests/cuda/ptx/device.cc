@@ -24,9 +24,16 @@ device& device::instance() {
 }
 
 device::work_queue& device::queue_of(cudaStream_t stream) {
-  const auto entry = streams.find(stream);
+  const auto entry = streams.find(resolved(stream));
   if (entry == streams.end()) throw fault("a stream is used that was destroyed or never made");
   return entry->second;
+}
+
+int device::device_of(cudaStream_t stream) {
+  static_cast<void>(queue_of(stream));
+  const auto created = devices_of_streams.find(stream);
+  return created != devices_of_streams.end() ? created->second
+                                             : static_cast<int>(reinterpret_cast<u64>(resolved(stream)));
 }
 
 const std::shared_ptr<event_state>& device::event_of(cudaEvent_t event) {
@@ -41,6 +48,7 @@ void device::enqueue(cudaStream_t stream, std::function<void(device_memory&)> wo
     return;
   }
   if (stream == nullptr) refuse_in_capture("the default stream is used");
+  if (device_of(stream) != current_device()) throw fault("work is put into a stream of another device");
   queue_of(stream).push_back(std::move(work));
   if (!planted.lose && order() % 4 == 0) {  // some of the work is done early, unless that could hide a lost call
     auto any = std::next(streams.begin(), static_cast<std::ptrdiff_t>(order() % streams.size()));
@@ -108,7 +116,7 @@ std::vector<std::string> device::end_of_test() {
     if (count != 0) faults.push_back("left over: " + std::to_string(count) + " " + what);
   };
   if (calls < planted.calls_until_lost) {
-    left(streams.size() - 1, "streams");
+    left(streams.size() - device_memory::devices, "streams");
     left(events.size(), "events");
     left(memory.count(), "allocations");
     left(captures.size(), "captures");
@@ -119,7 +127,8 @@ std::vector<std::string> device::end_of_test() {
   }
   order.seed(1);  // so that a test does the same with and without those before it
   contexts = 0;
-  streams = {{nullptr, {}}};
+  streams = default_streams();
+  devices_of_streams.clear();
   events.clear();
   captures.clear();
   graphs.clear();

@@ -1,10 +1,11 @@
-// The interpreted device: its streams, events, memory and kernels, on which the functions of the CUDA runtime work (runtime.cc,
-// kernels.cc).
+// The interpreted devices: their streams, events, memory and kernels, on which the functions of the CUDA runtime work (runtime.cc,
+// kernels.cc). There are three equal ones, of which another process has the last.
 //
 // Work is done as late as CUDA allows: when something waits for its stream. Now and then some of it is done earlier, as a seed
 // says. So code that forgets to wait finds garbage, and code that reuses memory too early spoils its own work.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -51,7 +52,7 @@ struct planted_faults {
 struct registered_kernel {
   const u8* binary = nullptr;
   std::string name;
-  u64 shared_limit = 48 * 1024;
+  std::array<u64, device_memory::devices> shared_limits = {48 * 1024, 48 * 1024, 48 * 1024};  ///< on each device
   std::unique_ptr<kernel> decoded = {};  ///< null until the first launch
 };
 
@@ -63,7 +64,10 @@ struct event_state {
   std::optional<std::chrono::steady_clock::time_point> time = {};  ///< when the last record was reached
 };
 
-/// One thread at a time may use it (`call`).
+/// The device that the calling thread has made current.
+[[nodiscard]] int current_device();
+
+/// All devices. One thread at a time may use it (`call`).
 class device {
  public:
   using work_queue = std::deque<std::function<void(device_memory&)>>;
@@ -73,11 +77,16 @@ class device {
     std::set<const event_state*> events;
   };
 
-  /// The only device.
   static device& instance();
 
+  /// What null stands for: the default stream of the current device.
+  [[nodiscard]] static cudaStream_t resolved(cudaStream_t stream) {
+    return stream != nullptr ? stream : reinterpret_cast<cudaStream_t>(static_cast<u64>(current_device()));
+  }
   [[nodiscard]] work_queue& queue_of(cudaStream_t stream);
+  [[nodiscard]] int device_of(cudaStream_t stream);
   [[nodiscard]] const std::shared_ptr<event_state>& event_of(cudaEvent_t event);
+  /// CUDA allows some copies in a stream of another device than the current one; here all work is refused there.
   void enqueue(cudaStream_t stream, std::function<void(device_memory&)> work);
   void finish(work_queue& queue);
   /// Does the work of a stream until an event's record with this number is reached.
@@ -100,7 +109,8 @@ class device {
   }
 
   device_memory memory;
-  std::map<cudaStream_t, work_queue> streams{{nullptr, {}}};
+  std::map<cudaStream_t, work_queue> streams = default_streams();  ///< by `resolved` handles
+  std::map<cudaStream_t, int> devices_of_streams;                  ///< of those that were made
   std::map<cudaEvent_t, std::shared_ptr<event_state>> events;
   std::map<cudaStream_t, capture> captures;  ///< of the streams that capture
   std::map<const void*, work_queue> graphs;  ///< captured, and those made executable, by their handles
@@ -120,9 +130,14 @@ class device {
   [[nodiscard]] std::vector<std::string> end_of_test();
 
  private:
+  static std::map<cudaStream_t, work_queue> default_streams() {
+    std::map<cudaStream_t, work_queue> all;
+    for (u64 device = 0; device < device_memory::devices; ++device) all[reinterpret_cast<cudaStream_t>(device)];
+    return all;
+  }
   void do_next(work_queue& queue);
 
-  u64 last_handle_ = 0;
+  u64 last_handle_ = device_memory::devices;
   u64 lost_waits_ = 0;
 };
 

@@ -38,7 +38,12 @@ struct interpreted_system {
   template <class T>
   static T* array(T* data, std::size_t count) {
     T* there = nullptr;
-    const cudaError_t outcome = ptx::call([&](ptx::device& device) { there = device.memory.array(data, count); });
+    const cudaError_t outcome = ptx::call([&](ptx::device& devices) {
+      if (ptx::device_memory::device_of(reinterpret_cast<ptx::u64>(data)) != ptx::current_device()) {
+        throw ptx::fault("digests are in another device's memory");
+      }
+      there = devices.memory.array(data, count);
+    });
     if (outcome != cudaSuccess) throw thrust::system_error(EFAULT, thrust::generic_category(), ptx::last_fault);
     return there;
   }

@@ -57,6 +57,11 @@ registered_kernel& kernel_of(device& there, const void* function) {
   return code;
 }
 
+/// The most shared memory that launches of a kernel on the current device may have.
+u64& limit_of(device& there, const void* function) {
+  return kernel_of(there, function).shared_limits.at(static_cast<std::size_t>(current_device()));
+}
+
 /// What __cudaRegisterFatBinary gets.
 struct binary_wrapper {
   int magic;
@@ -94,17 +99,22 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 blocks, dim3 threads, vo
   return call([&](device& there) {
     if (blocks.x == 0 || blocks.y * blocks.z * threads.y * threads.z != 1) throw fault("a launch of no blocks");
     registered_kernel& code = kernel_of(there, function);
-    if (shared_bytes > code.shared_limit) throw fault("a kernel is launched with more shared memory than its limit");
+    const int number = current_device();
+    if (shared_bytes > code.shared_limits.at(static_cast<std::size_t>(number)))
+      throw fault("a kernel is launched with more shared memory than its limit");
     launch work{code.decoded.get(), blocks.x, threads.x, shared_bytes, {}};
     for (std::size_t i = 0; i < work.code->parameters.size(); ++i) {
       const parameter& each = work.code->parameters[i];
       work.parameters.resize(each.offset + each.size);
       std::memcpy(work.parameters.data() + each.offset, arguments[i], each.size);
     }
-    there.enqueue(stream, [&there, name = code.name, work = std::move(work)](device_memory& memory) {
+    there.enqueue(stream, [&there, number, name = code.name, work = std::move(work)](device_memory& memory) {
+      memory.running = number;
       try {
         run(work, memory, there.order);
+        memory.running = device_memory::any_device;
       } catch (const fault& f) {
+        memory.running = device_memory::any_device;
         throw fault(std::string(f.what()) + ", in " + name);
       }
     });
@@ -113,14 +123,14 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 blocks, dim3 threads, vo
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   return call([&](device& there) {
     *attributes = {};
-    attributes->maxDynamicSharedSizeBytes = static_cast<int>(kernel_of(there, function).shared_limit);
+    attributes->maxDynamicSharedSizeBytes = static_cast<int>(limit_of(there, function));
   });
 }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
   if (which != cudaFuncAttributeMaxDynamicSharedMemorySize || static_cast<u64>(value) > played().most_shared_bytes()) {
     return fail(cudaErrorInvalidValue);
   }
-  return call([&](device& there) { kernel_of(there, function).shared_limit = static_cast<u64>(value); });
+  return call([&](device& there) { limit_of(there, function) = static_cast<u64>(value); });
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, std::size_t) {
   *blocks = blocks_of_multiprocessor;

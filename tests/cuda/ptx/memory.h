@@ -114,12 +114,14 @@ class region {
   std::unique_ptr<word_history, freer> history_;
 };
 
-/// All allocations. No address is used twice, and none is one of the host's.
+/// All allocations of all devices. No address is used twice, and none is one of the host's.
 class device_memory {
  public:
-  [[nodiscard]] void* allocate(u64 size) {
-    const u64 begin = next_;
-    next_ += (size / 512 + 2) * 512;
+  static constexpr int devices = 3;
+
+  [[nodiscard]] void* allocate(int device, u64 size) {
+    const u64 begin = first + static_cast<u64>(device) * bytes_of_device + next_[device];
+    next_[device] += (size / 512 + 2) * 512;
     regions_.try_emplace(begin, begin, size);
     byte_count_ += size;
     return reinterpret_cast<void*>(begin);
@@ -136,8 +138,11 @@ class device_memory {
     if (entry == regions_.begin() || !(--entry)->second.has(address, size)) {
       throw fault(std::to_string(size) + " bytes of global memory are not within an allocation");
     }
+    if (running != any_device && running != device_of(address))
+      throw fault("a kernel accesses another device's memory");
     return entry->second;
   }
+  [[nodiscard]] static int device_of(u64 address) { return static_cast<int>((address - first) / bytes_of_device); }
   /// The bytes of an array, on the host.
   template <class T>
   [[nodiscard]] T* array(T* data, u64 count) {
@@ -148,9 +153,13 @@ class device_memory {
   [[nodiscard]] std::size_t count() const { return regions_.size(); }
   [[nodiscard]] u64 byte_count() const { return byte_count_; }
 
+  static constexpr int any_device = -1;
+  int running = any_device;  ///< the device whose kernel runs
+
  private:
   static constexpr u64 first = u64{1} << 62;  // no address of a process on x86-64
-  u64 next_ = first;
+  static constexpr u64 bytes_of_device = u64{1} << 48;
+  u64 next_[devices] = {};
   u64 byte_count_ = 0;
   std::map<u64, region> regions_;
 };

@@ -13,16 +13,21 @@ namespace {
 
 using namespace cutpoint::ptx;
 
+/// The devices whose contexts the thread has pushed, above the one that it has set.
+thread_local std::vector<int> current_devices = {0};
+int numbers[device_memory::devices] = {0, 1, 2};  // a context is the address of its device's number
+
 CUresult retain_context(CUcontext* context, CUdevice number) {
-  static int only;
-  *context = reinterpret_cast<CUcontext>(&only);
-  return number == 1 ? CUDA_ERROR_DEVICE_UNAVAILABLE : CUDA_SUCCESS;  // another process has the second
+  *context = reinterpret_cast<CUcontext>(&numbers[number]);
+  return number == device_memory::devices - 1 ? CUDA_ERROR_DEVICE_UNAVAILABLE : CUDA_SUCCESS;
 }
-CUresult push_context(CUcontext) {
+CUresult push_context(CUcontext context) {
+  current_devices.push_back(*reinterpret_cast<int*>(context));
   static_cast<void>(call([](device& there) { ++there.contexts; }));
   return CUDA_SUCCESS;
 }
 CUresult pop_context(CUcontext*) {
+  current_devices.pop_back();
   static_cast<void>(call([](device& there) { --there.contexts; }));
   return CUDA_SUCCESS;
 }
@@ -30,6 +35,8 @@ CUresult pop_context(CUcontext*) {
 constexpr int multiprocessors = 2;
 
 }  // namespace
+
+int cutpoint::ptx::current_device() { return current_devices.back(); }
 
 extern "C" {
 
@@ -47,16 +54,19 @@ cudaError_t cudaDriverGetVersion(int* version) {
 }
 cudaError_t cudaGetDeviceCount(int* count) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  *count = 2;
+  *count = device_memory::devices;
   if (visible != nullptr && *visible == '\0') return fail(cudaErrorNoDevice);
   return device::instance().planted.driver_version < CUDART_VERSION / 1000 * 1000 ? fail(cudaErrorInsufficientDriver)
                                                                                   : cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* current) {
-  *current = 0;
+  *current = current_device();
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int number) {
+  current_devices.back() = number;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* answer) {
   const std::string_view wanted = name;
@@ -96,12 +106,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return call([&](device& there) {
     *stream = there.new_handle<cudaStream_t>();
     there.streams[*stream];
+    there.devices_of_streams[*stream] = current_device();
   });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call([&](device& there) {
     const bool is_busy = !there.queue_of(stream).empty();
     there.streams.erase(stream);
+    there.devices_of_streams.erase(stream);
     if (is_busy) throw fault("a stream is destroyed whose work nobody has waited for");
   });
 }
@@ -129,7 +141,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&](device& there) {
     const auto state = there.event_of(event);
-    state->stream = stream;
+    state->stream = device::resolved(stream);
     state->time.reset();
     if (const auto capturing = there.captures.find(stream); capturing != there.captures.end()) {
       capturing->second.events.insert(state.get());
@@ -178,7 +190,9 @@ cudaError_t cudaMalloc(void** data, std::size_t size) {
   *data = nullptr;
   const cudaError_t outcome = call([&](device& there) {
     there.refuse_in_capture("memory is allocated");
-    if (there.memory.byte_count() + size <= there.planted.memory_bytes) *data = there.memory.allocate(size);
+    if (there.memory.byte_count() + size <= there.planted.memory_bytes) {
+      *data = there.memory.allocate(current_device(), size);
+    }
   });
   return outcome == cudaSuccess && *data == nullptr ? fail(cudaErrorMemoryAllocation) : outcome;
 }

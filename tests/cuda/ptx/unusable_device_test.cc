@@ -61,7 +61,7 @@ TEST(device_that, has_an_older_driver_than_the_toolkit_is_refused) {
 }
 
 TEST(device_that, is_busy_leaves_the_work_to_the_processor) {
-  expect_processor_result("CUDA: device 1 is busy with another process; the processor does the work", 1);
+  expect_processor_result("CUDA: device 2 is busy with another process; the processor does the work", 2);
 }
 
 TEST(device_that, has_little_free_memory_leaves_the_work_to_the_processor) {
