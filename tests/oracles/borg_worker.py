@@ -16,17 +16,23 @@ def chunker(job):
 
         seed = job["seed"] if job["seed"] < 1 << 31 else job["seed"] - (1 << 32)  # Borg takes a C int
         return Chunker(seed, *bits, job["window"])
-    from borg.chunkers import ChunkerFastCDC
+    from borg import chunkers
 
-    return ChunkerFastCDC(bytes.fromhex(job["key"]), *bits, job["normalization"])
+    names = {"fastcdc": "ChunkerFastCDC", "toeplitz-aes": "ChunkerToeplitzAES", "rabin-aes": "ChunkerRabinAES"}
+    chosen = getattr(chunkers, names[job.get("algorithm", "fastcdc")])
+    return chosen(bytes.fromhex(job["key"]), *bits, job["normalization"], normal_size=job.get("normal_size", 0))
 
 
-def lengths(job, path):
-    with open(path, "rb") as file:
-        return [chunk.meta["size"] for chunk in chunker(job).chunkify(file)]
+def lengths(job):
+    """Of each file. Deriving secrets from a key may take longer than cutting a file, so one chunker cuts all."""
+    chosen, results = chunker(job), []
+    for path in job["paths"]:
+        with open(path, "rb") as file:
+            results.append([chunk.meta["size"] for chunk in chosen.chunkify(file)])
+    return results
 
 
 if sys.argv[1:] == ["--version"]:
     print(borg.__version__)
 else:
-    print(json.dumps([[lengths(job, path) for path in job["paths"]] for job in json.load(sys.stdin)]))
+    print(json.dumps([lengths(job) for job in json.load(sys.stdin)]))

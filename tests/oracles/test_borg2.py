@@ -1,4 +1,4 @@
-"""Profile borg2-fastcdc against the chunker of a Borg 2 pre-release (it has fastcdc since 2.0.0b22)."""
+"""Profile borg2-fastcdc against the chunker of a Borg 2 pre-release."""
 
 import pytest
 
