@@ -140,6 +140,11 @@ void set_last_blocks(const blake3_node* const* lanes, std::size_t i, std::uint32
   }
 }
 
+/// Whether the block after the next is prefetched in each vector lane. Two sets of AVX-512 read 32 leaves at once, more than the hardware
+/// follows: chunks from memory are hashed 1.2 times as fast by it on Zen 4, and those in L2 0.99 times. On Zen 3 with AVX2
+/// it was slower.
+constexpr bool prefetches_blocks = HWY_TARGET == HWY_AVX3;
+
 /// Compresses one node in each vector lane. More than one set has only nodes of the same number of whole blocks.
 template <std::size_t Sets>
 void compress_lanes(const blake3_node* const* lanes, const blake3::start& start_state) {
@@ -168,7 +173,8 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& start_
   }
   for (std::size_t i = 0; i < most; ++i) {
     const std::uint8_t* const* strings = bytes.data();
-    std::size_t offset = i * block_bytes;
+    const std::size_t offset_of_node = i * block_bytes;
+    std::size_t offset = offset_of_node;
     const bool has_last = i + 1 >= fewest;
     if (has_last && are_whole) {
       for (std::size_t l = 0; l < lane_count; ++l) blocks.flags[l] |= lanes[l]->last_flags;
@@ -176,6 +182,9 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& start_
       set_last_blocks(lanes, i, start_state.flags, blocks);
       strings = blocks.bytes.data();
       offset = 0;
+    }
+    if constexpr (prefetches_blocks) {
+      for (const std::uint8_t* each : bytes) __builtin_prefetch(each + offset_of_node + 2 * block_bytes);
     }
     word_sets<Sets, 16> message;
     for (std::size_t set = 0; set < Sets; ++set) load_words(strings + set * word_lanes, offset, message[set]);
