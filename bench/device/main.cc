@@ -170,6 +170,7 @@ result<device_facts> measure(const options& settings, const cuda::device_info& d
     const status measured = measure_variants(*there, facts.variants);
     if (!measured.ok())
       facts.variants.push_back({.name = "variants", .variant = "the rest", .problem = measured.message()});
+    if (const status unchanged = check_random_bytes(*there); !unchanged.ok()) return unchanged;
     return facts;
   }
   const device_data data{settings.device, *here, byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};

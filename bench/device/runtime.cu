@@ -6,21 +6,19 @@
 
 #include <cutpoint/timing.h>
 
+#include "bench/device/random_words.cuh"
 #include "cuda/device/runtime.cuh"
 #include "cuda/kernel/block.h"
-#include "host/core/splitmix.h"
 
 namespace cutpoint::bench {
 namespace {
 
 using cuda::check;
 
-/// Writes the i-th number of SplitMix64 to word i.
-__global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
-    words[i] = splitmix64::mixed((i + 1) * splitmix64::step);
-  }
+/// The whole words that random bytes have, also after the last byte.
+std::uint64_t words_of(std::uint64_t byte_count) {
+  constexpr std::uint64_t unit = sizeof(cuda::bytes16);
+  return (byte_count + unit - 1) / unit * (unit / sizeof(std::uint64_t));
 }
 
 }  // namespace
@@ -55,15 +53,18 @@ result<double> device_stopwatch::seconds(const std::function<status(CUstream_st*
 status use_device(int device) { return check(cudaSetDevice(device), "choosing device " + std::to_string(device)); }
 
 result<device_bytes> random_device_bytes(std::uint64_t size) {
-  const std::uint64_t units = (size + sizeof(cuda::bytes16) - 1) / sizeof(cuda::bytes16);
-  auto memory = cuda::device_array<cuda::bytes16>::allocate(units);
+  auto memory = cuda::device_array<std::uint64_t>::allocate(words_of(size));
   if (!memory) return memory.error();
-  const auto owner = std::make_shared<cuda::device_array<cuda::bytes16>>(std::move(*memory));
-  CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&fill_kernel, {.blocks = 1024, .threads = 256}, nullptr,
-                                                reinterpret_cast<std::uint64_t*>(owner->data()),
-                                                units * (sizeof(cuda::bytes16) / sizeof(std::uint64_t))));
-  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "making random bytes"));
+  const auto owner = std::make_shared<cuda::device_array<std::uint64_t>>(std::move(*memory));
+  CUTPOINT_RETURN_IF_FAILED(make_random_words(owner->data(), owner->size()));
   return device_bytes{{owner, reinterpret_cast<std::uint8_t*>(owner->data())}, size};
+}
+
+status check_random_bytes(const device_bytes& bytes) {
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "waiting for the device"));
+  const auto are_whole = are_random_words(reinterpret_cast<const std::uint64_t*>(bytes.data()), words_of(bytes.size));
+  if (!are_whole) return are_whole.error();
+  return *are_whole ? status() : status(status_code::backend_failure, "the device has changed the bytes that it reads");
 }
 
 result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::uint64_t size) {

@@ -29,6 +29,10 @@ struct device_bytes {
 /// Makes pseudo-random bytes, the same on every machine. Errors: memory_limit; backend_failure.
 [[nodiscard]] result<device_bytes> random_device_bytes(std::uint64_t size);
 
+/// Waits for the device, and compares bytes in its memory with those that `random_device_bytes` has made. Errors: backend_failure, if
+/// a kernel has changed one; memory_limit.
+[[nodiscard]] status check_random_bytes(const device_bytes& bytes);
+
 /// Waits for the device and copies bytes of its memory to the host.
 [[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::uint64_t size);
 

@@ -12,6 +12,7 @@ result<double> device_stopwatch::seconds(const std::function<status(CUstream_st*
 }
 status use_device(int) { return cuda::no_cuda_in_this_build(); }
 result<device_bytes> random_device_bytes(std::uint64_t) { return cuda::no_cuda_in_this_build(); }
+status check_random_bytes(const device_bytes&) { return cuda::no_cuda_in_this_build(); }
 result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t*, std::uint64_t) {
   return cuda::no_cuda_in_this_build();
 }

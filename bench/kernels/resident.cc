@@ -95,6 +95,7 @@ void run(benchmark::State& state, const resident_job& job, const resident_bytes&
       return fail(state, fault);
     state.SetIterationTime(*seconds);
   }
+  if (const status unchanged = check_random_bytes(data.there); !unchanged.ok()) return fail(state, unchanged.message());
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(job.batch_bytes));
   state.SetLabel(job.cuts.canonical());
 }
