@@ -152,13 +152,15 @@ void dedup_command::add_options(CLI::App& app) {
 exit_code dedup_command::run() {
   const console say(verbosity_);
   if (const status loaded = inputs_.load(); !loaded.ok()) return say.refuse(loaded);
-  auto job = chunking_.checked("sha256");
+  const auto key = chunking_.key();
+  if (!key) return say.refuse(key.error());
+  const auto context = context_.checked(*key);
+  if (!context) return say.refuse(context.error());
+  auto job = chunking_.checked("sha256", *key, *context);
   if (!job) return say.refuse(job.error());
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
     return say.refuse(usage_error("--hash none: duplicates are found by their fingerprints"));
   }
-  const auto context = context_.checked();
-  if (!context) return say.refuse(context.error());
   if (const status used = chunking_.use(*context, *job); !used.ok()) return say.refuse(used);
   auto reader = inputs_.make_reader(*job);
   if (!reader) return say.refuse(reader.error());

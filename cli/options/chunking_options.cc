@@ -1,6 +1,7 @@
 // Combines the groups of options, and checks that a chunk fits into the memory that they allow.
 #include "cli/options/chunking_options.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <cutpoint/cut_stream.h>
@@ -39,9 +40,18 @@ status chunking_options::use(const context_file& context, chunking& job) const {
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
+  const auto secret = key();
+  if (!secret) return secret.error();
+  return checked(default_fingerprint, *secret, {});
+}
+
+result<chunking> chunking_options::checked(std::string_view default_fingerprint, const std::optional<secret_key>& key,
+                                           const context_file& context) const {
   const auto fingerprint = hash_.checked(default_fingerprint);
   if (!fingerprint) return fingerprint.error();
-  auto cuts = cuts_.checked();
+  const bool is_for_rules = std::ranges::any_of(context.rules.cuts(), takes_secret_key) ||
+                            (context.others && takes_secret_key(*context.others));
+  auto cuts = cuts_.checked(key, is_for_rules);
   if (!cuts) return cuts.error();
   const auto memory = checked_memory();
   if (!memory) return memory.error();

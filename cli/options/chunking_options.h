@@ -39,8 +39,14 @@ class chunking_options {
   /// the options name another for these.
   [[nodiscard]] status use(const context_file& context, chunking& job) const;
 
+  /// As `cut_options::key`.
+  [[nodiscard]] result<std::optional<secret_key>> key() const { return cuts_.key(); }
+
   /// `default_fingerprint` is used if the options name none. Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;
+  /// Does the same with the key that `key()` returns, which rules of `context` may take too.
+  [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint, const std::optional<secret_key>& key,
+                                         const context_file& context) const;
 
   /// Returns how many bytes of streams may be held in memory. Errors: invalid_argument.
   [[nodiscard]] result<std::uint64_t> checked_memory() const;

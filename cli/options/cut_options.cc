@@ -56,15 +56,27 @@ status cut_options::use(const std::string& canonical) {
   return {};
 }
 
+result<std::optional<secret_key>> cut_options::key() const {
+  if (!key_file_) return std::optional<secret_key>();
+  auto content = read_secret_key(*key_file_);
+  if (!content) return content.error();
+  return std::optional(*std::move(content));
+}
+
 result<named_chunker> cut_options::checked(std::string_view default_algorithm) const {
+  const auto content = key();
+  if (!content) return content.error();
+  return checked(*content, false, default_algorithm);
+}
+
+result<named_chunker> cut_options::checked(const std::optional<secret_key>& key, bool is_for_rules,
+                                           std::string_view default_algorithm) const {
+  if (key && is_for_rules) {
+    auto without_key = checked(std::nullopt, false, default_algorithm);
+    if (without_key && !takes_secret_key(without_key->chunker)) return without_key;
+  }
   const auto sizes_and_parameters = settings();
   if (!sizes_and_parameters) return sizes_and_parameters.error();
-  std::optional<secret_key> key;
-  if (key_file_) {
-    auto content = read_secret_key(*key_file_);
-    if (!content) return content.error();
-    key = *std::move(content);
-  }
   if (cuts_) {
     if (!sizes_and_parameters->empty())
       return usage_error("--cuts names every parameter: --size and --param cannot be given with it");

@@ -23,8 +23,14 @@ class cut_options {
   /// Whether any option says how streams are cut.
   [[nodiscard]] bool is_given() const { return algorithm_ || profile_ || cuts_ || size_ || !parameters_.empty(); }
 
+  /// Reads the key's file, if one is given. Errors: as `read_secret_key`.
+  [[nodiscard]] result<std::optional<secret_key>> key() const;
+
   /// Reads the key's file, if one is given. Errors: a wrong name, value, bound or combination; as `read_secret_key`.
   [[nodiscard]] result<named_chunker> checked(std::string_view default_algorithm = "fastcdc") const;
+  /// Does the same with the key that `key()` returns. If it is also for rules of a context, cuts that take no key ignore it.
+  [[nodiscard]] result<named_chunker> checked(const std::optional<secret_key>& key, bool is_for_rules,
+                                              std::string_view default_algorithm = "fastcdc") const;
 
  private:
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;

@@ -82,18 +82,18 @@ static file_chunks cut_files(uint64_t files, char** paths, cudaStream_t stream) 
   const cutpoint_cuda_options options = {.struct_bytes = sizeof options, .cuts = "fastcdc", .fingerprint = "sha256"};
   if (cutpoint_cuda_create(&options, &cuda, &error) != CUTPOINT_OK) fail("no GPU", &error);
 
-  file_chunks found = {.files = files, .addresses = calloc(files, sizeof *found.addresses)};
+  file_chunks result = {.files = files, .addresses = calloc(files, sizeof *result.addresses)};
   uint64_t* sizes = calloc(files, sizeof *sizes);
-  if (found.addresses == NULL || sizes == NULL) exit(1);
+  if (result.addresses == NULL || sizes == NULL) exit(1);
   cutpoint_cuda_bounds bounds = {.struct_bytes = sizeof bounds, .max_buffers = files, .max_total_bytes = 1};
   for (uint64_t i = 0; i < files; ++i) {
-    found.addresses[i] = read_file(paths[i], &sizes[i]);
+    result.addresses[i] = read_file(paths[i], &sizes[i]);
     bounds.max_total_bytes += sizes[i];
   }
   cutpoint_cuda_sizes needed = {.struct_bytes = sizeof needed};
   if (cutpoint_cuda_size(cuda, &bounds, &needed, &error) != CUTPOINT_OK) fail("sizes", &error);
   const cutpoint_cuda_batch batch = {.struct_bytes = sizeof batch,
-                                     .buffers = upload(found.addresses, files * sizeof *found.addresses),
+                                     .buffers = upload(result.addresses, files * sizeof *result.addresses),
                                      .byte_counts = upload(sizes, files * sizeof *sizes)};
   const cutpoint_cuda_chunks chunks = {.struct_bytes = sizeof chunks,
                                        .first_chunks = device_memory((files + 1) * sizeof(uint32_t)),
@@ -110,10 +110,10 @@ static file_chunks cut_files(uint64_t files, char** paths, cudaStream_t stream) 
 
   const uint32_t* problem = download(chunks.problem, sizeof(uint32_t));
   if (cutpoint_cuda_describe_problem(*problem, &bounds, &error) != CUTPOINT_OK) fail("batch", &error);
-  found.firsts = download(chunks.first_chunks, (files + 1) * sizeof(uint32_t));
-  found.offsets = download(chunks.offsets, found.firsts[files] * sizeof(uint64_t));
-  found.lengths = download(chunks.lengths, found.firsts[files] * sizeof(uint32_t));
-  found.digests = chunks.digests;
+  result.firsts = download(chunks.first_chunks, (files + 1) * sizeof(uint32_t));
+  result.offsets = download(chunks.offsets, result.firsts[files] * sizeof(uint64_t));
+  result.lengths = download(chunks.lengths, result.firsts[files] * sizeof(uint32_t));
+  result.digests = chunks.digests;
   cutpoint_cuda_destroy(cuda);  // the system takes back the rest
-  return found;
+  return result;
 }

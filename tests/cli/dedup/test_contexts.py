@@ -1,5 +1,6 @@
 """Contexts in `dedup`: each file is cut by its rule, and what a context file says wrongly is refused by its name."""
 
+import hashlib
 import unittest
 
 from command import DONE, WRONG_USAGE, CommandTest
@@ -91,6 +92,19 @@ class Rules(ContextTest):
 
 
 class Mistakes(ContextTest):
+    def test_the_key_is_for_rules_too(self):
+        self.write("key", bytes(range(32)))
+        self.write("secret.toml", b'[class.logs]\nextensions = ["log"]\nalgorithm = "toeplitz-aes"\nparameters = {min_exp = 8, mask_bits = 10, max_exp = 14}\n')
+        without = self.run_command("dedup", "--json", *GEAR, "--context", "secret.toml", "tree")
+        self.assertIn("no key", without.stderr)
+        run = self.run_command("dedup", "--json", *GEAR, "--context", "secret.toml", "--key-file", "key", "tree")
+        self.assert_done(run)
+        self.assertEqual(run.stderr, "")
+        [cuts] = [row["cuts"] for row in report_of(run)["classes"] if row["class"] == "logs"]
+        self.assertIn(hashlib.sha256(b"cutpoint phte" + bytes(range(32))).hexdigest()[:16], cuts)
+        # Rules that take none leave the refusal as it was.
+        self.assert_refused(self.run_command("dedup", *GEAR, "--context", "prune", "--key-file", "key", "tree"), "takes no secret key")
+
     def test_are_refused_with_their_place(self):
         self.assertIn("--context wrong.toml: line 1, column ", self.refusal("[class"))
         self.assertIn("class.a: no key 'extension', did you mean 'extensions'?", self.refusal("[class.a]\nextension = 1"))
