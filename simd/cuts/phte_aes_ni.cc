@@ -16,8 +16,8 @@ struct vectors {
   using vector = __m128i;
   using flags = __m128i;
   static constexpr std::size_t blocks = 1;
-  static constexpr std::size_t step_vectors = 4;
-  static constexpr std::size_t group_steps = 2;
+  static constexpr std::size_t step_vectors = 8;
+  static constexpr std::size_t group_steps = 1;
 
   static HWY_INLINE vector load(const void* bytes) { return _mm_load_si128(static_cast<const vector*>(bytes)); }
   static HWY_INLINE vector broadcast(const phte_block& block) {

@@ -82,16 +82,24 @@ class tile_search {
     // Rows are stored two groups before they are loaded: a load of a vector waits until the stores of its blocks have
     // left the store queue.
     alignas(64) std::array<std::array<row, group_steps>, 4> ring;
-    look_up_group<stride>(bytes, ring[0]);
-    if (stride > group_steps) look_up_group<stride>(bytes + group_steps, ring[1]);
+    if constexpr (blocks > 1) {
+      look_up_group<stride>(bytes, ring[0]);
+      if (stride > group_steps) look_up_group<stride>(bytes + group_steps, ring[1]);
+    }
     std::uint64_t first_match = lanes * stride;
     for (std::uint64_t i = 0, turn = 0; i < stride; i += group_steps, ++turn) {
       vectors_of<group_steps * step_vectors> state;
       for (std::size_t s = 0; s < group_steps; ++s) {
-        advance(values, ring[turn % 4][s]);
+        if constexpr (blocks > 1) {
+          advance(values, ring[turn % 4][s]);
+        } else {
+          advance_directly<stride, true>(values, bytes + i + s);
+        }
         for (std::size_t v = 0; v < step_vectors; ++v) state[s * step_vectors + v] = values[v];
       }
-      if (i + 2 * group_steps < stride) look_up_group<stride>(bytes + i + 2 * group_steps, ring[(turn + 2) % 4]);
+      if constexpr (blocks > 1) {
+        if (i + 2 * group_steps < stride) look_up_group<stride>(bytes + i + 2 * group_steps, ring[(turn + 2) % 4]);
+      }
       encrypt(state);
       if (has_match(state)) [[unlikely]] {
         first_match = std::min(first_match, earliest<stride>(state, i));
@@ -146,6 +154,18 @@ class tile_search {
     for (std::size_t s = 0; s < count; ++s) look_up<stride, has_leaving>(bytes + s, output[s]);
   }
 
+  /// Advances by the bytes of a step. A vector that is one block needs no row.
+  template <std::uint64_t stride, bool has_leaving>
+  HWY_INLINE void advance_directly(digests& values, const std::uint8_t* bytes) const {
+#pragma GCC unroll 8
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::uint8_t* const newest = bytes + lane * stride;
+      vector added = vectors::load(&tables_.entering[*newest]);
+      if constexpr (has_leaving) added = vectors::exclusive_or(added, vectors::load(&tables_.leaving[*(newest - 64)]));
+      values[lane] = vectors::exclusive_or(step_(values[lane]), added);
+    }
+  }
+
   HWY_INLINE void advance(digests& values, const row& added) const {
     for (std::size_t v = 0; v < step_vectors; ++v) {
       values[v] = vectors::exclusive_or(step_(values[v]), vectors::load(&added.blocks[v * blocks]));
@@ -159,6 +179,10 @@ class tile_search {
     alignas(64) std::array<std::array<row, batch>, 2> ring;
     digests values;
     for (std::size_t v = 0; v < step_vectors; ++v) values[v] = round_keys_[0];
+    if constexpr (blocks == 1) {
+      for (std::size_t i = 0; i < 64; ++i) advance_directly<stride, false>(values, bytes - 64 + i);
+      return values;
+    }
     look_up_group<stride, false>(bytes - 64, ring[0]);
     for (std::size_t i = 0; i < 64; i += batch) {
       if (i + batch < 64) look_up_group<stride, false>(bytes - 64 + i + batch, ring[(i / batch + 1) % 2]);
