@@ -6,23 +6,7 @@ namespace cutpoint::cuda {
 namespace {
 
 struct cuda_system {
-  class memory {
-   public:
-    using value_type = char;
-
-    memory(device_allocator& allocator, CUstream_st* stream) : allocator_(&allocator), stream_(stream) {}
-
-    char* allocate(std::ptrdiff_t byte_count) {
-      void* const data = allocator_->allocate(static_cast<std::size_t>(byte_count), stream_);
-      if (data == nullptr) throw std::bad_alloc();
-      return static_cast<char*>(data);
-    }
-    void deallocate(char* data, std::size_t byte_count) { allocator_->deallocate(data, byte_count, stream_); }
-
-   private:
-    device_allocator* allocator_;
-    CUstream_st* stream_;
-  };
+  using memory = stream_memory;
 
   static auto policy(memory& of_table, CUstream_st* stream) { return thrust::cuda::par(of_table).on(stream); }
   template <class T>

@@ -2,7 +2,9 @@
 // an interpreted device by it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -28,9 +30,28 @@ class pool_allocator final : public device_allocator {
   void deallocate(void* memory, std::size_t, CUstream_st* stream) override { discard(cudaFreeAsync(memory, stream)); }
 };
 
+/// Memory of an allocator in the order of a stream, for Thrust's policies.
+class stream_memory {
+ public:
+  using value_type = char;
+
+  stream_memory(device_allocator& allocator, CUstream_st* stream) : allocator_(&allocator), stream_(stream) {}
+
+  char* allocate(std::ptrdiff_t byte_count) {
+    void* const data = allocator_->allocate(static_cast<std::size_t>(byte_count), stream_);
+    if (data == nullptr) throw std::bad_alloc();
+    return static_cast<char*>(data);
+  }
+  void deallocate(char* data, std::size_t byte_count) { allocator_->deallocate(data, byte_count, stream_); }
+
+ private:
+  device_allocator* allocator_;
+  CUstream_st* stream_;
+};
+
 /// `System` says how Thrust works on the device:
 ///
-///     System::memory                     an allocator for Thrust's policies, made of an allocator and a stream
+///     System::memory                     `stream_memory`, or what makes other addresses of its own
 ///     System::policy(memory&, stream)    a policy of Thrust
 ///     System::array(T* data, count)      an array of the device, for Thrust
 template <class System>

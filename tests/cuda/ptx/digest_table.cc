@@ -11,27 +11,22 @@ namespace {
 
 struct interpreted_system {
   /// The host's addresses of memory that an allocator gives on the device.
-  class memory {
+  class memory : public stream_memory {
    public:
-    using value_type = char;
-
-    memory(device_allocator& allocator, CUstream_st* stream) : allocator_(&allocator), stream_(stream) {}
+    using stream_memory::stream_memory;
 
     char* allocate(std::ptrdiff_t byte_count) {
-      void* const data = allocator_->allocate(static_cast<std::size_t>(byte_count), stream_);
-      if (data == nullptr) throw std::bad_alloc();
-      char* const there = array(static_cast<char*>(data), static_cast<std::size_t>(byte_count));
+      char* const data = stream_memory::allocate(byte_count);
+      char* const there = array(data, static_cast<std::size_t>(byte_count));
       device_addresses_[there] = data;
       return there;
     }
     void deallocate(char* there, std::size_t byte_count) {
-      allocator_->deallocate(device_addresses_.extract(there).mapped(), byte_count, stream_);
+      stream_memory::deallocate(device_addresses_.extract(there).mapped(), byte_count);
     }
 
    private:
-    device_allocator* allocator_;
-    CUstream_st* stream_;
-    std::map<char*, void*> device_addresses_;
+    std::map<char*, char*> device_addresses_;
   };
 
   static auto policy(memory& of_table, CUstream_st*) { return thrust::cpp::par(of_table); }
