@@ -43,15 +43,21 @@ std::shared_ptr<const phte_tables> tables_of(const phte_secrets<Hash>& secrets) 
   }
   const phte_block& whitening = tables->round_keys[0];
   const phte_block next = stepped(secrets.hash, whitening);
-  for (std::size_t byte = 0; byte < tables->entering.size(); ++byte) {
+  for (std::size_t byte = 0; byte < tables->blocks.entering.size(); ++byte) {
     const auto value = static_cast<std::uint8_t>(byte);
     const phte_block entering = block_of(secrets.hash.absorb({}, value));
-    tables->entering[byte] = {entering[0] ^ next[0] ^ whitening[0], entering[1] ^ next[1] ^ whitening[1]};
-    tables->leaving[byte] = block_of(secrets.hash.leaving[byte]);
+    tables->blocks.entering[byte] = {entering[0] ^ next[0] ^ whitening[0], entering[1] ^ next[1] ^ whitening[1]};
+    tables->blocks.leaving[byte] = block_of(secrets.hash.leaving[byte]);
+    tables->words.entering[byte] = tables->blocks.entering[byte][0];
+    tables->words.leaving[byte] = tables->blocks.leaving[byte][0];
   }
   if constexpr (std::is_same_v<Hash, rabin64_hash>) {
     tables->modulus = secrets.hash.modulus;
     tables->quotient = quotient_of_x72(secrets.hash.modulus);
+    for (std::size_t i = 0; i < tables->low_reductions.size(); ++i) {
+      tables->low_reductions[i] = secrets.hash.reduction[i];
+      tables->high_reductions[i] = secrets.hash.reduction[i << 4];
+    }
   }
   return tables;
 }
@@ -97,7 +103,9 @@ phte_searches searches_for(instruction_set set) {
 template <phte_hash Hash>
 kernel_pointer make_phte(const phte_parameters<Hash>& filled, instruction_set set) {
   const phte_searches searches = searches_for(set);
-  const phte_search search = Hash == phte_hash::rabin ? searches.rabin : searches.toeplitz;
+  const phte_search search = Hash == phte_hash::toeplitz      ? searches.toeplitz
+                             : Hash == phte_hash::toeplitz128 ? searches.toeplitz128
+                                                              : searches.rabin;
   if (search == nullptr) return nullptr;
   return std::make_shared<phte_kernel>(set, tables_of(*secrets_of(filled)), rule_of(filled), search);
 }

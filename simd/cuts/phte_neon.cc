@@ -1,6 +1,7 @@
 // The search for cuts that AES decides, with the AES instructions and the carry-less product of AArch64.
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "host/algorithms/reference.h"
 #include "simd/cuts/phte_search.h"
@@ -19,6 +20,8 @@ struct vectors {
   static constexpr std::size_t blocks = 1;
   static constexpr std::size_t step_vectors = 4;
   static constexpr std::size_t group_steps = 2;
+  static constexpr std::size_t tested_vectors = 2;
+  static constexpr bool has_few_registers = false;
 
   static HWY_INLINE vector load(const void* bytes) { return vld1q_u64(static_cast<const std::uint64_t*>(bytes)); }
   static HWY_INLINE vector broadcast(const phte_block& block) { return vld1q_u64(block.data()); }
@@ -51,8 +54,13 @@ struct vectors {
   static HWY_INLINE vector last_round(vector block, vector key) {
     return veorq_u64(vreinterpretq_u64_u8(substituted(block)), key);
   }
-  static HWY_INLINE flags zero_words(vector a, vector b, vector mask) {
-    return vceqzq_u64(vandq_u64(vzip1q_u64(a, b), mask));
+  static HWY_INLINE vector low_words(vector a, vector b) { return vzip1q_u64(a, b); }
+  static HWY_INLINE vector high_words(vector a, vector b) { return vzip2q_u64(a, b); }
+  /// Leaves the order to the compiler, which needs fewer moves for its own.
+  static HWY_INLINE void keep_order(vector&) {}
+  static HWY_INLINE flags may_match(const vector* two, vector last_key, vector mask) {
+    const vector words = low_words(last_round(two[0], last_key), last_round(two[1], last_key));
+    return vceqzq_u64(vandq_u64(words, mask));
   }
   static HWY_INLINE bool any(flags zeros) { return vmaxvq_u32(vreinterpretq_u32_u64(zeros)) != 0; }
 };
@@ -68,7 +76,7 @@ namespace cutpoint::simd {
 
 phte_searches phte_searches_by_neon() noexcept {
 #if defined(__aarch64__)
-  return {neon_aes::search<neon_aes::toeplitz_step>, neon_aes::search<neon_aes::rabin_step>};
+  return neon_aes::searches<neon_aes::rabin_step, phte_block>;
 #else
   return {};
 #endif
