@@ -68,12 +68,14 @@ std::string_view to_string(intrinsic which) {
 }  // namespace cutpoint::bench
 
 #if defined(__x86_64__)
-HWY_PUSH_ATTRIBUTES("popcnt,bmi,bmi2")
 namespace cutpoint::bench {
-
 bool runs_intrinsics() noexcept {
   return simd::runs_here(simd::instruction_set::avx2);
 }  // the set includes BMI and BMI2
+}  // namespace cutpoint::bench
+
+HWY_PUSH_ATTRIBUTES("popcnt,bmi,bmi2")
+namespace cutpoint::bench {
 
 std::uint64_t by_intrinsic(intrinsic which, chaining steps, std::span<const std::uint64_t> words) {
   const auto sum = [words, steps](auto operation) {

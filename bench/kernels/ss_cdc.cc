@@ -196,6 +196,12 @@ void mark_ranges(const algorithm_parameters& p, byte_span stream, std::uint64_t 
 
 }  // namespace
 
+}  // namespace cutpoint::bench
+HWY_POP_ATTRIBUTES
+
+// Every processor runs these.
+namespace cutpoint::bench {
+
 result<ss_cdc> ss_cdc::make(const chunker& cuts) {
   if (!std::holds_alternative<gear_parameters>(cuts.parameters()) &&
       !std::holds_alternative<crc32_parameters>(cuts.parameters())) {
@@ -222,7 +228,6 @@ std::vector<chunk> ss_cdc::find_cuts(byte_span stream) const {
 }
 
 }  // namespace cutpoint::bench
-HWY_POP_ATTRIBUTES
 #else
 namespace cutpoint::bench {
 result<ss_cdc> ss_cdc::make(const chunker&) {

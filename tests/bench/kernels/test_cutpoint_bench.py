@@ -78,6 +78,18 @@ class CutpointBench(unittest.TestCase):
         for name in ("baseline/gear/ss-cdc", "baseline/crc32/ss-cdc", "intrinsic/pdep/latency", "intrinsic/popcnt/throughput"):
             self.assertTrue((name in measured) != (name in skipped), name)
 
+    @unittest.skipUnless(shutil.which("qemu-x86_64"), "qemu-user is not installed")
+    def test_older_processors_skip_what_they_lack(self):
+        """An instruction of a newer set, before the question whether the processor has it, would end the program."""
+        for processor in ("Nehalem", "Haswell"):
+            words = ["qemu-x86_64", "-cpu", processor, BENCH, "--bytes=64K", "--benchmark_min_time=0", "--benchmark_repetitions=1",
+                     "--benchmark_filter=^(baseline|intrinsic)/", "--benchmark_format=json"]  # fmt: skip
+            done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(done.returncode, 0, f"{processor}: {done.stderr}")
+            reasons = self.reasons(json.loads(done.stdout)["benchmarks"])
+            self.assertEqual(reasons["baseline/gear/ss-cdc"], "this processor does not run avx512")
+            self.assertEqual("intrinsic/pdep/latency" in reasons, processor == "Nehalem")
+
     def test_begins_nothing_after_its_time(self):
         runs = self.measure("^chunk/rabin/scalar$", "--seconds=1", "--bytes=64M", "--benchmark_min_time=3", "--benchmark_repetitions=3")
         self.assertIn("not measured: out of time", self.reasons(runs).values())
