@@ -19,7 +19,7 @@ def conditions(measured: dict) -> list[str]:
 
 @lines("p-dedupe-store-where")
 def where(evidence: Evidence) -> list[str]:
-    return conditions(evidence.store.measurements)
+    return conditions(evidence.store.measurements) if evidence.store.measurements else ["- not measured"]
 
 
 @table(
@@ -108,7 +108,7 @@ def figure_12(evidence: Evidence) -> Rows:
     "p-dedupe-store-life", "data", "oldest, MB/s", "newest", f"newest, {KEPT} left", "forget ms", "prune ms", "prune again ms", "stored MB", "freed MB",
 )  # fmt: skip
 def life(evidence: Evidence) -> Rows:
-    for dataset, facts in evidence.store.measurements["life"].items():
+    for dataset, facts in evidence.store.measurements.get("life", {}).items():
         before, after = facts["before"], facts["after"]
 
         def restored(what: str, layout: dict, facts: dict = facts) -> str:

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments.catalog import random_mean
 from experiments.papers import coverage, pages, paper, runs
-from experiments.papers.__main__ import TABLES
+from experiments.papers.__main__ import OWN_RUNS, TABLES
 from experiments.papers.cells import SEQCDC_NAMES, TARGETS, matrix_size
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
 from experiments.papers.evidence import Evidence, Ours, Stored
@@ -289,6 +290,7 @@ class Pages(SweepTest):
         words = [sys.executable, "-B", "-m", "experiments.papers", str(self.results), "--pages", str(folder), *more]
         run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(run.returncode, code, run.stderr)
+        self.assertNotIn("Traceback", run.stderr)
         return run.stderr
 
     def page(self, text: str) -> Path:
@@ -336,6 +338,16 @@ class Pages(SweepTest):
         self.results.unlink()
         self.sweep(FEW)
         self.assertIn("no table 'no-such'", self.papers(folder, code=2))
+
+    def test_pages_of_runs_whose_files_are_absent_say_so(self):
+        self.sweep(FEW)
+        folder = self.folder / "pages"
+        folder.mkdir()
+        for name in OWN_RUNS:
+            shutil.copy(ROOT / "docs/papers" / name, folder)
+        self.papers(folder, code=1)
+        silent = [name for name in OWN_RUNS if "\n- not measured\n" not in (folder / name).read_text(encoding="utf-8")]
+        self.assertEqual(silent, [])
 
     def test_the_papers_columns_of_the_committed_pages_are_the_data_files(self):
         """Written anew from results that have next to nothing, the papers' own cells are the same."""
