@@ -37,7 +37,7 @@ def megabytes(number: float | None, digits: int = 0) -> str:
 
 @lines("prune-contexts-where")
 def where(evidence: Evidence) -> list[str]:
-    return conditions(evidence.contexts) if evidence.contexts else ["- not measured"]
+    return conditions(evidence.contexts)
 
 
 @table("prune-table-5", "tree", "versions of", "files", "MB", "mean KiB", "median KiB", "least bytes", "most MB", "most of its bytes, %", words=2)

@@ -11,7 +11,9 @@ def rate(bytes_per_second: float | None) -> str:
 
 
 def conditions(measured: dict) -> list[str]:
-    """The machine, the program and the data of a measurement."""
+    """The machine, the program and the data of a measurement, or that there was none."""
+    if not measured:
+        return ["- not measured"]
     sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in measured["checksums"].items())
     processor = f"- processor: {measured['processor']}, {measured['processors']} processors"
     return [processor, f"- cutpoint {measured['version']}", f"- medians of {measured['rounds']} runs, in turns", f"- data: {sets}"]
@@ -19,7 +21,7 @@ def conditions(measured: dict) -> list[str]:
 
 @lines("p-dedupe-store-where")
 def where(evidence: Evidence) -> list[str]:
-    return conditions(evidence.store.measurements) if evidence.store.measurements else ["- not measured"]
+    return conditions(evidence.store.measurements)
 
 
 @table(
