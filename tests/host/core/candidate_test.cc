@@ -372,8 +372,8 @@ TEST_P(catalog_candidates, lead_to_the_chunks_by_default) {
   const chunker chunker = chunker_of(GetParam());
   seeded_choices random(7);
   for (const content what : {content::mixed, content::random, content::zeros, content::few_symbols}) {
-    const auto stream =
-        make_stream(what, random.between(1 * MiB, what == content::mixed ? 3 * MiB : 1 * MiB + 999), random);
+    const auto stream = make_stream(
+        what, case_count(random.between(1 * MiB, what == content::mixed ? 3 * MiB : 1 * MiB + 999)), random);
     const mapping whole = mapped_whole(chunker, stream, random.between(0, 100));
     EXPECT_EQ(walk_fault(whole), "") << name_of(what);
     mapping map(chunker, stream, whole.offset);

@@ -13,11 +13,11 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// Returns `all`, or a tenth of it and at least 1 in a build with sanitizers. Sanitizers check the use of memory and
-/// threads, in which the cases hardly differ, and the values are compared in every other build.
+/// Returns `all`, or a thirtieth of it and at least 1 in a build with sanitizers. Sanitizers check the use of memory and
+/// threads, in which the cases hardly differ.
 template <typename Count>
 [[nodiscard]] constexpr Count case_count(Count all) {
-  return is_sanitized ? std::max<Count>(all / 10, 1) : all;
+  return is_sanitized ? std::max<Count>(all / 30, 1) : all;
 }
 
 /// Returns the number in an environment variable, or `usual` if it is not set. A developer sets it to run more cases or
