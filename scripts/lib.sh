@@ -170,6 +170,7 @@ configure() {
   key="$root $cmake ${arguments[*]}"
   mkdir -p -- "$folder"
   if [[ -e $folder/.configured && $(<"$folder/.configured") != "$key" ]]; then arguments+=(--fresh); fi
+  arguments+=("-DCUTPOINT_FEWER_TESTS=${fewer_tests:-OFF}")
   (cd -- "$root" && "$cmake" --preset "$preset" "${arguments[@]}")
   printf '%s\n' "$key" >"$folder/.configured"
 }
