@@ -124,6 +124,7 @@ class Schemas(CommandTest):
             lines = [json.loads(line) for line in run.lines]
             self.assertEqual(lines[-1]["message_type"], "summary", run)
             self.assert_valid("backup", *lines)
+        lines = [line for line in lines if line["message_type"] != "status"]  # which a slow backup writes
         self.assertEqual(len(lines), 2)
         self.assertIn("item_hex", lines[0])
 
