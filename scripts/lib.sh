@@ -160,7 +160,8 @@ cuda_arguments() {
 
 build_folder() { printf '%s/build/%s\n' "$root" "$1"; }
 
-# configure PRESET: configures a preset, from scratch if the folder was configured with other tools or at another path.
+# configure PRESET: configures a preset, from scratch if the folder was configured with other tools or at another path. `fewer_tests`, which
+# scripts/test sets, chooses whether many tests are run in one build alone.
 configure() {
   local preset=$1 folder cmake key
   local -a arguments
@@ -170,7 +171,7 @@ configure() {
   key="$root $cmake ${arguments[*]}"
   mkdir -p -- "$folder"
   if [[ -e $folder/.configured && $(<"$folder/.configured") != "$key" ]]; then arguments+=(--fresh); fi
-  arguments+=("-DCUTPOINT_FEWER_TESTS=${fewer_tests:-OFF}")
+  arguments+=(${fewer_tests:+"-DCUTPOINT_FEWER_TESTS=$fewer_tests"})
   (cd -- "$root" && "$cmake" --preset "$preset" "${arguments[@]}")
   printf '%s\n' "$key" >"$folder/.configured"
 }

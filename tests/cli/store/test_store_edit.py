@@ -49,7 +49,7 @@ class Tag(Edit):
             changed = {"id", "tags", "original"}
             self.assertEqual({key: one[key] for key in one if key not in changed}, {key: other[key] for key in other if key not in changed})
         self.assertEqual(self.restored(self.snapshots()[0]["id"]), content)
-        unread = json.loads(self.backup("--json", "--host", "two", "data").splitlines()[-1])  # compares with the snapshot that was tagged
+        unread = self.summary("--host", "two", "data")  # compares with the snapshot that was tagged
         self.assertEqual((unread["files_new"], unread["parent"]), (0, self.snapshots()[1]["id"]))
         self.store("prune", "--max-unused", "0")
         self.assertEqual(self.restored(self.snapshots()[0]["id"]), content)
@@ -119,7 +119,7 @@ class Rewrite(Edit):
         self.assertIn(f"{old} -> {rewritten['id']}\n", text)
         self.assertGreater(json.loads(self.store("prune", "--max-unused", "0", "--json"))["removed_bytes"], 200_000)
         self.assertNotIn("deep/Secret.KEY", self.restored(f"{rewritten['id']}:{self.home}"))
-        again = json.loads(self.backup("--json", "--exclude", "[sS]ecret.*", "data").splitlines()[-1])
+        again = self.summary("--exclude", "[sS]ecret.*", "data")
         self.assertEqual((again["parent"], again["files_new"]), (rewritten["id"], 0))
 
     def test_patterns_are_those_of_a_backup(self):
