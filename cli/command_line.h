@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,11 +22,8 @@ struct command_row {
 struct program {
   const char* name;
   const char* meaning;
-  std::span<const command_row> commands;  ///< in the order of the help text
+  std::vector<command_row> commands;  ///< in the order of the help text
 };
-
-/// Returns `cutpoint`.
-[[nodiscard]] program cutpoint_program();
 
 /// Parsing writes to the commands, so the object must not move.
 class command_line {

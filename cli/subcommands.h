@@ -1,11 +1,19 @@
-// The subcommands: one function for each, which makes it.
+// The program, and its subcommands: one function for each, which makes it.
+//
+// A new subcommand needs its source, its manual page, a line here and a row in engine_program.cc or cutpoint_program.cc.
 #pragma once
 
 #include <memory>
 
+#include "cli/command_line.h"
 #include "cli/common/subcommand.h"
 
 namespace cutpoint::cli {
+
+/// Returns `cutpoint`.
+[[nodiscard]] program cutpoint_program();
+/// Returns `cutpoint` without the subcommands on a store.
+[[nodiscard]] program engine_program();
 
 [[nodiscard]] std::unique_ptr<subcommand> make_backup_command();
 [[nodiscard]] std::unique_ptr<subcommand> make_bench_command();

@@ -1,6 +1,8 @@
 // The table of subcommands of `cutpoint-cluster`.
 #include "cluster_cli/subcommands.h"
 
+#include <iterator>
+
 namespace cutpoint::cli {
 
 namespace {
@@ -14,7 +16,9 @@ constexpr command_row cluster_rows[] = {
 }  // namespace
 
 program cluster_program() {
-  return {"cutpoint-cluster", "Cutpoint for a cluster: chunk traces, and simulations of routing", cluster_rows};
+  return {"cutpoint-cluster",
+          "Cutpoint for a cluster: chunk traces, and simulations of routing",
+          {std::begin(cluster_rows), std::end(cluster_rows)}};
 }
 
 }  // namespace cutpoint::cli

@@ -178,9 +178,11 @@ configure() {
 
 # build PRESET [TARGET...]: configures and builds everything or these targets. A lock lets one build run at a time in each folder.
 #
-# The stamp `.built` has the time when the build began. So a source that changes during the build counts as newer.
+# The stamp `.built`, or `.built-engine` for the target cli/cutpoint-engine, has the time when the build began. So a source that changes
+# during the build counts as newer.
 build() {
-  local preset=$1 folder cmake
+  local preset=$1 stamp=.built folder cmake
+  if [[ ${2:-} == cli/cutpoint-engine ]]; then stamp+=-engine; fi
   folder=$(build_folder "$preset")
   mkdir -p -- "$folder"
   (
@@ -191,6 +193,6 @@ build() {
     cmake=$(pick_tool cmake)
     cd -- "$root"
     "$cmake" --build --preset "$preset" --parallel "$(job_count)" ${2:+--target} "${@:2}" 9>&-
-    mv -- "$folder/.building" "$folder/.built"
+    mv -- "$folder/.building" "$folder/$stamp"
   ) 9>"$folder/.lock"
 }

@@ -8,7 +8,7 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/mount/fuse_server.h"
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

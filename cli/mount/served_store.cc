@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 
 namespace cutpoint::cli {
 

@@ -15,6 +15,7 @@
 #include "cli/options/context_option.h"
 #include "cli/options/lane_options.h"
 #include "cli/pages/page_program.h"
+#include "cli/subcommands.h"
 #include "cli/tune/options.h"
 
 namespace cutpoint::cli {

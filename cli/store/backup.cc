@@ -13,11 +13,11 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/producer.h"
-#include "cli/costs/store_lanes.h"
 #include "cli/options/path_options.h"
-#include "cli/options/store_options.h"
 #include "cli/options/walk_filter.h"
 #include "cli/store/backup_report.h"
+#include "cli/store_options/store_lanes.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

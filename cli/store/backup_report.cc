@@ -8,7 +8,7 @@
 #include "cli/common/units.h"
 #include "cli/dedup/time_rows.h"
 #include "cli/inputs/progress.h"
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 
 namespace cutpoint::cli {
 

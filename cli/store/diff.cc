@@ -8,8 +8,8 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/output.h"
 #include "cli/common/units.h"
-#include "cli/options/snapshot_options.h"
-#include "cli/options/store_options.h"
+#include "cli/store_options/snapshot_options.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

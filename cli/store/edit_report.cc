@@ -4,7 +4,7 @@
 
 #include "cli/common/json.h"
 #include "cli/common/problem_log.h"
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 
 namespace cutpoint::cli {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/option_values.h"
-#include "cli/options/snapshot_options.h"
+#include "cli/store_options/snapshot_options.h"
 
 namespace cutpoint::cli {
 

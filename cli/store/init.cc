@@ -20,8 +20,8 @@
 #include "cli/common/units.h"
 #include "cli/options/context_option.h"
 #include "cli/options/cut_options.h"
-#include "cli/options/store_options.h"
 #include "cli/store/settings_report.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -10,9 +10,9 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/units.h"
-#include "cli/options/store_options.h"
 #include "cli/store/activity_line.h"
 #include "cli/store/prune_report.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

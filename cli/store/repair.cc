@@ -7,7 +7,7 @@
 #include "cli/common/json.h"
 #include "cli/common/output.h"
 #include "cli/common/units.h"
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -13,10 +13,10 @@
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
 #include "cli/common/units.h"
-#include "cli/options/snapshot_options.h"
-#include "cli/options/store_options.h"
 #include "cli/options/walk_filter.h"
 #include "cli/store/activity_line.h"
+#include "cli/store_options/snapshot_options.h"
+#include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -6,7 +6,7 @@
 
 #include "cli/common/console.h"
 #include "cli/common/units.h"
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 
 namespace cutpoint::cli {
 

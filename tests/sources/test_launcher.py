@@ -17,10 +17,10 @@ build() {
   configured=$(cuda_arguments release)
   echo "$* $configured" >>"$root/builds"
   mkdir -p "$root/build/release/cli"
-  printf '#!/bin/sh\\necho "$@"\\n' >"$root/build/release/cli/cutpoint"
-  chmod +x "$root/build/release/cli/cutpoint"
+  printf '#!/bin/sh\\necho "$@"\\n' >"$root/build/release/$2"
+  chmod +x "$root/build/release/$2"
   echo "$configured" >"$root/build/release/.configured"
-  touch "$root/build/release/.built"
+  touch "$root/build/release/.built${2#cli/cutpoint}"
 }
 """
 
@@ -47,13 +47,14 @@ class Launcher(unittest.TestCase):
             program.write_text(f"#!/bin/sh\necho '{version}'\n")
             program.chmod(0o755)
 
-    def run_command(self) -> subprocess.CompletedProcess:
+    def run_command(self, *words: str) -> subprocess.CompletedProcess:
+        words = words or ("one", "two words")
         tools = self.root / "tools"
         environment = {**os.environ, "CUDA_HOME": str(tools), "PATH": f"{tools / 'bin'}:{os.environ['PATH']}"}
         run = subprocess.run(
-            [self.root / "scripts/cutpoint", "one", "two words"], env=environment, capture_output=True, text=True, check=False
+            [self.root / "scripts/cutpoint", *words], env=environment, capture_output=True, text=True, check=False
         )
-        self.assertEqual((run.returncode, run.stdout), (0, "one two words\n"), run.stderr)
+        self.assertEqual((run.returncode, run.stdout), (0, " ".join(words) + "\n"), run.stderr)
         return run
 
     def builds(self) -> list[str]:
@@ -76,6 +77,23 @@ class Launcher(unittest.TestCase):
         self.assertIn("building the command", self.run_command().stderr)
         self.assertEqual(self.run_command().stderr, "")
         self.assertEqual(len(self.builds()), 1)
+
+    def test_commands_that_need_no_store_are_built_without_it_until_another_is_used(self):
+        shutil.copy(ROOT / "cli/engine_program.cc", self.root / "cli/engine_program.cc")
+        self.assertIn("commands on a store", self.run_command("dedup", "a path").stderr)
+        self.assertEqual(self.run_command("chunk").stderr, "")
+        self.assertNotIn("commands on a store", self.run_command("backup").stderr)
+        self.assertEqual(self.run_command("dedup").stderr, "")
+        built = [line.split()[1] for line in self.builds()]
+        self.assertEqual(built, ["cli/cutpoint-engine", "cli/cutpoint"])
+
+    def test_a_newer_source_is_built_where_only_commands_without_a_store_are_built(self):
+        shutil.copy(ROOT / "cli/engine_program.cc", self.root / "cli/engine_program.cc")
+        self.run_command("dedup")
+        stamp = (self.root / "build/release/.built-engine").stat().st_mtime_ns
+        os.utime(self.root / "host/deep/file", ns=(stamp + 1, stamp + 1))
+        self.run_command("dedup")
+        self.assertEqual(len(self.builds()), 2)
 
     @unittest.skipIf(os.path.exists("/proc/driver/nvidia/version") or os.path.exists("/dev/dxg"), "a GPU's driver runs here")
     def test_cuda_is_built_only_where_it_was_asked_for_or_is_there(self):

@@ -11,7 +11,7 @@
 #include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/problem_log.h"
-#include "cli/options/secret_options.h"
+#include "cli/store_options/secret_options.h"
 
 namespace cutpoint::cli {
 

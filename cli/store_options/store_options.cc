@@ -1,4 +1,4 @@
-#include "cli/options/store_options.h"
+#include "cli/store_options/store_options.h"
 
 #include <algorithm>
 #include <ctime>

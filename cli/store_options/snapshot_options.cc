@@ -1,4 +1,4 @@
-#include "cli/options/snapshot_options.h"
+#include "cli/store_options/snapshot_options.h"
 
 #include <algorithm>
 #include <string_view>

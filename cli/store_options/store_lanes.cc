@@ -1,4 +1,4 @@
-#include "cli/costs/store_lanes.h"
+#include "cli/store_options/store_lanes.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // A command for a password runs in the shell, as the user's environment says it.
-#include "cli/options/secret_options.h"
+#include "cli/store_options/secret_options.h"
 
 #include <array>
 #include <cctype>
