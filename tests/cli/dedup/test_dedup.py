@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from command import DONE, INPUT_FAILED, INTERRUPTED, PATIENCE, CommandTest, is_waiting, wait_until
+from command import DONE, INPUT_FAILED, INTERRUPTED, PATIENCE, CommandTest, has_read_all, is_waiting, wait_until
 from reports import counts_of, report_of, rows_of
 from streams import MIB, random_bytes
 
@@ -290,7 +290,7 @@ class Interrupt(DedupTest):
             rest = memoryview(content)
             while rest:
                 rest = rest[os.write(process.stdin.fileno(), rest) :]
-            wait_until(lambda: is_waiting(process), "the run waits")
+            wait_until(lambda: has_read_all(process) and is_waiting(process), "the run waits")
             process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)  # though its input is still open
             run = self.wait(process)

@@ -175,15 +175,21 @@ needs_faulty_reads = unittest.skipUnless(
 )
 
 
-def status_of(process: subprocess.Popen) -> dict:
-    """What the kernel tells of a process: the lines of /proc/PID/status."""
-    with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as file:
+def status_of(process: subprocess.Popen, thread: str | None = None) -> dict:
+    """What the kernel tells of a process or of one of its threads: the lines of /proc/PID/status."""
+    folder = f"/proc/{process.pid}" if thread is None else f"/proc/{process.pid}/task/{thread}"
+    with open(f"{folder}/status", encoding="ascii", errors="replace") as file:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
 def is_waiting(process: subprocess.Popen) -> bool:
-    """Whether the process sleeps, on a pipe say."""
-    return process.poll() is None and status_of(process)["State"].startswith("S")
+    """Whether all threads of the process sleep, on a pipe say."""
+    if process.poll() is not None:
+        return False
+    try:
+        return all(status_of(process, thread)["State"].startswith("S") for thread in os.listdir(f"/proc/{process.pid}/task"))
+    except (FileNotFoundError, ProcessLookupError):  # a thread has ended
+        return False
 
 
 def has_read_all(process: subprocess.Popen) -> bool:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 #include "store/format/failure.h"
@@ -31,17 +32,23 @@ class volatile_file_system::file final : public store::open_file {
       : owner_(owner), node_(std::move(node)), path_(std::move(path)) {}
 
   status append(byte_span bytes) override {
+    const std::lock_guard lock(*owner_.mutex_);
     if (owner_.is_stopped()) return stopped(path_);
     node_->bytes.insert(node_->bytes.end(), bytes.begin(), bytes.end());
     return {};
   }
   status sync_data() override {
+    const std::lock_guard lock(*owner_.mutex_);
     if (owner_.is_stopped()) return stopped(path_);
     if (!owner_.ignores_data_syncs) node_->synced_bytes = node_->bytes.size();
     return {};
   }
-  result<std::uint64_t> size() override { return std::uint64_t{node_->bytes.size()}; }
+  result<std::uint64_t> size() override {
+    const std::lock_guard lock(*owner_.mutex_);
+    return std::uint64_t{node_->bytes.size()};
+  }
   status read(std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    const std::lock_guard lock(*owner_.mutex_);
     const std::size_t size = node_->bytes.size();
     if (offset > size || destination.size() > size - offset) return store::damage(path_, "it ends too early");
     std::copy_n(node_->bytes.begin() + static_cast<std::ptrdiff_t>(offset), destination.size(), destination.begin());
@@ -67,8 +74,8 @@ void volatile_file_system::change(const std::string& path, std::shared_ptr<inode
 }
 
 void volatile_file_system::let_others_act(const std::string& path) {
+  if (!meanwhile) return;
   const auto others = std::exchange(meanwhile, nullptr);
-  if (!others) return;
   others(path);
   meanwhile = others;
 }
@@ -112,6 +119,7 @@ std::shared_ptr<volatile_file_system> volatile_file_system::crash(choices& rando
 
 result<std::unique_ptr<store::open_file>> volatile_file_system::create(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(path);
   if (current_.contains(path)) return system_failure(path, "created", EEXIST);
   const std::string folder = folder_of_path(path);
@@ -123,6 +131,7 @@ result<std::unique_ptr<store::open_file>> volatile_file_system::create(const std
 
 result<std::unique_ptr<store::open_file>> volatile_file_system::open(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   const auto position = current_.find(path);
   if (position == current_.end()) return system_failure(path, "opened", ENOENT);
   return std::unique_ptr<store::open_file>(std::make_unique<file>(*this, position->second, path));
@@ -130,6 +139,7 @@ result<std::unique_ptr<store::open_file>> volatile_file_system::open(const std::
 
 status volatile_file_system::rename(const std::string& old_path, const std::string& new_path) {
   let_others_act(new_path);
+  const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(new_path);
   const auto position = current_.find(old_path);
   if (position == current_.end()) return system_failure(old_path, "renamed", ENOENT);
@@ -143,6 +153,7 @@ status volatile_file_system::rename(const std::string& old_path, const std::stri
 
 status volatile_file_system::remove(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(path);
   if (!current_.contains(path)) return system_failure(path, "removed", ENOENT);
   change(path, nullptr);
@@ -151,6 +162,7 @@ status volatile_file_system::remove(const std::string& path) {
 
 status volatile_file_system::make_folder(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(path);
   if (current_.contains(path)) return {};
   auto node = std::make_shared<inode>();
@@ -161,6 +173,7 @@ status volatile_file_system::make_folder(const std::string& path) {
 
 status volatile_file_system::remove_folder(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(path);
   if (!current_.contains(path)) return system_failure(path, "removed", ENOENT);
   const auto next = current_.lower_bound(path + "/");
@@ -171,6 +184,7 @@ status volatile_file_system::remove_folder(const std::string& path) {
 
 status volatile_file_system::sync_folder(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(path);
   if (!path.empty() && !current_.contains(path)) return system_failure(path, "opened", ENOENT);
   if (ignores_folder_syncs) return {};
@@ -188,6 +202,7 @@ status volatile_file_system::sync_folder(const std::string& path) {
 
 result<std::vector<std::string>> volatile_file_system::list(const std::string& path) {
   let_others_act(path);
+  const std::lock_guard lock(*mutex_);
   listed.push_back(path);
   if (!path.empty() && !current_.contains(path)) return system_failure(path, "opened", ENOENT);
   std::vector<std::string> names_below;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace cutpoint::tests {
 /// is durable after `sync_folder` of its folder. After a crash every other change is there or not, whatever its order;
 /// bytes that were not synced may be there, be missing from some byte on, or be zeros although the length is there.
 ///
-/// Not thread-safe: use it with a directory storage that has no helper thread.
+/// The calls of a file system are thread-safe as long as `meanwhile` is empty; the rest is for the thread of the test.
 class volatile_file_system final : public store::file_system {
  public:
   static constexpr std::uint64_t never = ~std::uint64_t{0};
@@ -72,6 +73,7 @@ class volatile_file_system final : public store::file_system {
   [[nodiscard]] bool is_stopped() noexcept { return calls_++ >= stop_; }
   void change(const std::string& path, std::shared_ptr<inode> now);
 
+  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();  ///< a copy has the same files
   names current_;
   names durable_;
   std::vector<name_change> unsynced_;
