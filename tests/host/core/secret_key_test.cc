@@ -5,6 +5,8 @@
 #include <cutpoint/secret_key.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "host/algorithms/secret_memory.h"
 #include "tests/host/algorithms/chunkers.h"
@@ -55,11 +57,21 @@ std::string page_flags(const void* address) {
   return {};
 }
 
+/// Whether the system leaves pages out of core dumps when asked to, and shows it. QEMU does not for the programs that it emulates.
+bool leaves_out_pages() {
+  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const bool is_asked = ::madvise(page, size, MADV_DONTDUMP) == 0;
+  const bool is_shown = page_flags(page).find(" dd") != std::string::npos;
+  ::munmap(page, size);
+  return is_asked && is_shown;
+}
+
 TEST(secret_key, lies_in_pages_that_core_dumps_leave_out) {
+  if (!leaves_out_pages()) GTEST_SKIP() << "this system does not leave pages out of core dumps, or does not show it";
   const secret_key key = key_of(3);
-  const std::string flags = page_flags(key.bytes().data());
-  if (flags.empty()) GTEST_SKIP() << "this system shows no flags of pages";
-  EXPECT_THAT(flags, HasSubstr(" dd"));
+  EXPECT_THAT(page_flags(key.bytes().data()), HasSubstr(" dd"));
   const std::vector<std::uint8_t> other(100'000);
   EXPECT_THAT(page_flags(other.data()), Not(HasSubstr(" dd")));
 }
