@@ -35,7 +35,7 @@ constexpr std::array<simulated_policy, 9> policies = {{
      .needs_sketches = true},
 }};
 
-constexpr auto names = [] {
+constexpr auto names_of_policies = [] {
   std::array<std::string_view, policies.size()> list;
   for (std::size_t i = 0; i < policies.size(); ++i) list[i] = policies[i].name;
   return list;
@@ -48,6 +48,6 @@ const simulated_policy* find_policy(std::string_view name) {
   return row == policies.end() ? nullptr : &*row;
 }
 
-std::span<const std::string_view> policy_names() { return names; }
+std::span<const std::string_view> policy_names() { return names_of_policies; }
 
 }  // namespace cutpoint::cluster

@@ -65,8 +65,7 @@ result<std::vector<named_path>> named_paths(const backup_options& options) {
                ? is_before(a.path, b.path)
                : std::tuple(a.is_folder, a.is_standard_input) < std::tuple(b.is_folder, b.is_standard_input);
   });
-  const auto [rest, end] = std::ranges::unique(named);
-  named.erase(rest, end);
+  named.erase(std::unique(named.begin(), named.end()), named.end());
   for (std::size_t i = 1, container = 0; i < named.size(); ++i) {
     const bool is_same = named[i].path == named[i - 1].path;
     if (is_same && named[i].is_standard_input) {
@@ -80,8 +79,8 @@ result<std::vector<named_path>> named_paths(const backup_options& options) {
     }
   }
   // A folder that is no link is the same with and without a slash.
-  const auto [same, last] = std::ranges::unique(named, {}, &named_path::path);
-  named.erase(same, last);
+  const auto have_same_path = [](const named_path& a, const named_path& b) { return a.path == b.path; };
+  named.erase(std::unique(named.begin(), named.end(), have_same_path), named.end());
   return named;
 }
 

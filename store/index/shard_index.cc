@@ -322,8 +322,8 @@ std::vector<shard_container> shard_index::containers() const {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) all.push_back(each.container_at(i));
   }
   std::ranges::sort(all);
-  const auto same = std::ranges::unique(all, {}, &shard_container::name);
-  all.erase(same.begin(), same.end());
+  const auto have_same_name = [](const shard_container& a, const shard_container& b) { return a.name == b.name; };
+  all.erase(std::unique(all.begin(), all.end(), have_same_name), all.end());
   return all;
 }
 

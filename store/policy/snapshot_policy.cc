@@ -90,7 +90,8 @@ void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& po
   std::array<complete_snapshot_keeper, keep_period_count> complete_in_spans;
   auto left = policy.counts;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
-    auto& [snapshot, reasons] = decisions[i];
+    const store_snapshot& snapshot = decisions[i].snapshot;
+    std::vector<std::string>& reasons = decisions[i].reasons;
     const bool is_oldest = i + 1 == decisions.size();
     const auto is_in_span = [&, time = store::time_of(snapshot.time)](const calendar_span& span) {
       if (span.is_empty()) return false;
