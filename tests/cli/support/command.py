@@ -129,9 +129,9 @@ class CommandTest(unittest.TestCase):
         self.assert_failed(run, *told, code=WRONG_USAGE)
 
 
-def subcommands() -> list[str]:
-    """As the command's own help has them."""
-    text = subprocess.run([BINARY, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+def subcommands(program=BINARY) -> list[str]:
+    """As the program's own help has them."""
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
     return re.findall(r"^  (\w+) ", text.split("Subcommands:\n")[1], re.MULTILINE)
 
 
