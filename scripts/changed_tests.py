@@ -2,8 +2,8 @@
 
     changed_tests.py BUILD_FOLDER REVISION CTEST
 
-A test is affected if a program that it runs is built from a file that differs from REVISION, or if the folder of the test has such a
-file. The last build recorded which files each program includes. Tests that build or pack all of Cutpoint once more are left out. Prints
+A test is affected if a program that it runs is built from a file that differs from REVISION, if this program is not built, or if the
+folder of the test has such a file. The last build recorded which files each program includes. Tests that build or pack all of Cutpoint once more are left out. Prints
 two lines: the programs, and a regular expression for the names of the tests. Prints no line if the build itself changed (a CMake list, a
 preset), because everything is affected then.
 """
@@ -17,6 +17,7 @@ import sys
 
 ALWAYS = {"layers", "sources", "changed"}
 REBUILDING = re.compile(r"^(examples-|package|python_|experiments_)")
+UNBUILT = "_NOT_BUILT"  # ends the name of the test that stands for the suites of a program that was never built (cmake/test_suites.cmake)
 
 
 def run(*command: str | pathlib.Path) -> str:
@@ -53,9 +54,11 @@ def mentioned_paths(test: dict) -> list[pathlib.Path]:
 
 
 def is_built_from(build: pathlib.Path, target: str, stale: set[str]) -> bool:
-    """Whether something stale goes into a target; False where it is none."""
+    """Whether something stale goes into a target, or it is not built, so that nobody knows; False where it is none."""
     listing = subprocess.run(["ninja", "-C", build, "-t", "inputs", target], capture_output=True, text=True)
-    return not stale.isdisjoint(listing.stdout.splitlines())
+    if listing.returncode != 0:
+        return False
+    return not (build / target).exists() or not stale.isdisjoint(listing.stdout.splitlines())
 
 
 def affected(root: pathlib.Path, build: pathlib.Path, ctest: str, changed: set[pathlib.Path]) -> tuple[set[str], set[str]]:
@@ -66,6 +69,11 @@ def affected(root: pathlib.Path, build: pathlib.Path, ctest: str, changed: set[p
     programs, names = set(), set(ALWAYS)
     for test in json.loads(run(ctest, "--test-dir", build, "--show-only=json-v1"))["tests"]:
         if "full" in property_of(test, "LABELS", []) or REBUILDING.match(test["name"]):
+            continue
+        if test["name"].endswith(UNBUILT):
+            program = test["name"].removesuffix(UNBUILT)
+            programs.add(program)
+            names.add(re.escape(program) + r"\..*")
             continue
         paths = mentioned_paths(test)
         targets = [str(path.relative_to(build)) for path in paths if path.is_relative_to(build) and path != build and not path.is_dir()]

@@ -126,6 +126,19 @@ class Package(unittest.TestCase):
         shown = run("nm", "-D", "--defined-only", "-C", plugin)
         self.assertNotRegex(shown, r" [TWV] cutpoint::(engine|feed|chunker)::")
 
+    def test_each_program_and_library_that_is_installed_is_built_first(self):
+        build = pathlib.Path(os.environ["CUTPOINT_BUILD"])
+        installed = (build / "bindings/c/cmake_install.cmake").read_text()
+        files = re.findall(r'TYPE (?:EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY) FILES\s+"([^"]+)"', installed)
+        self.assertGreater(len(files), 4)
+        looked_for = (build / "cmake_install.cmake").read_text()
+        for component in ("command", "library", "archives"):
+            begin = looked_for.index(f'if(CMAKE_INSTALL_COMPONENT STREQUAL "{component}"')
+            checked = looked_for[begin : looked_for.index("endforeach()", begin)]
+            for path in files:
+                with self.subTest(component=component, path=path):
+                    self.assertIn(os.path.realpath(path), map(os.path.realpath, re.findall(r'"([^"]+)"', checked)))
+
     def test_what_is_installed_knows_no_path_of_the_build(self):
         tree = str(HERE.parents[1])
         files = [*self.prefix.rglob("*.cmake"), *self.prefix.rglob("*.pc")]

@@ -65,6 +65,12 @@ class Changed(unittest.TestCase):
     def test_a_command_is_tested_by_the_tests_that_run_it_but_not_by_long_ones(self):
         self.assertEqual(self.affected("two.cc"), ({"two"}, {"cli_two"}))
 
+    def test_what_was_never_built_is_built_and_tested(self):
+        (self.build / "two").unlink()
+        with (self.build / "CTestTestfile.cmake").open("a") as tests:
+            tests.write("add_test(three_tests_NOT_BUILT three_tests_NOT_BUILT)\n")
+        self.assertEqual(self.affected("unused.h"), ({"two", "three_tests"}, {"cli_two", r"three_tests\..*"}))
+
     def test_a_test_is_affected_by_the_files_beside_it(self):
         self.assertEqual(self.affected("tests/cli/test_two.py"), ({"two"}, {"cli_two"}))
         self.assertEqual(self.affected("tests/other.py"), (set(), set()))

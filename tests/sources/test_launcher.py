@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -16,6 +17,7 @@ BUILD = """
 build() {
   configured=$(cuda_arguments release)
   echo "$* $configured" >>"$root/builds"
+  while [[ -e $root/waits ]]; do sleep 0.05; done
   mkdir -p "$root/build/release/cli"
   printf '#!/bin/sh\\necho "$@"\\n' >"$root/build/release/$2"
   chmod +x "$root/build/release/$2"
@@ -39,7 +41,7 @@ class Launcher(unittest.TestCase):
         library = (ROOT / "scripts/lib.sh").read_text()
         (self.root / "scripts/lib.sh").write_text(library + BUILD)
         setup = self.root / "scripts/setup"
-        setup.write_text("#!/bin/sh\n")
+        setup.write_text(f"#!/bin/sh\necho >>'{self.root}/setups'\n")
         setup.chmod(0o755)
         for name, version in (("nvcc", "release 13.0,"), ("cmake", "cmake version 3.31.0")):
             program = self.root / "tools/bin" / name
@@ -47,18 +49,35 @@ class Launcher(unittest.TestCase):
             program.write_text(f"#!/bin/sh\necho '{version}'\n")
             program.chmod(0o755)
 
-    def run_command(self, *words: str) -> subprocess.CompletedProcess:
-        words = words or ("one", "two words")
+    def start(self, *words: str) -> subprocess.Popen:
         tools = self.root / "tools"
         environment = {**os.environ, "CUDA_HOME": str(tools), "PATH": f"{tools / 'bin'}:{os.environ['PATH']}"}
-        run = subprocess.run(
-            [self.root / "scripts/cutpoint", *words], env=environment, capture_output=True, text=True, check=False
-        )
-        self.assertEqual((run.returncode, run.stdout), (0, " ".join(words) + "\n"), run.stderr)
-        return run
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([self.root / "scripts/cutpoint", *words], env=environment, text=True, **pipes)
+
+    def run_command(self, *words: str) -> str:
+        """Runs the command, which repeats its words, and returns what it wrote to standard error."""
+        words = words or ("one", "two words")
+        return self.expect_end(self.start(*words), *words)
+
+    def expect_end(self, process: subprocess.Popen, *words: str) -> str:
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, output), (0, " ".join(words) + "\n"), errors)
+        return errors
+
+    def lines_of(self, name: str) -> list[str]:
+        path = self.root / name
+        return path.read_text().splitlines() if path.exists() else []
 
     def builds(self) -> list[str]:
-        return (self.root / "builds").read_text().splitlines()
+        return self.lines_of("builds")
+
+    def await_lines(self, count: int, name: str):
+        for _ in range(600):
+            if len(self.lines_of(name)) >= count:
+                return
+            time.sleep(0.05)
+        self.fail(f"{name} has {self.lines_of(name)}")
 
     def test_a_newer_file_of_any_folder_that_the_command_consists_of_is_built(self):
         self.assertIn("store", FOLDERS)
@@ -74,16 +93,16 @@ class Launcher(unittest.TestCase):
                 os.utime(self.root / path, ns=(0, 0))
 
     def test_nothing_is_built_or_said_when_nothing_is_newer(self):
-        self.assertIn("building the command", self.run_command().stderr)
-        self.assertEqual(self.run_command().stderr, "")
+        self.assertIn("building the command", self.run_command())
+        self.assertEqual(self.run_command(), "")
         self.assertEqual(len(self.builds()), 1)
 
     def test_commands_that_need_no_store_are_built_without_it_until_another_is_used(self):
         shutil.copy(ROOT / "cli/engine_program.cc", self.root / "cli/engine_program.cc")
-        self.assertIn("commands on a store", self.run_command("dedup", "a path").stderr)
-        self.assertEqual(self.run_command("chunk").stderr, "")
-        self.assertNotIn("commands on a store", self.run_command("backup").stderr)
-        self.assertEqual(self.run_command("dedup").stderr, "")
+        self.assertIn("commands on a store", self.run_command("dedup", "a path"))
+        self.assertEqual(self.run_command("chunk"), "")
+        self.assertNotIn("commands on a store", self.run_command("backup"))
+        self.assertEqual(self.run_command("dedup"), "")
         built = [line.split()[1] for line in self.builds()]
         self.assertEqual(built, ["cli/cutpoint-engine", "cli/cutpoint"])
 
@@ -95,10 +114,22 @@ class Launcher(unittest.TestCase):
         self.run_command("dedup")
         self.assertEqual(len(self.builds()), 2)
 
+    def test_one_build_serves_all_commands_that_wait_for_it(self):
+        shutil.copy(ROOT / "cli/engine_program.cc", self.root / "cli/engine_program.cc")
+        (self.root / "waits").touch()
+        backup = self.start("backup")
+        self.await_lines(1, "builds")
+        dedup = self.start("dedup")
+        self.await_lines(2, "setups")  # it waits for the lock, if it did not get there after the build
+        (self.root / "waits").unlink()
+        self.expect_end(backup, "backup")
+        self.assertEqual(self.expect_end(dedup, "dedup"), "")
+        self.assertEqual(len(self.builds()), 1)
+
     @unittest.skipIf(os.path.exists("/proc/driver/nvidia/version") or os.path.exists("/dev/dxg"), "a GPU's driver runs here")
     def test_cuda_is_built_only_where_it_was_asked_for_or_is_there(self):
         without = "release cli/cutpoint -DCUTPOINT_CUDA=OFF"
-        self.assertIn("scripts/setup --cuda", self.run_command().stderr)
+        self.assertIn("scripts/setup --cuda", self.run_command())
         self.assertEqual(self.builds()[-1], without)
         for present, absent in ((".deps/with-cuda", None), ("build/release/.configured", ".deps/with-cuda")):
             with self.subTest(present=present):
@@ -107,7 +138,7 @@ class Launcher(unittest.TestCase):
                 if present.startswith(".deps"):
                     (self.root / present).touch()
                 (self.root / "build/release/.built").unlink()
-                self.assertNotIn("scripts/setup --cuda", self.run_command().stderr)
+                self.assertNotIn("scripts/setup --cuda", self.run_command())
                 self.assertIn("-DCMAKE_CUDA_COMPILER=", self.builds()[-1])
         (self.root / ".deps/no-cuda").touch()
         (self.root / "build/release/.built").unlink()
