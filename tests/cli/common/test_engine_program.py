@@ -7,7 +7,7 @@ from pathlib import Path
 
 from command import BINARY, DONE, PATIENCE, WRONG_USAGE, CommandTest, subcommands
 
-ENGINE = str(Path(BINARY).with_name("cutpoint-engine"))
+ENGINE = os.environ.get("CUTPOINT_ENGINE") or str(Path(BINARY).with_name("cutpoint-engine"))
 
 
 class EngineProgram(CommandTest):
