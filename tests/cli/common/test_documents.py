@@ -1,0 +1,44 @@
+"""README.md and docs/command.md name what the command has, and nothing else."""
+
+import json
+import re
+import unittest
+from pathlib import Path
+
+from command import CommandTest, subcommands
+
+ROOT = Path(__file__).resolve().parents[3]
+README = (ROOT / "README.md").read_text()
+
+
+def row(title: str) -> list[str]:
+    """The names in a row of the README's table of what there is."""
+    return re.search(rf"^\| {title} \| ([^|:]*)", README, re.MULTILINE)[1].strip().split(", ")
+
+
+class Documents(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.listed = json.loads(self.run_command("list", "--json").stdout)
+
+    def entries(self, kind: str) -> list[str]:
+        return sorted(entry["name"] for entry in self.listed["entries"] if entry["kind"] == kind)
+
+    def test_the_readme_names_all_algorithms_profiles_and_fingerprints(self):
+        self.assertEqual(sorted(row("algorithms")), self.entries("algorithm"))
+        self.assertEqual(sorted(row("profiles")), self.entries("profile"))
+        self.assertEqual(sorted(row("fingerprints")), sorted(each["name"] for each in self.listed["fingerprints"]))
+        self.assertEqual(int(re.search(r"(\d+) algorithms", README)[1]), len(row("algorithms")))
+
+    def test_the_readme_names_all_back_ends_that_run_here(self):
+        self.assertLessEqual({each["name"] for each in self.listed["back_ends"]}, set(row("back ends")))
+
+    def test_the_page_of_the_command_has_all_commands(self):
+        text = (ROOT / "docs/command.md").read_text()
+        table = text[text.index("| command |") :].partition("\n\n")[0]
+        first_column = "".join(line.split("|")[1] for line in table.splitlines()[2:])
+        self.assertEqual(sorted(re.findall(r"`(\w+)", first_column)), sorted(subcommands()))
+
+
+if __name__ == "__main__":
+    unittest.main()
