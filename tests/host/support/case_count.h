@@ -13,11 +13,14 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// Returns `all`, or a thirtieth of it and at least 1 in a build with sanitizers. Sanitizers check the use of memory and
-/// threads, in which the cases hardly differ.
+/// Whether an emulator runs the tests that takes some hundred times as long as a processor (tests/simd/avx512/).
+[[nodiscard]] inline bool is_emulated() { return std::getenv("CUTPOINT_EMULATED") != nullptr; }
+
+/// Returns `all`, or a thirtieth of it and at least 1 in a build with sanitizers, which check the use of memory and
+/// threads, in which the cases hardly differ, and in an emulator.
 template <typename Count>
-[[nodiscard]] constexpr Count case_count(Count all) {
-  return is_sanitized ? std::max<Count>(all / 30, 1) : all;
+[[nodiscard]] Count case_count(Count all) {
+  return is_sanitized || is_emulated() ? std::max<Count>(all / 30, 1) : all;
 }
 
 /// Returns the number in an environment variable, or `usual` if it is not set. A developer sets it to run more cases or

@@ -2,6 +2,7 @@
 // catalog.
 #include <algorithm>
 
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/limits.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
@@ -75,8 +76,11 @@ TEST_P(kernel, reads_nothing_outside_the_stream) {
   }
 }
 
+int few_rounds() { return is_emulated() ? 13 : 39; }
+
 INSTANTIATE_TEST_SUITE_P(few_rounds, kernel,
-                         testing::Combine(testing::ValuesIn(kernel_algorithms(39)), testing::ValuesIn(complete_sets)),
+                         testing::Combine(testing::ValuesIn(kernel_algorithms(few_rounds())),
+                                          testing::ValuesIn(complete_sets)),
                          set_case_name);
 INSTANTIATE_TEST_SUITE_P(full, kernel,
                          testing::Combine(testing::ValuesIn(kernel_algorithms(1300)), testing::ValuesIn(complete_sets)),
@@ -90,7 +94,7 @@ std::vector<algorithm_case> aes_algorithms(int rounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(few_rounds_by_wide_aes, kernel,
-                         testing::Combine(testing::ValuesIn(aes_algorithms(39)),
+                         testing::Combine(testing::ValuesIn(aes_algorithms(few_rounds())),
                                           testing::Values(simd::instruction_set::avx512_dl)),
                          set_case_name);
 INSTANTIATE_TEST_SUITE_P(full_by_wide_aes, kernel,
