@@ -30,9 +30,10 @@ bool is_input(const std::string& path, const output& out) {
   return path == standard_input_path ? out.is_same_file(STDIN_FILENO) : out.is_same_file(path);
 }
 
-/// Returns whether a file begins as a listing of `cutpoint chunk` does.
-bool is_listing(const std::string& path) {
-  constexpr std::array<std::string_view, 3> beginnings = {"# cuts ", "{\"cuts\":", "path,offset,length,digest,"};
+/// Returns whether a file begins as a listing of `cutpoint chunk` or a trace does.
+bool is_written_by_us(const std::string& path) {
+  constexpr std::array<std::string_view, 4> beginnings = {"# cuts ", "{\"cuts\":", "path,offset,length,digest,",
+                                                          "[\n{\"ph\":\"M\",\"name\":\"process_"};
   std::array<std::uint8_t, 32> head = {};
   auto file = file_source::open(path, &interruption());
   const auto count = file ? file->read(head) : result<std::size_t>(0);
@@ -41,13 +42,14 @@ bool is_listing(const std::string& path) {
                      [&](std::string_view each) { return text.starts_with(each); });
 }
 
-/// Checks that the output does not overwrite a file inside the given folders. The folders are walked only if the output
-/// has contents that are no listing. Errors: invalid_argument.
-status check_overwrite(const output& out, const std::vector<std::string>& paths, const walk_options& options) {
-  if (!out.has_content() || is_listing(out.name())) return {};
-  const auto entry = [&out](const tree_entry& each) {
+/// Checks that `what`, which is written to `out`, does not overwrite a file inside the given folders. The folders are walked
+/// only if the output has contents that are neither a listing nor a trace. Errors: invalid_argument.
+status check_overwrite(const output& out, std::string_view what, const std::vector<std::string>& paths,
+                       const walk_options& options) {
+  if (!out.has_content() || is_written_by_us(out.name())) return {};
+  const auto entry = [&](const tree_entry& each) {
     if (!out.is_same_file(each)) return status();
-    return usage_error(fmt::format("{}: is an input, and the results would be written over it", each.path));
+    return usage_error(fmt::format("{}: is an input, and the {} would be written over it", each.path, what));
   };
   const walk_callbacks visit = {.entry = entry, .problem = [](const std::string&, const status&) { return status(); }};
   for (const std::string& path : paths) {
@@ -95,7 +97,8 @@ status input_options::check(const output& out, const trace_file* trace) const {
     }
   }
   if (status apart = check_different_files(trace, out); !apart.ok()) return apart;
-  return check_overwrite(out, paths(), *walked);
+  if (status safe = check_overwrite(out, "results", paths(), *walked); !safe.ok()) return safe;
+  return trace != nullptr ? check_overwrite(trace->file(), "trace", paths(), *walked) : status();
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {

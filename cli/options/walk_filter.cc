@@ -1,15 +1,14 @@
 #include "cli/options/walk_filter.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/common/option_values.h"
+#include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
 
@@ -17,15 +16,15 @@ namespace {
 
 /// Returns the patterns of a file, one a line. Empty lines and those that begin with '#' are none.
 result<std::vector<std::string>> patterns_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return status(status_code::io_error, fmt::format("--exclude-file {}: {}", path, std::strerror(errno)), errno);
+  const auto text = read_input(path);
+  if (!text)
+    return status(text.error().code(), "--exclude-file " + text.error().message(), text.error().system_error());
   std::vector<std::string> patterns;
-  for (std::string line; std::getline(file, line);) {
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty() && !line.starts_with('#')) patterns.push_back(line);
   }
-  if (file.bad()) return status(status_code::io_error, fmt::format("--exclude-file {}: cannot be read", path));
   return patterns;
 }
 

@@ -1,5 +1,6 @@
 // `cutpoint check`: checks a store.
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ class check_command final : public subcommand {
  private:
   store_options store_;
   bool reads_data_ = false;
-  std::string subset_;
+  std::optional<std::string> subset_;
   bool is_json_ = false;
   verbosity level_ = verbosity::normal;
 };
@@ -58,22 +59,24 @@ result<store_data_subset> subset_of(const std::string& text) {
 
 void check_command::add_options(CLI::App& app) {
   store_.add_to(app);
-  app.add_flag("--read-data", reads_data_, "Read all data and compare it with its fingerprints");
+  CLI::Option* const all =
+      app.add_flag("--read-data", reads_data_, "Read all data and compare it with its fingerprints");
   add_value_option(app, "--read-data-subset", subset_, "SUBSET",
-                   "Read a part of the data: N/T, the Nth of T parts, or a random part of P% or of a SIZE");
+                   "Read a part of the data: N/T, the Nth of T parts, or a random part of P% or of a SIZE")
+      ->excludes(all);
   app.add_flag("--json", is_json_, "Print as JSON");
   add_quiet(app, level_);
 }
 
 exit_code check_command::run() {
   const console say(level_);
-  const auto subset = subset_.empty() ? result<store_data_subset>(store_data_subset()) : subset_of(subset_);
+  const auto subset = subset_ ? subset_of(*subset_) : result<store_data_subset>(store_data_subset());
   if (!subset) return say.refuse(subset.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());
   activity_line line(say);
   const store_check_options options{
-      .reads_data = reads_data_ || !subset_.empty(),
+      .reads_data = reads_data_ || subset_.has_value(),
       .subset = *subset,
       .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
       .file_problem =

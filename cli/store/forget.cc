@@ -144,7 +144,7 @@ exit_code forget_command::prune(const console& say, backup_store& store, std::se
   drawn.erase();
   if (!done) return fail(say, done.error());
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
-  return write_report(text, is_json_, say);
+  return exit_code_of(*done, write_report(text, is_json_, say));
 }
 
 exit_code forget_command::run() {

@@ -69,7 +69,11 @@ exit_code prune_command::run() {
   const exit_code written =
       write_report(is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), is_json_, say);
   drawn.finish("done");
-  return written == exit_code::done && done->damaged_copies != 0 ? exit_code::input_failed : written;
+  return exit_code_of(*done, written);
+}
+
+exit_code exit_code_of(const store_prune_summary& done, exit_code written) {
+  return written == exit_code::done && done.damaged_copies != 0 ? exit_code::input_failed : written;
 }
 
 std::string prune_text(const store_prune_summary& done, const store_prune_options& options) {

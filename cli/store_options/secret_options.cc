@@ -6,13 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 
 #include "cli/common/option_values.h"
+#include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
 
@@ -21,11 +20,8 @@ namespace {
 constexpr std::size_t largest_secret_bytes = MiB;
 
 result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) return status(status_code::io_error, path + ": " + std::strerror(errno), errno);
-  if (text.empty()) return status(status_code::io_error, path + ": the file cannot be read or is empty");
-  if (text.size() > largest_secret_bytes) return usage_error(path + ": more than 1 MiB is no secret");
+  auto text = read_input(path, largest_secret_bytes);
+  if (text && text->empty()) return usage_error(path + ": is empty, and has no secret");
   return text;
 }
 

@@ -6,14 +6,19 @@
 
 namespace cutpoint::store {
 
-status index_containers(storage& objects, const seal_key& key, const std::string& prefix) {
+result<std::vector<std::string>> unnamed_containers(storage& objects, const seal_key& key, const std::string& prefix) {
   auto ids = objects.list(object_kind::container, prefix);
-  if (!ids) return ids.error();
-  if (ids->empty()) return {};
+  if (!ids || ids->empty()) return ids;
   table_cache tables(objects, key, 0);
   const auto shards = shard_index::open(objects, key.kind(), tables);
   if (!shards) return shards.error();
   shards->leave_unnamed(*ids);
+  return ids;
+}
+
+status index_containers(storage& objects, const seal_key& key, const std::string& prefix) {
+  const auto ids = unnamed_containers(objects, key, prefix);
+  if (!ids) return ids.error();
   if (ids->empty()) return {};
   // No shard names a container that is not durable, whoever wrote that.
   if (status synced = objects.sync_kind(object_kind::container, prefix); !synced.ok()) return synced;

@@ -3,10 +3,15 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "store/access/open_store.h"
 
 namespace cutpoint::store {
+
+/// Returns the containers whose ids begin with `prefix` and that no shard names. Errors: those of the storage.
+[[nodiscard]] result<std::vector<std::string>> unnamed_containers(storage& objects, const seal_key& key,
+                                                                  const std::string& prefix);
 
 /// Makes the containers durable whose ids begin with `prefix` and that no shard names, whoever has put them, and puts shards for
 /// them, durably. Errors: those of the storage; as for `put_shards_of`.

@@ -59,14 +59,18 @@ held_session::~held_session() {
   }
 }
 
-/// Nobody but the session refers to a container that no shard names, so it may remove its own.
+/// Nobody but the session refers to a container that no shard names, so it may remove its own. But others that took the lease for
+/// expired may have put shards for some of them, or be about to.
 status held_session::leave_nothing_unnamed() {
   if (containers_.unnamed.empty()) return {};
-  const auto objects = open_storage();
-  if (index_containers(*objects, opened_store_.key(), container_prefix(name_)).ok()) return {};
+  const std::string prefix = container_prefix(name_);
+  const status indexed = index_containers(*open_storage(), opened_store_.key(), prefix);
+  if (indexed.ok() || lease_->may_have_expired()) return indexed;
   const auto removing = open_storage();  // a storage that has failed stays failed
-  for (const container_name& each : containers_.unnamed) {
-    if (status removed = removing->remove({object_kind::container, id_of(each)}); !removed.ok()) return removed;
+  const auto unnamed = unnamed_containers(*removing, opened_store_.key(), prefix);
+  if (!unnamed) return unnamed.error();
+  for (const std::string& each : *unnamed) {
+    if (status removed = removing->remove({object_kind::container, each}); !removed.ok()) return removed;
   }
   return removing->sync();
 }

@@ -1,6 +1,5 @@
 // The public class of a store: removal of snapshots and of what nothing refers to, checks, repairs and reports.
 #include <algorithm>
-#include <tuple>
 
 #include <cutpoint/store_report.h>
 #include <fmt/format.h>
@@ -140,17 +139,18 @@ result<store_statistics> backup_store::statistics() {
     ++sum.containers;
     sum.container_bytes += each.bytes;
   }
-  for (const auto& [kind, count, bytes] :
-       {std::tuple{store::object_kind::snapshot, &sum.snapshots, static_cast<std::uint64_t*>(nullptr)},
-        {store::object_kind::shard, &sum.shards, &sum.shard_bytes}}) {
-    const auto ids = opened_store.objects().list(kind);
-    if (!ids) return implementation_->named(ids.error());
-    *count = ids->size();
-    for (const std::string& id : *ids) {
-      if (bytes == nullptr) break;
-      const auto size = opened_store.objects().size({kind, id});
-      if (size) *bytes += *size;
-    }
+  const auto log = opened_store.read_log([](const store::object_name&, const status&) {});
+  if (!log) return implementation_->named(log.error());
+  const auto snapshots = opened_store.objects().list(store::object_kind::snapshot);
+  if (!snapshots) return implementation_->named(snapshots.error());
+  sum.snapshots = static_cast<std::uint64_t>(
+      std::ranges::count_if(*snapshots, [&](const std::string& id) { return log->snapshots.contains(id); }));
+  const auto shards = opened_store.objects().list(store::object_kind::shard);
+  if (!shards) return implementation_->named(shards.error());
+  sum.shards = shards->size();
+  for (const std::string& id : *shards) {
+    const auto size = opened_store.objects().size({store::object_kind::shard, id});
+    if (size) sum.shard_bytes += *size;
   }
   sum.records = opened_store.shards().entry_count();
   return sum;

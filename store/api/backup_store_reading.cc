@@ -75,8 +75,13 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
   }
   if (matches.size() == 1) return *matches.front();
   if (matches.empty() && !read_failure.ok()) return read_failure;
-  const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
   const bool is_filtered = all->size() != count;
+  if (id == "latest") {
+    return status(status_code::invalid_argument,
+                  fmt::format("latest: no snapshot {} {}{}", is_filtered ? "of" : "is in", implementation_->name,
+                              is_filtered ? " matches the filter" : ""));
+  }
+  const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
   return status(status_code::invalid_argument,
                 fmt::format("{}: {} of {} begins with it{}", id, which, implementation_->name,
                             is_filtered ? " and matches the filter" : ""));
@@ -85,11 +90,20 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
   const auto snapshot = implementation_->read(id);
   if (!snapshot) return snapshot.error();
+  if (options.removes_others && snapshot->is_incomplete) {
+    return status(
+        status_code::invalid_argument,
+        fmt::format(
+            "{}: the snapshot is incomplete, so files that it lacks are not removed: it may lack what could not "
+            "be read",
+            id));
+  }
   const bool is_total_known =
       options.path.find_first_not_of('/') == std::string::npos && options.include.empty() && options.exclude.empty();
   const auto restored = store::restore_files(implementation_->opened_store->reading(), snapshot->root,
                                              {.path = options.path,
                                               .target = options.target,
+                                              .store_folder = implementation_->folder,
                                               .include = options.include,
                                               .exclude = options.exclude,
                                               .replaces_files = options.replaces_files,

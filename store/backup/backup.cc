@@ -32,7 +32,7 @@ class backup {
         is_matched_(options.walking.exclude.size()),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
-        description_(parent_, options.cancel,
+        description_(parent_, options.is_parent_incomplete, options.cancel,
                      [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
         contents_(threads, feed, session),

@@ -19,7 +19,13 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
   if (walked.kind == file_kind::directory) return system_failure(walked.path, "read", EISDIR);  // it has become one
   described_file file{std::make_shared<pending_entry>(entry_of(walked))};
   const auto first = first_names_.find({walked.device, walked.inode});
-  if (first != first_names_.end() && first->second->entry.kind == walked.kind) file.entry->first_name = first->second;
+  if (first != first_names_.end()) {
+    if (first->second.entry->entry.kind == walked.kind && is_same(first->second.changed, walked.changed)) {
+      file.entry->first_name = first->second.entry;
+    } else {
+      file.entry->entry.link_count = 1;
+    }
+  }
   const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
   // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
   const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
@@ -42,7 +48,7 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
 
 status file_description::add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
                                         const file_source* content) {
-  if (stored != nullptr && is_unchanged(*stored, walked)) {
+  if (stored != nullptr && !is_parent_incomplete_ && is_unchanged(*stored, walked)) {
     entry.attributes = stored->attributes;
     return {};
   }
@@ -67,7 +73,8 @@ status file_description::add_attributes(folder_entry& entry, const tree_entry& w
 }
 
 bool file_description::is_first_name(const tree_entry& walked, const std::shared_ptr<pending_entry>& entry) {
-  return walked.link_count < 2 || first_names_.try_emplace({walked.device, walked.inode}, entry).second;
+  return walked.link_count < 2 ||
+         first_names_.try_emplace({walked.device, walked.inode}, first_name{entry, walked.changed}).second;
 }
 
 }  // namespace cutpoint::store

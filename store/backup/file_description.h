@@ -24,9 +24,10 @@ struct described_file {
 /// Compares files with those of the parent. Not thread-safe.
 class file_description {
  public:
-  /// `problem` receives what makes attributes incomplete. `cancel` may be null.
-  file_description(parent_tree& parent, const cancellation* cancel, problem_function problem)
-      : parent_(parent), cancel_(cancel), problem_(std::move(problem)) {}
+  /// `problem` receives what makes attributes incomplete. Those of an incomplete parent are read again, since it may lack some.
+  /// `cancel` may be null.
+  file_description(parent_tree& parent, bool is_parent_incomplete, const cancellation* cancel, problem_function problem)
+      : parent_(parent), is_parent_incomplete_(is_parent_incomplete), cancel_(cancel), problem_(std::move(problem)) {}
 
   /// Returns the entry of a file whose content must be read after this call.
   [[nodiscard]] folder_entry entry_of(const tree_entry& walked);
@@ -37,16 +38,23 @@ class file_description {
   /// Errors: those after which the file may be described again.
   [[nodiscard]] status add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
                                       const file_source* content);
-  /// Notes the first name of a file with several. Returns whether this is the first one.
+  /// Notes the first name of a file with several. Returns whether this is the first one. A later file that has got its inode, as its
+  /// ctime shows, is described as one with a single name.
   bool is_first_name(const tree_entry& walked, const std::shared_ptr<pending_entry>& entry);
 
  private:
+  struct first_name {
+    std::shared_ptr<const pending_entry> entry;
+    std::timespec changed;
+  };
+
   parent_tree& parent_;
+  bool is_parent_incomplete_;
   const cancellation* cancel_;
   problem_function problem_;
   change_times change_times_;
   /// First names of files with several, by device and inode.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, first_name> first_names_;
 };
 
 }  // namespace cutpoint::store

@@ -34,6 +34,20 @@ status check_links_above(const named_path& named, const named_path& container) {
   return {};
 }
 
+/// Returns the path from the root, as the system follows it: after a link to a folder, ".." is the folder above that folder.
+std::filesystem::path absolute_path(const std::string& path, std::error_code& error) {
+  std::filesystem::path followed;
+  std::filesystem::path rest;
+  for (const std::filesystem::path& each : std::filesystem::absolute(path, error)) {
+    rest /= each;
+    if (each != "..") continue;
+    followed = std::filesystem::canonical(followed / rest, error);
+    if (error) return followed;
+    rest.clear();
+  }
+  return (followed / rest).lexically_normal();
+}
+
 }  // namespace
 
 bool is_before(const std::string& a, const std::string& b) {
@@ -55,7 +69,7 @@ result<std::vector<named_path>> named_paths(const backup_options& options) {
       continue;
     }
     std::error_code error;
-    const auto absolute = std::filesystem::absolute(each, error).lexically_normal();
+    const auto absolute = absolute_path(each, error);
     if (error || each.empty()) return system_failure(each, "made an absolute path", error ? error.value() : ENOENT);
     const bool is_folder = !absolute.has_filename();
     named.push_back({.path = is_folder ? absolute.parent_path() : absolute, .is_folder = is_folder});

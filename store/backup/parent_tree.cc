@@ -6,11 +6,11 @@ namespace {
 
 constexpr std::size_t located_at_once = 256;
 
+}  // namespace
+
 bool is_same(const std::timespec& a, const std::timespec& b) noexcept {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
-
-}  // namespace
 
 bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept {
   const bool is_trusted = !is_same(stored.changed, {});

@@ -51,6 +51,9 @@ class parent_tree {
   bool has_removed_entries_ = false;
 };
 
+/// Returns whether two times are equal.
+[[nodiscard]] bool is_same(const std::timespec& a, const std::timespec& b) noexcept;
+
 /// Returns whether an entry has the kind, size, mtime, ctime and inode that it had when it was stored, and the ctime was
 /// trusted (`change_times`). Then its content and its extended attributes are the same too.
 [[nodiscard]] bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept;

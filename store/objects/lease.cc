@@ -179,14 +179,25 @@ void held_lease::stop() {
   if (renewer_.joinable()) renewer_.join();
 }
 
+/// Returns whether the newest lease has expired, by a clock that goes on while the machine is suspended.
+bool held_lease::is_overdue() const { return put_at_.count() != 0 && time_since_start() - put_at_ >= duration_; }
+
+bool held_lease::may_have_expired() {
+  const std::lock_guard lock(mutex_);
+  return was_overdue_ || is_overdue();
+}
+
 /// Makes the next lease durable. The names of leases that were removed are not used again.
 status held_lease::put_next() {
+  was_overdue_ = was_overdue_ || is_overdue();
+  const auto now = time_since_start();
   const lease facts{nanoseconds_now(), duration_.count(), epoch_, process_identity::own(), own_name()};
   const std::uint64_t number = next_number_++;
   const auto objects = open_();
   if (status put = put_lease(*objects, lease_id(session_, number), facts, key_); !put.ok()) return put;
   if (status synced = objects->sync(); !synced.ok()) return synced;
   newest_number_ = number;
+  put_at_ = now;
   return {};
 }
 

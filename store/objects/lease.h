@@ -71,11 +71,14 @@ class held_lease {
 
   /// Removes the lease, durably. Errors: those of the storage; the lease then expires.
   [[nodiscard]] status give_up();
+  /// Returns whether more time than its duration has passed, ever, without a renewal, so that others may have ended the session.
+  [[nodiscard]] bool may_have_expired();
 
  private:
   held_lease(storage_function open, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
              std::uint64_t epoch);
 
+  [[nodiscard]] bool is_overdue() const;
   [[nodiscard]] status put_next();
   [[nodiscard]] status renew();
   [[nodiscard]] status remove_leases(std::uint64_t end);
@@ -87,7 +90,9 @@ class held_lease {
   std::string session_;
   std::chrono::nanoseconds duration_;
   std::uint64_t epoch_;
-  std::mutex mutex_;                 ///< for the numbers
+  std::mutex mutex_;                      ///< for what follows
+  std::chrono::nanoseconds put_at_ = {};  ///< when the newest lease was put, since the machine was started
+  bool was_overdue_ = false;
   std::uint64_t next_number_ = 0;    ///< of the lease that is put next
   std::uint64_t newest_number_ = 0;  ///< of the lease that says that the session is alive
   std::uint64_t oldest_number_ = 0;  ///< of the lease that may be there still

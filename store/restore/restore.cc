@@ -398,6 +398,7 @@ void restorer::report_metadata(const std::string& path, const std::vector<metada
 
 result<restore_summary> restore_files(const store_reading& store, const record_reference& root,
                                       const restore_options& options) {
+  if (options.target.empty()) return status(status_code::invalid_argument, "the target is empty, and must be a folder");
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
   progress_meter meter(options.progress);
@@ -413,7 +414,7 @@ result<restore_summary> restore_files(const store_reading& store, const record_r
   while (top.ends_with('/')) top.pop_back();
   if (begin->kind != file_kind::directory) top.resize(top.size() - begin->name.size());
   const auto access = options.is_dry_run ? target_access::looks : target_access::changes;
-  auto target = target_tree::open(options.target, access);
+  auto target = target_tree::open(options.target, access, options.store_folder);
   if (!target) return target.error();
   if (options.removes_others && options.include.empty() && target->is_file_system_root()) {
     return status(status_code::invalid_argument,

@@ -20,6 +20,8 @@ struct restore_options {
   std::string path = {};
   /// The folder to restore into. It is created if it does not exist.
   std::string target;
+  /// The folder of the store, which is never entered: nothing is restored into it and nothing removed from it. Empty: none.
+  std::string store_folder = {};
   /// If not empty, only files that match these patterns or lie in a folder that does are restored, and the
   /// folders above them. Paths are relative to the folder that is restored.
   std::vector<path_pattern> include = {};

@@ -31,9 +31,13 @@ owned_descriptor::~owned_descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-result<target_tree> target_tree::open(const std::string& path, target_access access) {
+result<target_tree> target_tree::open(const std::string& path, target_access access, const std::string& store_folder) {
   target_tree tree;
   tree.access_ = access;
+  struct stat facts = {};
+  if (!store_folder.empty() && ::stat(store_folder.c_str(), &facts) == 0)
+    tree.store_folder_.emplace(facts.st_dev, facts.st_ino);
+  const status refusal(status_code::invalid_argument, path + ": is in the store, in which nothing is restored");
   owned_descriptor at(::open(path.starts_with('/') ? "/" : ".", path_flags));
   for (std::size_t begin = 0; begin < path.size() && at.get() >= 0;) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -42,6 +46,7 @@ result<target_tree> target_tree::open(const std::string& path, target_access acc
     if (name.empty()) continue;
     int next = ::openat(at.get(), name.c_str(), path_flags);
     if (next < 0 && errno == ENOENT) {
+      if (tree.is_in_store(at.get())) return refusal;
       if (access == target_access::looks) {
         tree.levels_.push_back({.is_absent = true});
         return tree;
@@ -54,6 +59,10 @@ result<target_tree> target_tree::open(const std::string& path, target_access acc
   }
   const int folder = at.get() < 0 ? -1 : ::openat(at.get(), ".", folder_flags);
   if (folder < 0) return system_failure(path, "opened as a folder", errno);
+  if (tree.is_in_store(folder)) {
+    ::close(folder);
+    return refusal;
+  }
   if (const int failed = tree.push(folder); failed != 0) return system_failure(path, "opened as a folder", failed);
   return tree;
 }
@@ -64,10 +73,29 @@ bool target_tree::is_file_system_root() const {
   return ::stat("/", &root) == 0 && root.st_dev == top.device && root.st_ino == top.inode;
 }
 
+bool target_tree::is_store_folder(const struct stat& facts) const {
+  return store_folder_ && *store_folder_ == std::pair(facts.st_dev, facts.st_ino);
+}
+
+/// Returns whether a folder or one above it is that of the store.
+bool target_tree::is_in_store(int folder) const {
+  struct stat facts = {};
+  if (!store_folder_ || ::fstat(folder, &facts) != 0) return false;
+  owned_descriptor at(::openat(folder, ".", path_flags));
+  for (struct stat below = {}; !is_store_folder(facts);) {
+    if (facts.st_dev == below.st_dev && facts.st_ino == below.st_ino) return false;  // the root is above itself
+    below = facts;
+    at = owned_descriptor(::openat(at.get(), "..", path_flags));
+    if (at.get() < 0 || ::fstat(at.get(), &facts) != 0) return false;
+  }
+  return true;
+}
+
 int target_tree::push(int folder) {
   owned_descriptor owner(folder);
   struct stat facts = {};
   if (::fstat(folder, &facts) != 0) return errno;
+  if (is_store_folder(facts)) return EBUSY;
   levels_.push_back({std::move(owner), facts.st_dev, facts.st_ino, false});
   // The target stays open, because `open_below` begins there.
   if (levels_.size() > most_open_folders + 1)

@@ -1,11 +1,13 @@
 // The folder that a restore writes to, and the folders below it that are open.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <cutpoint/status.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "store/tree/node.h"
@@ -38,8 +40,10 @@ enum class target_access { changes, looks };
 class target_tree {
  public:
   /// Opens the target, which may have a path of any length. It is created with the folders above it if it does not exist,
-  /// unless it is only looked at. Errors: io_error.
-  [[nodiscard]] static result<target_tree> open(const std::string& path, target_access access);
+  /// unless it is only looked at. The folder of the store, unless it is empty, is never entered. Errors: invalid_argument, if the
+  /// target lies in it; io_error.
+  [[nodiscard]] static result<target_tree> open(const std::string& path, target_access access,
+                                                const std::string& store_folder);
 
   /// Returns the descriptor of the folder at the end of the way; -1 for one that would be created.
   [[nodiscard]] int folder() const noexcept { return levels_.back().folder.get(); }
@@ -48,7 +52,7 @@ class target_tree {
   [[nodiscard]] bool is_file_system_root() const;
   /// Enters the folder of an entry, which is created if it does not exist, with mode 0700. One that exists permits nothing
   /// that the entry does not until its metadata is set. A file of that name is replaced if `replaces_files`. Returns 0 or
-  /// the errno of a call that failed.
+  /// the errno of a call that failed; EBUSY for that of the store.
   [[nodiscard]] int enter(const folder_entry& entry, bool replaces_files);
   /// Enters a folder that exists, if it is on the same file system. Returns 0 or the errno of a call that failed.
   [[nodiscard]] int enter_existing(const std::string& name);
@@ -71,10 +75,13 @@ class target_tree {
     bool is_absent = false;  ///< whether it would be created
   };
 
+  [[nodiscard]] bool is_store_folder(const struct stat& facts) const;
+  [[nodiscard]] bool is_in_store(int folder) const;
   [[nodiscard]] int push(int folder);
   [[nodiscard]] int look_into(const std::string& name, bool replaces_files);
 
   target_access access_ = target_access::changes;
+  std::optional<std::pair<dev_t, ino_t>> store_folder_;
   std::vector<level> levels_;
 };
 

@@ -230,14 +230,14 @@ enum class store_restore_action : std::uint8_t { restored, removed };
 
 struct store_restore_options {
   std::string path = {};  ///< in the snapshot; a folder's entries are put into the target; empty: everything
-  std::string target;
+  std::string target;     ///< a folder; the folder of a store is never entered
   std::vector<path_pattern> include = {};  ///< if not empty, only what matches
   std::vector<path_pattern> exclude = {};  ///< what matches is left out, also from what `include` matches
   /// Whether files that exist are changed or replaced. Otherwise they are problems. Of a regular file only what differs is
   /// written, unless it has other names or somebody else's owner.
   bool replaces_files = false;
   /// Whether files of the target are removed that the snapshot lacks. Nothing is removed that a pattern leaves out, on other
-  /// file systems, in folders above the snapshot's paths, or in folders whose entries are lost.
+  /// file systems, in folders above the snapshot's paths, or in folders whose entries are lost. An incomplete snapshot is refused.
   bool removes_others = false;
   bool is_dry_run = false;  ///< whether nothing is changed, and only said what would be done
   /// Whether the contents are brought to the disk, read back and compared with their digests.

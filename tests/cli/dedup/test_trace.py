@@ -187,11 +187,17 @@ class Refusal(Trace):
 
     def test_of_a_trace_inside_a_folder_is_to_read_it(self):
         self.write("tree/a", random_bytes(5000))
-        self.write("tree/trace", b"older")
-        run = self.run_command("dedup", "--json", "--trace", "tree/trace", "tree")
-        self.assertIn("tree/trace: skipped", run.stderr)
-        self.assertEqual(report_of(run)["result"]["bytes"], 5000)
-        self.events("tree/trace")
+        for _ in range(2):
+            run = self.run_command("dedup", "--json", "--trace", "tree/trace", "tree")
+            self.assertIn("tree/trace: skipped", run.stderr)
+            self.assertEqual(report_of(run)["result"]["bytes"], 5000)
+            self.events("tree/trace")
+
+    def test_of_a_file_with_content_inside_a_folder_is_refused(self):
+        self.write("tree/a", b'["precious"]')
+        for command in ("chunk", "dedup"):
+            self.assert_refused(self.run_command(command, "--trace", "tree/a", "tree"), "tree/a: is an input, and the trace")
+        self.assertEqual((self.folder / "tree/a").read_bytes(), b'["precious"]')
 
     def test_where_no_lane_works(self):
         self.assert_refused(self.run_command("bench", "--kernels", "--trace", "t", "--rounds", "1"), "--trace")

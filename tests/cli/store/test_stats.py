@@ -63,6 +63,10 @@ class Stats(StoreTest):
         self.assertEqual(empty["live_shares"][0]["containers"], empty["containers"])
         self.assertEqual((empty["chunks"]["live_count"], empty["newest"]["bytes"], empty["kinds"]), (0, 0, []))
 
+    def test_a_snapshot_with_other_tags_is_counted_once(self):
+        self.store("tag", "--add", "x")
+        self.assertEqual(self.details()["snapshots"], 1)
+
     def test_the_text_has_the_same(self):
         self.write("data/new", random_bytes(1000, 7))
         second = self.backup()

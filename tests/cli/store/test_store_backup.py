@@ -91,7 +91,8 @@ class LeftOut(BackupTest):
         self.assertEqual(self.stored(), ["data", "data/a.c", "data/b.o", "data/cache", "data/cache/x", "data/sub"])
         self.write("patterns", b"*.o\na//b\n")
         self.assert_refused(self.backup("data", "--exclude-file", "patterns"), "--exclude-file patterns: a//b: ")
-        self.assert_failed(self.backup("data", "--exclude-file", "none"), "--exclude-file none: No such file")
+        self.assert_failed(self.backup("data", "--exclude-file", "none"), "--exclude-file none: cannot be opened: No such file")
+        self.assert_failed(self.backup("data", "--exclude-file", "data"), "--exclude-file data: cannot be read: Is a directory")
 
     def test_by_tags_and_size(self):
         self.write("data/cache/.nobackup", b"temporary")
@@ -302,6 +303,18 @@ class Summary(BackupTest):
         self.assertEqual(run.code, 0)
         self.assertIn("cutpoint: files: 0 new, 0 changed, 5 unchanged\n", run.stderr)
         self.assertIn(f"cutpoint: snapshot {run.stdout[:12]} was made in ", run.stderr)
+
+    def test_a_path_through_a_link_is_what_the_system_follows(self):
+        self.write("x", b"beside the link")
+        self.write("real/x", b"beside the folder")
+        self.write("real/folder/y", b"y")
+        (self.folder / "link").symlink_to("real/folder")
+        self.assert_done(self.backup("link/../x", "link/./y"))
+        listed = self.run_command("ls", "latest", "--store", "store").stdout
+        self.assertIn(f"{self.folder}/real/x", listed)
+        self.assertIn(f"{self.folder}/link/y", listed)
+        dumped = self.run_command("dump", f"latest:{self.folder}/real/x", "--store", "store")
+        self.assertEqual(dumped.stdout, "beside the folder")
 
     def test_errors_are_lines_of_json(self):
         lines = [json.loads(line) for line in self.backup("data", "missing", "--json").lines]

@@ -165,7 +165,7 @@ class Rewrite(Edit):
         self.refuse("--exclude", "rewrite", "--exclude", "a/../b")
         absent = self.run_store("rewrite", "--exclude-file", "absent")
         self.assertEqual(absent.code, 1)
-        self.assertIn("--exclude-file absent: No such file", absent.stderr)
+        self.assertIn("--exclude-file absent: cannot be opened: No such file", absent.stderr)
         self.assertEqual(len(self.snapshots()), 1)
 
 

@@ -24,6 +24,8 @@ class Refusals(CommandTest):
             (("--encryption", "password"), "needs --password-file"),
             (("--encryption", "none", "--password-file", "password"), "takes no password"),
             (("--encryption", "password", "--password-file", "empty"), "empty"),
+            (("--encryption", "password", "--password-file", "."), ".: cannot be read: Is a directory"),
+            (("--encryption", "key-file", "--key-file", "/dev/zero"), "/dev/zero: is longer than 1048576 bytes"),
             (("--encryption", "none", "--hash", "sha1"), "collisions can be made on purpose"),
             (("--encryption", "none", "--hash", "none"), "a store needs fingerprints"),
             (("--encryption", "none", "--compression", "gzip"), "the names are zstd and none"),

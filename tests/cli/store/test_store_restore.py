@@ -57,6 +57,38 @@ class StoreRestores(CommandTest):
         self.assert_failed(self.run_store("restore", "latest:/no/such", "--target", "out"), "/no/such")
         self.assertFalse((self.folder / "out").exists())
 
+    def test_the_folder_of_the_store_is_no_target(self):
+        self.write("data/a", b"x")
+        self.store("backup", "data")
+        before = sorted((self.folder / "store").rglob("*"))
+        (self.folder / "link").symlink_to("store/containers")
+        for target in "store", "store/new", "store/containers", "link/new", "data/../store":
+            run = self.run_store("restore", f"latest:{self.folder}/data", "--target", target, "--delete")
+            self.assert_refused(run, f"{target}: is in the store")
+        dry = self.run_store("restore", f"latest:{self.folder}/data", "--target", "store/new", "--dry-run")
+        self.assert_refused(dry, "store/new: is in the store")
+        self.assert_refused(self.run_store("restore", "latest", "--target", ""), "target is empty")
+        self.assertEqual(sorted((self.folder / "store").rglob("*")), before)
+
+    def test_a_restore_over_the_store_leaves_it_alone(self):
+        self.write("data/a", b"x")
+        self.store("backup", "data")
+        run = self.run_store("restore", f"latest:{self.folder}/data", "--target", ".", "--delete")
+        self.assert_failed(run, "store: cannot be removed")
+        self.assertTrue((self.folder / "a").exists())
+        self.assertFalse((self.folder / "data").exists())
+        self.assert_done(self.run_store("restore", f"latest:{self.folder}/data", "--target", "out"))
+        self.store("check", "--read-data")
+
+    def test_nothing_is_removed_that_an_incomplete_snapshot_lacks(self):
+        self.write("data/a", b"x")
+        self.assert_failed(self.run_store("backup", "data", "missing"), "missing")
+        self.write("out/b", b"kept")
+        words = ("restore", f"latest:{self.folder}/data", "--target", "out")
+        self.assert_refused(self.run_store(*words, "--delete"), "is incomplete", "not removed")
+        self.store(*words)
+        self.assertEqual(sorted(os.listdir(self.folder / "out")), ["a", "b"])
+
     def test_files_are_left_out_and_removed_as_asked(self):
         self.write("data/a.txt", b"a")
         self.write("data/b/c.bin", b"c")

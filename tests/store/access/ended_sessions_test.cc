@@ -135,6 +135,26 @@ TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
   EXPECT_THAT(names(disk_store, object_kind::lease), IsEmpty());
 }
 
+TEST(ended_sessions, keep_what_others_have_named) {
+  const made_store disk_store;
+  const auto disk = std::make_shared<disk_without_room>(disk_store.files);
+  const auto opened_store = *store::open_store::open(
+      [&](const std::string& writer, std::size_t) {
+        return store::open_directory_storage(disk, {.writer_id = writer, .pending_objects = 0});
+      },
+      {});
+  auto session = *store::held_session::begin(*opened_store);
+  put_containers(*session, 3);
+  ASSERT_TRUE(store::end_sessions(*disk_store.open(), {session->name()}).ok());  // which takes it for dead
+  const auto named = names(disk_store, object_kind::container);
+  put_containers(*session, 3);
+  EXPECT_THAT(names(disk_store, object_kind::container), SizeIs(6));
+  disk->has_room = false;
+  session.reset();
+  EXPECT_EQ(names(disk_store, object_kind::container), named);
+  EXPECT_EQ(problems_of(disk_store), 0u);
+}
+
 TEST(ended_sessions, are_used_by_the_next) {
   const made_store disk_store;
   abandon_session(disk_store);

@@ -182,7 +182,7 @@ std::string session_fault(std::uint64_t state_count, planted_sync_faults planted
 }
 
 TEST(crashes_of_sessions, lose_no_committed_snapshot) {
-  EXPECT_EQ(session_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(8000))), "");
+  EXPECT_EQ(session_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(8000u))), "");
 }
 
 TEST(crashes_of_sessions, show_each_planted_fault) {
@@ -275,7 +275,7 @@ std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_
 }
 
 TEST(crashes_of_repairs, lose_nothing_that_was_whole) {
-  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(2000));
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(2000u));
   for (const std::uint64_t damaged_bytes : {std::uint64_t{1}, std::uint64_t{4}})
     EXPECT_EQ(repair_fault(states / 2, damaged_bytes), "");
 }
@@ -343,7 +343,7 @@ std::string edit_fault(std::uint64_t state_count, bool skips_syncs = false) {
 }
 
 TEST(crashes_of_edits, leave_each_snapshot_or_its_version) {
-  EXPECT_EQ(edit_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(2000))), "");
+  EXPECT_EQ(edit_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(2000u))), "");
 }
 
 TEST(crashes_of_edits, show_missing_syncs) { EXPECT_NE(edit_fault(500, true), ""); }

@@ -163,7 +163,7 @@ TEST_P(copies, survive_a_crash_at_every_call) {
   put_snapshot(source, 3);
   auto threads = engine::make({.threads = 1});
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(4));
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(4u));
   const made_store disk_store = make_target();
   std::size_t interrupted = 0;
   for (std::uint64_t stop = 0;; ++stop) {

@@ -56,6 +56,15 @@ TEST(lease, is_renewed_while_it_is_held) {
   }
 }
 
+TEST(lease, tells_whether_others_may_have_taken_it_for_expired) {
+  const made_store disk_store;
+  const store::seal_key key;
+  const auto lasting = store::held_lease::take(opener_of(disk_store), key, "a", std::chrono::hours(1), 0);
+  EXPECT_FALSE((*lasting)->may_have_expired());
+  const auto brief = store::held_lease::take(opener_of(disk_store), key, "b", std::chrono::nanoseconds(1), 0);
+  EXPECT_TRUE((*brief)->may_have_expired());
+}
+
 TEST(lease, has_all_its_fields) {
   const made_store disk_store;
   const auto objects = disk_store.open_storage("w");

@@ -179,7 +179,7 @@ std::string loss_in_histories(std::uint64_t count, session_faults planted = {}) 
 }
 
 TEST(histories, lose_nothing) {
-  const std::uint64_t count = from_environment("CUTPOINT_HISTORIES", case_count(2000));
+  const std::uint64_t count = from_environment("CUTPOINT_HISTORIES", case_count(2000u));
   EXPECT_EQ(loss_in_histories(count), "");
 }
 

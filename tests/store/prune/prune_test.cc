@@ -588,7 +588,7 @@ TEST(prune, removes_what_a_repair_has_condemned_and_a_backup_heals) {
 
 TEST(prune, loses_nothing_wherever_it_stops) {
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(6));
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(6u));
   std::uint64_t tried = 0;
   for (std::uint64_t stop = 0;; ++stop) {
     const prepared_store store;

@@ -199,7 +199,7 @@ std::string crash_fault(std::uint64_t states_at_each_call, planted_faults plante
 }
 
 TEST(session_crashes, lose_no_committed_snapshot) {
-  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(40))), "");
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(40u))), "");
 }
 
 TEST(session_crashes, show_each_planted_fault) {

@@ -234,7 +234,7 @@ std::string crash_fault(std::uint64_t states_at_each_call, const std::function<v
 }
 
 TEST(directory_storage_crashes, lose_no_object_that_was_synced) {
-  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200)), [](auto&) {}), "");
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200u)), [](auto&) {}), "");
 }
 
 TEST(directory_storage_crashes, are_detected_if_data_are_not_synced_before_the_name) {
