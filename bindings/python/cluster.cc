@@ -35,7 +35,7 @@ class placement_caller {
     try {
       nb::list list;
       for (const cluster::routed_chunk& each : chunks) list.append(nb::make_tuple(each.fingerprint, each.length));
-      function_(simulation, node, list);
+      call_function(function_, nb::make_tuple(simulation, node, list));
     } catch (nb::python_error& error) {
       raised_.emplace(std::move(error));
       cancel_.request();

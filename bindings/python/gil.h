@@ -28,6 +28,16 @@ auto call_python(Call&& call) noexcept {
   }
 }
 
+/// Calls a function of Python, and throws what it raises. The caller has the GIL.
+inline void call_function(const nanobind::object& function, const nanobind::tuple& arguments) {
+  const bool has_returned = call_python([&] {
+    PyObject* const returned = PyObject_CallObject(function.ptr(), arguments.ptr());
+    Py_XDECREF(returned);
+    return returned != nullptr;
+  });
+  if (!has_returned) throw nanobind::python_error();
+}
+
 /// Gives up the GIL for its lifetime, in which the thread is in the library.
 class released_gil {
  public:

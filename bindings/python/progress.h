@@ -26,8 +26,8 @@ class progress_caller {
     next_ = now + std::chrono::milliseconds(100);
     const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
     try {
-      const nanobind::tuple fields = record();
-      for (const nanobind::object& each : functions_) each(fields);
+      const nanobind::tuple arguments = nanobind::make_tuple(record());
+      for (const nanobind::object& each : functions_) call_function(each, arguments);
     } catch (nanobind::python_error& error) {
       raised_.emplace(std::move(error));
     }

@@ -83,7 +83,8 @@ struct alignas(16) bytes16 {
 #if defined(__CUDA_ARCH__)
   return static_cast<const std::uint8_t*>(__cvta_global_to_generic(__cvta_generic_to_global(base) + offset));
 #else
-  return reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(base) + offset);
+  return reinterpret_cast<const std::uint8_t*>(  // NOLINT(performance-no-int-to-ptr): pointers do not wrap around
+      reinterpret_cast<std::uintptr_t>(base) + offset);
 #endif
 }
 

@@ -140,7 +140,8 @@ status restore_window::finish(const done_function& done) {
   std::vector<std::vector<metadata_failure>> failures(files.size());
   run_parallel(workers_, files.size(), [&](std::size_t, std::size_t i) {
     failures[i] = files[i]->complete();
-    files[i]->descriptor = owned_descriptor();
+    if (const int error = files[i]->descriptor.close(); error != 0)
+      files[i]->fail(system_failure(files[i]->path, "closed", error));
   });
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (status outcome = files[i]->outcome(); is_fatal(outcome)) return outcome;

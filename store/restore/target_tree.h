@@ -26,6 +26,8 @@ class owned_descriptor {
   ~owned_descriptor();
 
   [[nodiscard]] int get() const noexcept { return descriptor_; }
+  /// Closes it now, unless it is invalid. Returns 0 or an errno, by which a network file system says what it could not store.
+  [[nodiscard]] int close() noexcept;
 
  private:
   int descriptor_;

@@ -128,7 +128,7 @@ class PushStream:
         """Ends the stream, which has failed. The snapshot lacks the file, is incomplete, and has the reason in its `problems`.
         The path may be pushed again. Has no effect on a stream that has ended."""
         self._is_over = True
-        self._stream.fail(reason)
+        self._stream.fail(reason.encode(errors="backslashreplace").decode())
 
     def __enter__(self) -> PushStream:
         return self

@@ -6,7 +6,7 @@ import operator
 import os
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, TypeVar, cast
 
 from cutpoint import _core
 
@@ -24,6 +24,7 @@ class SupportsRead(Protocol):
 #: An object with a buffer. Before Python 3.12 type checkers do not know that NumPy arrays have one.
 Bytes: TypeAlias = "Buffer | NDArray[Any]"
 Path: TypeAlias = "str | os.PathLike[str]"
+Name = TypeVar("Name", bound="str | os.PathLike[str]")
 #: A stream of bytes: as they are, in the file with this path, or in blocks
 Stream: TypeAlias = "Bytes | Path | SupportsRead | Iterable[Bytes]"
 
@@ -69,8 +70,9 @@ def _checked(name: str, value: object, kind: type) -> None:
         raise TypeError(f"{name} must be {kind.__name__}, not {type(value).__name__}")
 
 
-def _list(paths: Path | Iterable[Path]) -> list[Path]:
-    return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+def _list(names: Name | Iterable[Name]) -> list[Name]:
+    """A list of paths, patterns or tags; one that stands alone is no iterable of letters."""
+    return [cast("Name", names)] if isinstance(names, str | os.PathLike) else list(names)
 
 
 def settings(

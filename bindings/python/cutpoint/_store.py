@@ -97,7 +97,7 @@ class Store:
         paths: Path | Iterable[Path],
         *,
         host: str | None = None,
-        tags: Iterable[str] = (),
+        tags: str | Iterable[str] = (),
         time: int = 0,
         parent: Snapshot | str = "",
         read_everything: bool = False,
@@ -140,7 +140,7 @@ class Store:
         record, problems, device_warning = self._store.back_up(
             _list(paths),
             socket.gethostname() if host is None else host,
-            list(tags),
+            _list(tags),
             time,
             _id(parent),
             read_everything,
@@ -164,7 +164,7 @@ class Store:
         *,
         host: str | None = None,
         paths: Path | Iterable[Path] = "/",
-        tags: Iterable[str] = (),
+        tags: str | Iterable[str] = (),
         time: int = 0,
         most_streams: SupportsIndex = 4,
         threads: SupportsIndex | None = None,
@@ -191,7 +191,7 @@ class Store:
         session = self._store.begin_push(
             socket.gethostname() if host is None else host,
             _list(paths),
-            list(tags),
+            _list(tags),
             time,
             _number("most_streams", most_streams, 1, MOST_BYTES),
             _threads(threads),
@@ -229,11 +229,11 @@ class Store:
         keep_within_weekly: str = "",
         keep_within_monthly: str = "",
         keep_within_yearly: str = "",
-        keep_tags: Iterable[str] = (),
-        hosts: Iterable[str] = (),
+        keep_tags: str | Iterable[str] = (),
+        hosts: str | Iterable[str] = (),
         paths: Path | Iterable[Path] = (),
-        tags: Iterable[str] = (),
-        group_by: Iterable[str] = ("host", "paths"),
+        tags: str | Iterable[str] = (),
+        group_by: str | Iterable[str] = ("host", "paths"),
         rehearse: bool = False,
     ) -> list[Decision]:
         """Removes the snapshots that no rule keeps, but not their data. Returns all decisions, also with `rehearse`, which
@@ -263,7 +263,7 @@ class Store:
             "keep_monthly": keep_monthly,
             "keep_yearly": keep_yearly,
         }
-        groups = set(group_by)
+        groups = set(_list(group_by))
         if unknown := groups - {"host", "paths", "tags"}:
             raise ValueError(f"group_by: {unknown.pop()!r} is not one of 'host', 'paths' and 'tags'")
         records = self._store.apply_policy(
@@ -276,10 +276,10 @@ class Store:
                 keep_within_monthly,
                 keep_within_yearly,
             ],
-            list(keep_tags),
-            list(hosts),
+            _list(keep_tags),
+            _list(hosts),
             _list(paths),
-            list(tags),
+            _list(tags),
             "host" in groups,
             "paths" in groups,
             "tags" in groups,
@@ -399,8 +399,7 @@ class Store:
         return Checked(**_with_problems(record))
 
     def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
-        """Makes the store consistent for what is left. No other object may use the store meanwhile. Raises CutpointError if
-        a backup is running."""
+        """Makes the store consistent for what is left. Backups may run meanwhile."""
         record = self._store.repair(_threads(threads))
         return Repaired(**_with_problems(record))
 

@@ -125,6 +125,15 @@ def test_wrong_use_is_refused(store):
         store.push(most_streams=0)
 
 
+def test_a_stream_fails_with_any_text(tmp_path):
+    with cutpoint.Store.create(tmp_path / "store") as store, store.push() as session:
+        with pytest.raises(OSError, match="x"), session.stream("/x"):
+            raise OSError("x\udc80")
+        session.stream("/y").end()
+        session.commit()
+        assert [each.path for each in session.snapshot.problems] == ["/x"]
+
+
 def test_a_store_that_closes_abandons_its_sessions(tmp_path):
     with cutpoint.Store.create(tmp_path / "store") as store:
         session = store.push()

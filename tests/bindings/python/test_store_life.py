@@ -43,6 +43,15 @@ def test_rules_say_which_snapshots_are_removed(store, tree):
     assert store.snapshots() == [snapshots[0], *snapshots[2:]]
 
 
+def test_a_name_that_stands_alone_is_no_list_of_letters(store, tree):
+    first = store.backup(tree, tags="nightly", host="x")
+    assert first.tags == ("nightly",)
+    last = store.backup(tree, host="x")
+    assert all(each.reasons for each in store.forget(keep_last=1, keep_tags="nightly", hosts="x", group_by="host"))
+    assert store.snapshots() == [first, last]
+    assert [each.snapshot for each in store.forget(keep_last=1, tags="nightly")] == [first]
+
+
 def test_rules_apply_to_groups_of_the_snapshots_that_are_looked_at(store, tree):
     a = [store.backup(tree, tags=["a"], host="x") for _ in range(2)]
     b = [store.backup(tree, tags=["b"], host="y") for _ in range(2)]

@@ -151,7 +151,7 @@ def test_close_stops_the_threads():
 
 
 AT_EXIT = """
-import cutpoint, os, sys, threading
+import cutpoint, cutpoint.cluster, os, sys, threading, time
 
 call, folder = sys.argv[1:]
 path = os.path.join(folder, "file")
@@ -191,11 +191,20 @@ CALLS = {
     "read": lambda: store.read(snapshot, path, 0, 4096),
     "read by a file object": lambda: store.file(snapshot, path).read(),
     "check": lambda: store.check(read_data=True),
+    "check with progress": lambda: store.check(read_data=True, progress=report),
     "prune": lambda: store.prune(rehearse=True),
+    "simulation": lambda: cutpoint.cluster.simulate(trace, place=report),
     "diff": lambda: store.diff(snapshot, snapshot),
     "open": lambda: cutpoint.Store.open(os.path.join(folder, "store")),
 }
 started = threading.Event()
+trace = os.path.join(folder, f"trace {os.getpid()}")
+cutpoint.cluster.write_trace(trace, [cutpoint.cluster.TraceFile("a", range(5000), [4096] * 5000)])
+
+def report(*_):
+    started.set()
+    for _ in range(1000):
+        time.sleep(0.001)  # this thread is in Python when the interpreter ends it
 
 def loop():
     while True:

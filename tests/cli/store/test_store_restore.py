@@ -3,7 +3,7 @@
 import json
 import os
 
-from command import CommandTest
+from command import CommandTest, needs_faulty_reads, with_faulty_reads
 
 
 class StoreRestores(CommandTest):
@@ -79,6 +79,16 @@ class StoreRestores(CommandTest):
         self.assertFalse((self.folder / "data").exists())
         self.assert_done(self.run_store("restore", f"latest:{self.folder}/data", "--target", "out"))
         self.store("check", "--read-data")
+
+    @needs_faulty_reads
+    def test_a_file_that_cannot_be_closed_is_named(self):
+        self.write("data/a", b"x" * 5000)
+        self.write("data/b", b"y" * 5000)
+        self.store("backup", "data")
+        words = ("restore", f"latest:{self.folder}/data", "--target", "out", "--store", "store")
+        run = self.run_command(*words, env=with_faulty_reads(CUTPOINT_CLOSE_SUFFIX="out/b"))
+        self.assert_failed(run, "out/b: cannot be closed: No space left on device")
+        self.assertEqual(run.stderr.count("\n"), 1, run)
 
     def test_nothing_is_removed_that_an_incomplete_snapshot_lacks(self):
         self.write("data/a", b"x")

@@ -1,4 +1,6 @@
-// Reads that fail as those of a bad disk do: a library for LD_PRELOAD, between the command and the C library.
+// Calls that fail as those of a bad disk do: a library for LD_PRELOAD, between the command and the C library.
+//
+// A file whose path ends in CUTPOINT_CLOSE_SUFFIX is closed with ENOSPC, as network file systems say that they were full.
 //
 // Of every file whose path ends in CUTPOINT_FAULT_SUFFIX no byte from CUTPOINT_FAULT_OFFSET on can be read (EIO); what
 // lies before it can. A file whose path ends in CUTPOINT_STREAM_SUFFIX can be read from front to back only, as some of
@@ -77,6 +79,13 @@ ssize_t read_at(read_at_call* call, int descriptor, void* buffer, std::size_t si
 }  // namespace
 
 extern "C" {
+
+int close(int descriptor) {
+  static const auto call = replaced<int(int)>("close");
+  const bool fails = is_meant(descriptor, "CUTPOINT_CLOSE_SUFFIX");
+  const int outcome = call(descriptor);
+  return fails ? failed(ENOSPC) : outcome;
+}
 
 ssize_t read(int descriptor, void* buffer, std::size_t size) {
   static const auto call = replaced<read_call>("read");
