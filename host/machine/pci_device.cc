@@ -6,7 +6,7 @@
 namespace cutpoint {
 
 int node_of_pci_device(hwloc_topology_t machine, const std::string& bus_id) {
-  hwloc_obj_t const device = hwloc_get_pcidev_by_busidstring(machine, bus_id.c_str());
+  hwloc_obj* const device = hwloc_get_pcidev_by_busidstring(machine, bus_id.c_str());
   if (device == nullptr) return -1;
   hwloc_const_bitmap_t const nodes = hwloc_get_non_io_ancestor_obj(machine, device)->nodeset;
   return hwloc_bitmap_weight(nodes) == 1 ? hwloc_bitmap_first(nodes) : -1;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <cutpoint/chunker.h>
@@ -15,7 +14,7 @@ namespace cutpoint {
 /// Has at least one chunker. The limits below are the largest of all, so that they serve every stream of the feed.
 class stream_chunkers {
  public:
-  stream_chunkers(chunker only) : chunkers_{std::move(only)} {}  // NOLINT(*-explicit-*): most feeds have one
+  stream_chunkers(const chunker& only) : chunkers_{only} {}  // NOLINT(*-explicit-*): most feeds have one
   /// Those that the options name: `cuts` for rule 0, then `rule_cuts`.
   explicit stream_chunkers(const feed_options& options) : chunkers_{options.cuts} {
     chunkers_.insert(chunkers_.end(), options.rule_cuts.begin(), options.rule_cuts.end());

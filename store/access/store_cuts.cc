@@ -50,7 +50,7 @@ class chunker_key {
     if (store_key == nullptr) return;
     std::string purpose = "cutpoint store chunker";
     if (!std::holds_alternative<borg2_fastcdc_parameters>(cuts.parameters())) {
-      const std::string canonical = cuts.canonical();
+      const std::string& canonical = cuts.canonical();
       purpose.append(" ").append(canonical, 0, canonical.find('('));
     }
     bytes_ = derive_key(*store_key, config.identity, purpose);

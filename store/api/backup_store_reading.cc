@@ -134,7 +134,7 @@ status backup_store::list_files(const std::string& id, std::string_view path,
   if (!place) return place.error();
   return store::visit_tree(*place, std::string(path), *nodes,
                            [&](const std::string& below, const store::folder_entry& entry) {
-                             return visit({entry, below});
+                             return visit({static_cast<const file_metadata&>(entry), below});
                            });
 }
 

@@ -10,7 +10,7 @@
 namespace cutpoint::store {
 
 folder_entry file_description::entry_of(const tree_entry& walked) {
-  folder_entry entry{walked, walked.path.substr(walked.path.rfind('/') + 1)};
+  folder_entry entry{static_cast<const file_metadata&>(walked), walked.path.substr(walked.path.rfind('/') + 1)};
   entry.changed = change_times_.trusted(walked);
   return entry;
 }

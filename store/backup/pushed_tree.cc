@@ -52,7 +52,7 @@ status check_metadata(const folder_entry& entry, const std::string& path) {
 }  // namespace
 
 result<folder_entry> entry_of(const pushed_file& file) {
-  folder_entry entry{file};
+  folder_entry entry{static_cast<const file_metadata&>(file)};
   entry.size = entry.device = entry.inode = 0;
   entry.changed = {};
   entry.link_count = 1;

@@ -57,7 +57,7 @@ status tree_builder::write_complete() {
 }
 
 status tree_builder::perform(step next) {
-  if (next.entry) return write_entry(std::move(next));
+  if (next.entry) return write_entry(next);
   if (next.folder) {
     folders_.push_back({std::move(*next.folder), node_list_writer(node_kind::folder, nodes_)});
     return {};
@@ -70,7 +70,7 @@ status tree_builder::perform(step next) {
   return folders_.back().entries.add(folder);
 }
 
-status tree_builder::write_entry(step next) {
+status tree_builder::write_entry(const step& next) {
   pending_entry& pending = *next.entry;
   if (pending.is_left_out) return {};
   if (const pending_entry* first = pending.first_name.get()) {

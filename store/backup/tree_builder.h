@@ -78,7 +78,7 @@ class tree_builder {
   };
 
   [[nodiscard]] status perform(step next);
-  [[nodiscard]] status write_entry(step next);
+  [[nodiscard]] status write_entry(const step& next);
 
   node_receiver& nodes_;
   problem_function left_out_;

@@ -43,7 +43,7 @@ struct shard_container {
   std::uint64_t hint = 0;   ///< `hint_of` its salt
   std::uint64_t bytes = 0;  ///< its length
 
-  friend auto operator<=>(const shard_container&, const shard_container&) = default;
+  friend auto operator<=>(const shard_container&, const shard_container&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Returns the first 48 bits of a digest, which order the entries.
@@ -59,7 +59,7 @@ struct shard_entry {
   std::uint32_t container = 0;  ///< index into the shard's containers
   std::uint32_t ordinal = 0;    ///< index into the container's table
 
-  friend auto operator<=>(const shard_entry&, const shard_entry&) = default;
+  friend auto operator<=>(const shard_entry&, const shard_entry&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Appends the entries of a container's records, except padding.
