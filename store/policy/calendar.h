@@ -12,7 +12,7 @@ struct exact_time {
   std::int64_t seconds = 0;
   std::int64_t nanoseconds = 0;  ///< at least 0 and less than a second
 
-  friend auto operator<=>(const exact_time&, const exact_time&) = default;
+  friend auto operator<=>(const exact_time&, const exact_time&) = default;  // NOLINT(modernize-use-nullptr)
 };
 [[nodiscard]] exact_time time_of(std::int64_t nanoseconds) noexcept;
 

@@ -209,7 +209,7 @@ class directory_storage final : public storage {
     auto names = files_->list(root);
     if (!names) return names;
     std::erase_if(*names, [&](const std::string& each) { return !each.starts_with(prefix) || !is_valid_id(each); });
-    for (std::string& each : *names) each = root + "/" + each;
+    for (std::string& each : *names) each.insert(0, root + "/");
     return names;
   }
   /// The temporary file is missing if other processes have taken the session for dead. Its bytes are then written again.

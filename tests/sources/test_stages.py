@@ -70,6 +70,12 @@ class Stages(unittest.TestCase):
                 self.assertIn(f"== {tested}: test: passed", run.stdout)
                 self.assertNotIn(f"== {broken}: test", run.stdout)
 
+    def test_what_failed_is_named_where_no_tests_ran(self):
+        for preset in "release", "fuzz":
+            run = self.run_stages("--preset", preset, BROKEN=preset)
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stderr, f"failed: {preset}: build\n")
+
 
 if __name__ == "__main__":
     unittest.main()
