@@ -106,14 +106,18 @@ class disk_without_room final : public store::file_system {
   std::shared_ptr<volatile_file_system> files_;
 };
 
-TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
-  const made_store disk_store;
-  const auto disk = std::make_shared<disk_without_room>(disk_store.files);
-  const auto opened_store = *store::open_store::open(
-      [&](const std::string& writer, std::size_t) {
+std::unique_ptr<store::open_store> open_store_on(const std::shared_ptr<disk_without_room>& disk) {
+  return *store::open_store::open(
+      [disk](const std::string& writer, std::size_t) {
         return store::open_directory_storage(disk, {.writer_id = writer, .pending_objects = 0});
       },
       {});
+}
+
+TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
+  const made_store disk_store;
+  const auto disk = std::make_shared<disk_without_room>(disk_store.files);
+  const auto opened_store = open_store_on(disk);
   auto session = *store::held_session::begin(*opened_store);
   put_containers(*session, 3);
   disk->has_room = false;
@@ -138,11 +142,7 @@ TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
 TEST(ended_sessions, keep_what_others_have_named) {
   const made_store disk_store;
   const auto disk = std::make_shared<disk_without_room>(disk_store.files);
-  const auto opened_store = *store::open_store::open(
-      [&](const std::string& writer, std::size_t) {
-        return store::open_directory_storage(disk, {.writer_id = writer, .pending_objects = 0});
-      },
-      {});
+  const auto opened_store = open_store_on(disk);
   auto session = *store::held_session::begin(*opened_store);
   put_containers(*session, 3);
   ASSERT_TRUE(store::end_sessions(*disk_store.open(), {session->name()}).ok());  // which takes it for dead
