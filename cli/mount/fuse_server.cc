@@ -125,7 +125,7 @@ int get_attribute(const char* path, const char* name, char* value, std::size_t s
     const auto attribute = std::ranges::find(file->attributes(), std::string_view(name), &extended_attribute::name);
     if (attribute == file->attributes().end()) return -ENODATA;
     if (size != 0 && size < attribute->value.size()) return -ERANGE;
-    if (size != 0) std::memcpy(value, attribute->value.data(), attribute->value.size());
+    if (size != 0) std::ranges::copy(attribute->value, value);
     return static_cast<int>(attribute->value.size());
   });
 }
@@ -137,7 +137,7 @@ int list_attributes(const char* path, char* names, std::size_t size) {
     std::string list;
     for (const extended_attribute& each : file->attributes()) list.append(each.name).push_back('\0');
     if (size != 0 && size < list.size()) return -ERANGE;
-    if (size != 0) std::memcpy(names, list.data(), list.size());
+    if (size != 0) std::ranges::copy(list, names);
     return static_cast<int>(list.size());
   });
 }

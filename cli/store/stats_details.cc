@@ -1,6 +1,7 @@
 #include "cli/store/stats_details.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -50,7 +51,7 @@ std::string text_of(const snapshot_layout& layout) {
 std::string text_of(const store_report& report, const live_share_bin& bin) {
   std::uint64_t most = 1;
   for (const live_share_bin& each : report.live_shares) most = std::max(most, each.containers);
-  const auto letters = static_cast<std::size_t>(bar_letters * as_double(bin.containers) / as_double(most) + 0.5);
+  const auto letters = static_cast<std::size_t>(std::lround(bar_letters * as_double(bin.containers) / as_double(most)));
   return fmt::format("  {:>5}  {:>8}  {:>9}{}\n", fmt::format("{:.0f} %", bin.at_most * 100),
                      human_count(bin.containers), human_bytes(as_double(bin.bytes)),
                      letters == 0 ? "" : "  " + std::string(letters, '#'));

@@ -57,9 +57,9 @@ struct rabin_step {
   vector first_words;
 };
 
-constexpr std::size_t group_steps = vectors::group_steps;
-constexpr std::size_t group_vectors = vectors::step_vectors * group_steps;
-constexpr std::size_t lanes = vectors::blocks * vectors::step_vectors;
+inline constexpr std::size_t group_steps = vectors::group_steps;
+inline constexpr std::size_t group_vectors = vectors::step_vectors * group_steps;
+inline constexpr std::size_t lanes = vectors::blocks * vectors::step_vectors;
 
 /// An array of vectors, whose attributes std::array would lose.
 template <std::size_t count>
