@@ -73,7 +73,7 @@ status file_description::add_attributes(folder_entry& entry, const tree_entry& w
 }
 
 bool file_description::is_first_name(const tree_entry& walked, const std::shared_ptr<pending_entry>& entry) {
-  return walked.link_count < 2 ||
+  return entry->entry.link_count < 2 ||
          first_names_.try_emplace({walked.device, walked.inode}, first_name{entry, walked.changed}).second;
 }
 

@@ -82,7 +82,8 @@ def chunk(
         need more, which raises MemoryError.
 
     Raises the exceptions that `help(cutpoint)` lists, at once or from the iterator. The chunks that were found before an
-    error come before it, except what a file object or an iterable that fails gave last. One thread at a time may use an iterator; a second one gets RuntimeError.
+    error come before it, except what a file object or an iterable that fails gave last. One thread at a time may use an
+    iterator; a second one gets RuntimeError.
     """
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
     blocks = _blocks(data_or_path)

@@ -50,7 +50,8 @@ TEST_F(description, a_later_file_with_the_inode_of_one_that_was_removed_has_its_
   const auto described = files.describe(later, nullptr);
   EXPECT_NE(described->content, nullptr);
   EXPECT_EQ(described->entry->first_name, nullptr);
-  EXPECT_EQ(described->entry->entry.link_count, 1u);  // so that a restore does not link it to the other
+  EXPECT_EQ(described->entry->entry.link_count, 1u);          // so that a restore does not link it to the other
+  EXPECT_TRUE(files.is_first_name(later, described->entry));  // so that its bytes count
 }
 
 TEST_F(description, attributes_are_read_again_if_the_parent_may_lack_them) {
