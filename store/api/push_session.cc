@@ -96,6 +96,7 @@ class push_session::implementation {
 
  private:
   [[nodiscard]] status add(const pushed_file& file, std::shared_ptr<store::pending_entry> entry);
+  [[nodiscard]] static status lengthen(push_stream::state& stream, std::uint64_t bytes);
   [[nodiscard]] status charge(std::uint64_t bytes);
   [[nodiscard]] status failure();
   [[nodiscard]] status note(status outcome);
@@ -227,12 +228,20 @@ result<std::unique_ptr<push_stream::state>> push_session::implementation::begin_
   return stream;
 }
 
+status push_session::implementation::lengthen(push_stream::state& stream, std::uint64_t bytes) {
+  if (bytes > store::largest_file_bytes - stream.bytes) {
+    return refused(stream.path + ": a file is shorter than 2^63 bytes");
+  }
+  stream.bytes += bytes;
+  return {};
+}
+
 status push_session::implementation::write(push_stream::state& stream, byte_span bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (status failed = failure(); !failed.ok()) return failed;
   }
-  stream.bytes += bytes.size();
+  if (status longer = lengthen(stream, bytes.size()); !longer.ok()) return longer;
   while (!bytes.empty()) {
     const byte_span block = bytes.first(std::min<std::uint64_t>(bytes.size(), throttle_.block_bytes()));
     if (status awaited = throttle_.wait(block.size()); !awaited.ok()) return awaited;
@@ -245,8 +254,7 @@ status push_session::implementation::write(push_stream::state& stream, byte_span
 status push_session::implementation::write_hole(push_stream::state& stream, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (status failed = failure(); !failed.ok()) return failed;
-  if (bytes > INT64_MAX - stream.bytes) return refused(stream.path + ": a file is shorter than 2^63 bytes");
-  stream.bytes += bytes;
+  if (status longer = lengthen(stream, bytes); !longer.ok()) return longer;
   ++stream.holes;
   stream.contents->write_hole(bytes);
   return {};

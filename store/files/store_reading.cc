@@ -41,8 +41,8 @@ status visit_file(const folder_entry& file, std::uint64_t begin, std::uint64_t e
     if (position < end && next > begin) {
       if (status visited = visit(each, position); !visited.ok()) return visited;
     }
-    position = next;  // at most 16 extents of 62 bits each: no overflow loses an extent of a possible file
-    if (position > std::uint64_t{1} << 62) return damage(file.name, "it is longer than a file can be");
+    position = next;  // a sum of two lengths of 63 bits does not overflow
+    if (position > largest_file_bytes) return damage(file.name, "it is longer than a file can be");
   }
   return {};
 }

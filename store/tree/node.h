@@ -13,6 +13,8 @@
 
 namespace cutpoint::store {
 
+/// No file system has a longer file, so that every sparse file can be stored.
+inline constexpr std::uint64_t largest_file_bytes = INT64_MAX;
 inline constexpr std::size_t largest_node_bytes = MiB;
 inline constexpr std::uint8_t most_node_levels = 16;
 inline constexpr std::size_t most_inline_extents = 16;

@@ -12,7 +12,6 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 62;
 constexpr std::size_t least_extent_bytes = 9;  // of a hole
 constexpr std::uint32_t nanoseconds_per_second = 1'000'000'000;
 

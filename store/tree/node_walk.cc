@@ -58,7 +58,7 @@ class extent_walk {
   /// Returns false if the file would be longer than any can be.
   bool advance(std::uint64_t bytes) {
     position_ += bytes;
-    return position_ <= std::uint64_t{1} << 62;
+    return position_ <= largest_file_bytes;
   }
 
   std::uint64_t begin_;

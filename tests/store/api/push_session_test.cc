@@ -249,6 +249,41 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
   EXPECT_FALSE(second->commit()->is_incomplete) << "the path was pushed again";
 }
 
+TEST(push_session, stores_the_longest_sparse_file_and_no_longer_one) {
+  pushed_store target;
+  auto session = target.begin();
+  ASSERT_TRUE(session.ok());
+  auto longest = session->begin_stream("/longest");
+  ASSERT_TRUE(longest.ok() && longest->write_hole(INT64_MAX - 1).ok());
+  EXPECT_EQ(longest->write(bytes_of("ab")).code(), status_code::invalid_argument);
+  ASSERT_TRUE(longest->write(bytes_of("a")).ok());
+  EXPECT_EQ(longest->write_hole(1).code(), status_code::invalid_argument);
+  EXPECT_EQ(longest->write(bytes_of("b")).code(), status_code::invalid_argument);
+  ASSERT_TRUE(longest->end().ok() && push(*session, "/other", "text").ok());
+  const auto pushed = session->commit();
+  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  std::map<std::string, std::uint64_t> sizes;
+  ASSERT_TRUE(target.store()
+                  .list_files(pushed->id, "",
+                              [&](const stored_file& file) {
+                                sizes[file.path] = file.size;
+                                return status();
+                              })
+                  .ok());
+  EXPECT_EQ(sizes["/longest"], std::uint64_t{INT64_MAX});
+  std::string last;
+  ASSERT_TRUE(target.store()
+                  .read_file(pushed->id, "/longest", INT64_MAX - 2, UINT64_MAX,
+                             [&](byte_span bytes) {
+                               last.append(bytes.begin(), bytes.end());
+                               return status();
+                             })
+                  .ok());
+  EXPECT_EQ(last, std::string("\0a", 2));
+  target.expect_clean();
+  EXPECT_TRUE(target.store().prune({}).ok());
+}
+
 TEST(push_session, commits_nothing_if_nothing_is_whole) {
   pushed_store target;
   auto session = target.begin();

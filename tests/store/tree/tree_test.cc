@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/files/store_reading.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/tree/node_list_writer.h"
@@ -69,6 +70,27 @@ TEST(extent_lists, come_back_whole_and_by_ranges) {
           }).ok());
       EXPECT_GE(covered, end);
       EXPECT_LE(nodes.reads, 8);
+    }
+  }
+}
+
+TEST(extent_lists, may_be_as_long_as_a_file_and_no_longer) {
+  const std::uint64_t longest = store::largest_file_bytes;
+  seeded_choices random(7);
+  const stored_extent chunk = {extent_kind::data, drawn_reference(random)};
+  for (const bool is_too_long : {false, true}) {
+    const stored_extent hole = {extent_kind::hole, {}, longest - chunk.bytes() + (is_too_long ? 1 : 0)};
+    for (const auto& extents : {std::vector{chunk, hole}, std::vector{hole, chunk}}) {
+      node_memory nodes;
+      folder_entry inside;
+      inside.extents = extents;
+      folder_entry outside;
+      outside.node = write(extents, nodes);
+      for (const folder_entry& file : {inside, outside}) {
+        const status visited = store::visit_file(file, 0, UINT64_MAX, nodes, [](auto&, auto) { return status(); });
+        EXPECT_EQ(store::is_damage(visited), is_too_long);
+        EXPECT_EQ(visited.ok(), !is_too_long);
+      }
     }
   }
 }
@@ -227,7 +249,7 @@ TEST(hostile_nodes, are_refused_or_decoded_within_bounds_whatever_byte_is_change
         changed[i] ^= change;
         const auto node = store::decode_node(changed, node_name);
         if (!node) continue;
-        for (const stored_extent& each : node->extents) ASSERT_LE(each.bytes(), std::uint64_t{1} << 62);
+        for (const stored_extent& each : node->extents) ASSERT_LE(each.bytes(), store::largest_file_bytes);
         for (const folder_entry& each : node->entries) ASSERT_TRUE(store::is_entry_name(each.name));
       }
     }
