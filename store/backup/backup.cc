@@ -20,6 +20,9 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::size_t most_waiting_entries = std::size_t{1} << 16;
+/// Longer paths are left out: who reads the tree does not follow them (`longest_stored_path`). The rest is for the path of a
+/// restore's target.
+constexpr std::size_t longest_walked_path = longest_stored_path - 4 * KiB;
 /// How often a file is opened that others replace all the time.
 constexpr int most_attempts = 8;
 
@@ -58,6 +61,11 @@ class backup {
   void report(const std::string& path, const status& why) {
     ++summary_.totals.problems;
     if (options_.problem) options_.problem(path, why);
+  }
+  void report_long_path(const std::string& path) {
+    const std::string start = path.substr(0, 64) + "...";
+    report(start, {status_code::io_error, fmt::format("{}: is left out, as its path has {} bytes: {} are possible",
+                                                      start, path.size(), longest_walked_path)});
   }
   void warn(const std::string& path, std::string_view why) const {
     if (options_.warning) options_.warning(path, {status_code::io_error, fmt::format("{}: {}", path, why)});
@@ -251,6 +259,11 @@ void backup::enter(const tree_entry& walked, bool is_above) {
 status backup::add(const tree_entry& walked) {
   if (walked.path == "/") return {};  // the root has no entry
   if (status stored = store_passed_over(walked); !stored.ok()) return stored;
+  if (walked.path.size() > longest_walked_path) {
+    if (walked.path.rfind('/') <= longest_walked_path)
+      report_long_path(walked.path);  // not once more for what is below
+    return {};
+  }
   if (walked.is_given && folder_ == walked.path + "/") return {};  // entered by the walk that this one lies in
   leave_folders(walked.path);
   const bool is_named = next_named_ < named_.size() && named_[next_named_].path == walked.path;

@@ -124,6 +124,30 @@ class LeftOut(BackupTest):
         self.assertEqual(self.stored(), ["alias"])
 
 
+class DeepFolders(BackupTest):
+    """Their paths are longer than 1 MiB, which restores do not follow."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("data/file")
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.folder / "data"], check=True)
+        name = "n" * 255
+        here = os.open(self.folder / "data", os.O_RDONLY)
+        for _ in range(4200):
+            os.mkdir(name, dir_fd=here)
+            here, above = os.open(name, os.O_RDONLY, dir_fd=here), here
+            os.close(above)
+        os.close(os.open("file", os.O_CREAT, dir_fd=here))
+        os.close(here)
+
+    def test_are_left_out_and_named(self):
+        run = self.backup("data")
+        self.assert_failed(run, "is left out, as its path has ")
+        self.assertEqual(len(run.stderr.splitlines()), 1, "what is below is not named")
+        self.assertIn("no damage", self.run_command("check", "--store", "store").stdout)
+        self.assert_done(self.run_command("ls", "latest", "--store", "store"))
+
+
 class StandardInput(BackupTest):
     def test_empty_input_is_a_warning(self):
         run = self.backup("-", content=b"")
