@@ -97,6 +97,12 @@ bool read_target(int directory, const char* name, std::string& target) {
   }
 }
 
+/// Returns a time as others know it. Damaged file systems and servers may say that a second and more has passed in nanoseconds.
+std::timespec time_of(const statx_timestamp& time) noexcept {
+  constexpr std::uint32_t second = 1'000'000'000;
+  return {.tv_sec = static_cast<std::time_t>(time.tv_sec + time.tv_nsec / second), .tv_nsec = time.tv_nsec % second};
+}
+
 /// Describes the file called `name` in a directory, or the directory itself for "". Returns false and sets errno on failure.
 bool describe(int directory, const char* name, symlinks links, tree_entry& entry) {
   struct statx facts = {};
@@ -107,8 +113,8 @@ bool describe(int directory, const char* name, symlinks links, tree_entry& entry
   entry.user_id = facts.stx_uid;
   entry.group_id = facts.stx_gid;
   entry.size = facts.stx_size;
-  entry.modified = {.tv_sec = static_cast<std::time_t>(facts.stx_mtime.tv_sec), .tv_nsec = facts.stx_mtime.tv_nsec};
-  entry.changed = {.tv_sec = static_cast<std::time_t>(facts.stx_ctime.tv_sec), .tv_nsec = facts.stx_ctime.tv_nsec};
+  entry.modified = time_of(facts.stx_mtime);
+  entry.changed = time_of(facts.stx_ctime);
   entry.link_count = facts.stx_nlink;
   entry.device = makedev(facts.stx_dev_major, facts.stx_dev_minor);
   entry.inode = facts.stx_ino;

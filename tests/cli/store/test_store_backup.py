@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from command import PATIENCE, CommandTest, Outcome
+from command import PATIENCE, CommandTest, Outcome, needs_faulty_reads, with_faulty_reads
 from streams import random_bytes
 
 
@@ -122,6 +122,17 @@ class LeftOut(BackupTest):
         self.assert_refused(self.backup("alias", "alias/sub"), "alias/sub: lies below", "name", "alias/")
         self.assert_done(self.backup("alias/", "--exclude", "?*"))
         self.assertEqual(self.stored(), ["alias"])
+
+
+class Times(BackupTest):
+    @needs_faulty_reads
+    def test_of_damaged_file_systems_are_stored(self):
+        self.write("data/damaged")
+        self.write("data/whole")
+        self.assert_done(self.backup("data", env=with_faulty_reads(CUTPOINT_TIME_SUFFIX="damaged")))
+        self.assertEqual(self.stored(), ["data", "data/damaged", "data/whole"])
+        self.assert_done(self.run_command("restore", f"latest:{self.folder}/data", "--target", "out", "--store", "store"))
+        self.assertEqual((self.folder / "out/damaged").stat().st_mtime_ns, 5_000_000_000 + 2**30 - 1)
 
 
 class DeepFolders(BackupTest):

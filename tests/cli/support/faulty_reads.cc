@@ -1,5 +1,8 @@
 // Calls that fail as those of a bad disk do: a library for LD_PRELOAD, between the command and the C library.
 //
+// A file whose name ends in CUTPOINT_TIME_SUFFIX has an mtime of 5 seconds and 2^30 - 1 nanoseconds, which ext4 gives of a damaged
+// inode.
+//
 // A file whose path ends in CUTPOINT_CLOSE_SUFFIX is closed with ENOSPC, as network file systems say that they were full.
 //
 // Of every file whose path ends in CUTPOINT_FAULT_SUFFIX no byte from CUTPOINT_FAULT_OFFSET on can be read (EIO); what
@@ -14,6 +17,7 @@
 #include <string_view>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -85,6 +89,17 @@ int close(int descriptor) {
   const bool fails = is_meant(descriptor, "CUTPOINT_CLOSE_SUFFIX");
   const int outcome = call(descriptor);
   return fails ? failed(ENOSPC) : outcome;
+}
+
+int statx(int directory, const char* name, int flags, unsigned mask, struct statx* facts) noexcept {
+  static const auto call = replaced<int(int, const char*, int, unsigned, struct statx*)>("statx");
+  const int outcome = call(directory, name, flags, mask, facts);
+  const char* const suffix = std::getenv("CUTPOINT_TIME_SUFFIX");
+  if (outcome == 0 && suffix != nullptr && std::string_view(name).ends_with(suffix)) {
+    facts->stx_mtime.tv_sec = 5;
+    facts->stx_mtime.tv_nsec = (1u << 30) - 1;
+  }
+  return outcome;
 }
 
 ssize_t read(int descriptor, void* buffer, std::size_t size) {
