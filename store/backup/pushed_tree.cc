@@ -13,6 +13,8 @@ namespace {
 
 /// Longer paths can be used in parts only (PATH_MAX), and a tree is no deeper.
 constexpr std::size_t longest_path = 4096;
+/// More than Linux lists of a file. Their fields fit into a node, with all bytes that attributes may have.
+constexpr std::size_t most_attributes = 16'384;
 
 status refused(std::string_view path, std::string_view why) {
   return {status_code::invalid_argument, fmt::format("{}: {}", path, why)};
@@ -33,6 +35,10 @@ status check_metadata(const folder_entry& entry, const std::string& path) {
       has_zero_byte(entry.target)) {
     return refused(
         path, fmt::format("a symbolic link has a target of 1 to {} bytes, and no other file has one", longest_path));
+  }
+  if (entry.attributes.size() > most_attributes) {
+    return refused(
+        path, fmt::format("it has {} extended attributes: {} are possible", entry.attributes.size(), most_attributes));
   }
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < entry.attributes.size(); ++i) {

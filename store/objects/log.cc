@@ -216,9 +216,13 @@ result<store_log> read_log(storage& objects, const seal_key& key,
 result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_key& key, const store_log& known,
                                                    const log_entry& entry) {
   const std::uint64_t number = known.newest + 1;
+  std::vector<std::uint8_t> bytes = encode(entry, number, key);
+  if (bytes.size() > largest_entry_bytes) {
+    return status(status_code::memory_limit, fmt::format("an entry of the log cannot have {} bytes", bytes.size()));
+  }
   // No entry may survive a crash that an entry before it does not survive, whoever has put that.
   if (status synced = objects.sync_kind(object_kind::log_entry); !synced.ok()) return synced;
-  status put = objects.put(entry_name(number), encode(entry, number, key));
+  status put = objects.put(entry_name(number), std::move(bytes));
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) return std::optional<std::uint64_t>();
   if (!put.ok()) return put;

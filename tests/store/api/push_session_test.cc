@@ -432,6 +432,12 @@ TEST(push_session, refuses_paths_that_a_snapshot_cannot_have) {
   pushed_file fifo = describe_pushed_file("/vm/x", file_kind::fifo);
   fifo.permissions = 010000;
   EXPECT_EQ(session->add(fifo).code(), status_code::invalid_argument);
+  fifo.permissions = 0600;
+  for (std::uint32_t i = 0; i < 70'000; ++i) {
+    fifo.attributes.push_back(
+        {{static_cast<char>(1 + i / 5'000), static_cast<char>(1 + i / 100 % 50), static_cast<char>(1 + i % 100)}, {}});
+  }
+  EXPECT_EQ(session->add(fifo).message(), "/vm/x: it has 70000 extended attributes: 16384 are possible");
   EXPECT_EQ(target.begin({.paths = {"vm"}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.paths = {}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.tags = {"a,b"}}).error().code(), status_code::invalid_argument);

@@ -100,5 +100,15 @@ TEST_P(logs, do_not_take_an_entry_that_was_moved) {
       << "only encryption detects changes that were made on purpose";
 }
 
+TEST(log_entries, that_are_too_long_to_be_read_are_not_put) {
+  const made_store disk_store;
+  const auto objects = disk_store.open_storage("w");
+  log_entry entry;
+  const std::string longest(65'535, 'x');
+  for (int i = 0; i < 4'100; ++i) entry.snapshots.insert(std::to_string(i) + longest.substr(10));
+  EXPECT_EQ(store::append_to_log(*objects, {}, {}, entry).error().code(), status_code::memory_limit);
+  EXPECT_TRUE(objects->list(store::object_kind::log_entry)->empty());
+}
+
 }  // namespace
 }  // namespace cutpoint::tests
