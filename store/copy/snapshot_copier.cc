@@ -36,6 +36,9 @@ bool snapshot_copier::keeps_records() const {
 }
 
 bool snapshot_copier::is_copy(const snapshot& original, const snapshot& other) const {
+  const auto version = [](const snapshot& each) { return std::tie(each.original, each.edited); };
+  // A repair of the target may have left files out of a version of its own.
+  if (other.is_incomplete && !other.original.empty() && version(original) != version(other)) return false;
   const auto facts = [](const snapshot& each) {
     return std::tie(each.session, each.time, each.duration, each.is_incomplete, each.host, each.paths, each.tags,
                     each.statistics.files, each.statistics.folders, each.statistics.bytes);

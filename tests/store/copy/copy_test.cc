@@ -221,6 +221,42 @@ TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
   EXPECT_EQ(fault_of(target), "");
 }
 
+/// Commits an incomplete version of a snapshot with another tree in its place, as a repair does.
+store::open_store::listed_snapshot replace(const made_store& disk_store, const store::open_store::listed_snapshot& old,
+                                           const store::record_reference& root) {
+  const auto opened_store = disk_store.open();
+  const auto session = store::held_session::begin(*opened_store);
+  store::snapshot facts = old.facts;
+  facts.root = root;
+  facts.is_incomplete = true;
+  return *store::commit_snapshot(**session, facts, store::original_snapshot{old.id});
+}
+
+TEST_P(copies, come_once_more_where_a_repair_has_replaced_them) {
+  const made_store source = make_plain_store(keyless_cuts);
+  const auto backup = put_snapshot(source, 1);
+  const auto original = replace(source, backup, backup.facts.root);  // as a backup with a file that it could not read
+  put_snapshot(source, 3);
+  auto threads = engine::make({.threads = 1});
+  const made_store target = make_target();
+  ASSERT_TRUE(copy_all(*threads, source, target).ok());
+  const auto copied = *target.open()->snapshots({});
+  ASSERT_EQ(copied.size(), 2u);
+  const bool is_first = copied.front().facts.time == original.facts.time;
+  replace(target, copied[is_first ? 0 : 1], copied[is_first ? 1 : 0].facts.root);
+  EXPECT_NE(fault_of(target), "");
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(copy_all(*threads, source, target).ok());
+    const auto opened_target = target.open();
+    const auto snapshots = *opened_target->snapshots({});
+    ASSERT_EQ(snapshots.size(), 3u) << "a second copy finds the first";
+    EXPECT_EQ(snapshots.back().facts.time, original.facts.time);
+    const auto files = read_files(*opened_target, snapshots.back().facts.root);
+    ASSERT_TRUE(files.ok());
+    EXPECT_EQ(*files, contents_of(1));
+  }
+}
+
 TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   const made_store source = make_plain_store(keyless_cuts);
   const auto original = put_snapshot(source, 2);
