@@ -35,6 +35,24 @@ store::storage_opener opener_of(std::shared_ptr<store::file_system> files) {
   };
 }
 
+/// Makes a folder and those above it that are missing, durably.
+status make_folders(const std::string& folder) {
+  std::error_code failed;
+  std::vector<std::string> folders_above;
+  for (auto path = std::filesystem::absolute(folder, failed); !std::filesystem::exists(path, failed);
+       path = path.parent_path()) {
+    folders_above.push_back(path.parent_path());
+  }
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
+  for (const std::string& each : folders_above) {
+    const auto files = store::open_file_system(each);
+    if (!files) return files.error();
+    if (status synced = (*files)->sync_folder(""); !synced.ok()) return synced;
+  }
+  return {};
+}
+
 status check_bounds(const store_settings& settings) {
   const auto check = [](std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) -> status {
     if (value >= least && value <= most) return {};
@@ -69,9 +87,7 @@ status store_settings::use(const context_file& file) {
 
 status backup_store::create(const std::string& folder, const store_settings& settings, const store_secret& secret) {
   if (status checked = check_bounds(settings); !checked.ok()) return checked;
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
+  if (status ready = make_folders(folder); !ready.ok()) return ready;
   auto files = store::open_file_system(folder);
   if (!files) return files.error();
   if (status ready = store::make_storage_folders(**files); !ready.ok()) return implementation::in_store(folder, ready);

@@ -30,18 +30,21 @@ class Faults(CommandTest):
         self.first = self.run_command("backup", "data", "--store", "empty").stdout.strip()
         self.write("data/0", os.urandom(150_000))
 
-    def traced(self, *how):
+    def backup(self, *how):
         """A backup under strace, into a copy of the store."""
         shutil.rmtree(self.folder / "store", ignore_errors=True)
         shutil.copytree(self.folder / "empty", self.folder / "store")
-        words = ["strace", "-f", "-o", "trace", *how, BINARY, "backup", "data", "--store", "store"]
+        return self.traced(how, "backup", "data", "--store", "store")
+
+    def traced(self, how, *command):
+        words = ["strace", "-f", "-o", "trace", *how, BINARY, *command]
         process = self.start(*words[1:], executable=shutil.which("strace"))
         process.args = words
         return self.wait(process)
 
     def calls_of_main(self, call: str) -> tuple[int, int]:
         """The number of a call before the first that the program itself makes, and of all."""
-        self.assertEqual(self.traced("-e", f"trace={call},set_robust_list").code, 0)
+        self.assertEqual(self.backup("-e", f"trace={call},set_robust_list").code, 0)
         lines = (self.folder / "trace").read_text().splitlines()
         started = max((number for number, line in enumerate(lines) if "libudev" in line or "libcap" in line or ".so." in line), default=-1)
         named = [number for number, line in enumerate(lines) if re.search(rf"\b{call}\(", line)]
@@ -57,9 +60,17 @@ class Faults(CommandTest):
             for error in errors:
                 for step in steps:
                     with self.subTest(call=call, error=error, step=step):
-                        self.check_after(self.traced("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={step}"))
+                        self.check_after(self.backup("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={step}"))
                         runs += 1
         self.assertGreater(runs, 50)
+
+    def test_the_names_of_folders_that_init_makes_are_durable(self):
+        top = self.folder.resolve()
+        for store, folders in (("a/b/store", ("", "a", "a/b")), ("a/b/other/", ("a/b",))):
+            self.assert_done(self.traced(("-y", "-e", "trace=fsync"), "init", "--store", store, "--encryption", "none"))
+            synced = re.findall(r"fsync\(\d+<(.*?)>\) += 0", (self.folder / "trace").read_text())
+            for folder in folders:
+                self.assertIn(str(top / folder), synced)
 
     def check_after(self, run):
         if "error while loading shared libraries" in run.stderr:
