@@ -60,6 +60,7 @@ class backup {
 
   void report(const std::string& path, const status& why) {
     ++summary_.totals.problems;
+    if (first_failure_.ok()) first_failure_ = why;
     if (options_.problem) options_.problem(path, why);
   }
   void report_long_path(const std::string& path) {
@@ -99,8 +100,8 @@ class backup {
   tree_builder tree_;
   backup_summary summary_;
   std::string reading_path_;
-  std::uint64_t found_paths_ = 0;  ///< of those that were given
-  status first_failure_;           ///< of a named path, or of a file that could not be read
+  bool has_whole_folder_ = false;  ///< whether a named path is a folder without files, of which everything was read
+  status first_failure_;
   std::deque<file_to_read> unread_;
   std::string folder_ = "/";                     ///< path of the present folder, with a slash at its end
   std::vector<std::size_t> folder_bytes_ = {1};  ///< lengths of the paths of this folder and those above
@@ -114,7 +115,9 @@ result<backup_summary> backup::run() {
   }
   if (status read = read_rest(); !read.ok()) return read;
   contents_.add_work(summary_.work);
-  if (found_paths_ == 0) return first_failure_;
+  const store_backup_counts& files = tree_.counts();
+  const bool has_files = files.added + files.changed + files.unchanged != 0;
+  if (!has_files && !has_whole_folder_ && !first_failure_.ok()) return first_failure_;
   for (std::size_t i = 0; i < is_matched_.size(); ++i) {
     if (!is_matched_[i]) warn(options_.walking.exclude[i].text(), "this pattern matched nothing");
   }
@@ -143,7 +146,6 @@ status backup::store_path(const named_path& named) {
   const bool is_wrong_kind = root_entry && named.is_folder && root_entry->kind != file_kind::directory;
   if (!root_entry || is_wrong_kind) {
     const status why = is_wrong_kind ? system_failure(named.path, "read as a directory", ENOTDIR) : root_entry.error();
-    if (first_failure_.ok()) first_failure_ = why;
     report(named.path, why);
     return {};
   }
@@ -154,8 +156,11 @@ status backup::store_path(const named_path& named) {
     report(named.path, entered);
     return {};
   }
-  ++found_paths_;
-  return store_tree(named.path, *root_entry);
+  const std::uint64_t files = summary_.files;
+  const std::uint64_t problems = summary_.totals.problems;
+  status stored = store_tree(named.path, *root_entry);
+  if (summary_.files == files && summary_.totals.problems == problems) has_whole_folder_ = true;
+  return stored;
 }
 
 status backup::store_tree(const std::string& path, const tree_entry& root_entry) {
@@ -209,9 +214,7 @@ status backup::store_standard_input(const std::string& path) {
   ++summary_.files;
   file_source input = file_source::standard_input(options_.cancel);
   if (status stored = read(file, input); !stored.ok()) return stored;
-  if (file.entry->is_left_out) return {};
-  ++found_paths_;
-  if (file.entry->entry.size == 0) warn(path, "standard input is empty");
+  if (!file.entry->is_left_out && file.entry->entry.size == 0) warn(path, "standard input is empty");
   return {};
 }
 
@@ -342,7 +345,6 @@ status backup::read(const file_to_read& file, file_stream& stream) {
   if (failure.code() == status_code::cancelled) return failure;
   if (failure.ok()) return {};
   report(file.path, failure);
-  if (file.entry->is_left_out && first_failure_.ok()) first_failure_ = failure;
   return {};
 }
 

@@ -57,7 +57,8 @@ struct backup_summary {
 /// left out. A file that changes while it is read is reported, and stored as it was read. Memory: that of the feed, open
 /// nodes of each folder on the way to the present file, and about 500 bytes for each of at most 65,536 entries that wait.
 ///
-/// Errors: those of the session, the engine and the storage; io_error, if no path that was given can be found; cancelled.
+/// Errors: those of the session, the engine and the storage; io_error, if nothing could be read: something
+/// failed, no file is in the tree, and no named path is a folder of which everything was read; cancelled.
 [[nodiscard]] result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
                                                   const backup_options& options);
 

@@ -134,7 +134,7 @@ class Store:
         progress
             Called with what was done so far, about ten times a second and at the end. If it raises, the backup ends.
 
-        File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
+        File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if nothing could be read."""
         if hasattr(paths, "read"):
             raise TypeError(f"paths are needed, not a {type(paths).__name__}: a file object gives lines, which are no paths")
         record, problems, device_warning = self._store.back_up(

@@ -484,7 +484,7 @@ class backup_store {
   [[nodiscard]] status fill_index(const cancellation* cancel = nullptr);
 
   /// Backs up files, and returns the snapshot, which is durable; its id is empty if none was made, in a dry run or because
-  /// nothing has changed. Errors: nothing was found; invalid_argument,
+  /// nothing has changed. Errors: nothing could be read; invalid_argument,
   /// for a path below a link that is stored as a link, for the store itself as a path, for a tag or for a device; unavailable, if no
   /// device can be used and `lanes` needs one; io_error; that of
   /// `before_commit`; cancelled. No

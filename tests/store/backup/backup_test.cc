@@ -444,6 +444,7 @@ TEST(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
     std::filesystem::remove_all(source / "r");
     std::filesystem::remove_all(source / "moved");
     source.make_file("r/file", "walked");
+    source.make_file("r/other", "which is always stored");
     problem_map problems;
     const auto note_and_replace = [&](const std::string& path, const status& why) {
       problems[path] = why.message();
@@ -516,6 +517,33 @@ TEST(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
   }
   const auto none = file_store(files).backup(source / "absent");
   EXPECT_EQ(none.error().system_error(), ENOENT);
+}
+
+TEST(backups_of_files, fail_if_nothing_can_be_read) {
+  const temporary_folder source;
+  ASSERT_EQ(::chmod(source.make_file("closed/file", "secret").c_str(), 0), 0);
+  ASSERT_EQ(::chmod(source.make_folder("locked").c_str(), 0), 0);
+  static_cast<void>(source.make_folder("empty"));
+  const auto files = make_file_store();
+  const without_privileges nobody;
+  if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
+  const auto back_up = [&](names paths, std::string& problem) {
+    for (std::string& each : paths) each = source / each;
+    return file_store(files).backup(
+        {.paths = std::move(paths), .feed = file_store::feed(), .problem = [&](const std::string&, const status& why) {
+           if (problem.empty()) problem = why.message();
+         }});
+  };
+  for (const names& paths : {names{"closed/file"}, {"closed"}, {"locked"}, {"closed", "locked", "absent"}}) {
+    std::string problem;
+    const auto done = back_up(paths, problem);
+    ASSERT_FALSE(done.ok()) << paths.front();
+    EXPECT_EQ(done.error().message(), problem) << "the first problem";
+  }
+  std::string problem;
+  const auto done = back_up({"absent", "empty"}, problem);
+  ASSERT_TRUE(done.ok()) << "an empty folder was read";
+  EXPECT_TRUE(done->facts.is_incomplete);
 }
 
 }  // namespace
