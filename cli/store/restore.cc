@@ -93,30 +93,30 @@ exit_code restore_command::run() {
   std::string listing;
   activity_line line(say);
   const auto restored = store->restore(
-      which->snapshot.id, {.path = which->path,
-                           .target = target_,
-                           .include = std::move(*include),
-                           .exclude = std::move(*exclude),
-                           .replaces_files = overwrites_,
-                           .removes_others = removes_others_,
-                           .is_dry_run = is_dry_run_,
-                           .verifies = verifies_,
-                           .visit =
-                               [&](const std::string& path, store_restore_action action) {
-                                 const bool is_removed = action == store_restore_action::removed;
-                                 if (is_dry_run_ && !is_json_)
-                                   listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
-                                 if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
-                               },
-                           .problem =
-                               [&](const std::string& path, const status& why) {
-                                 const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
-                                 if (!is_one_of_many || verbosity_ == verbosity::verbose)
-                                   return problems.add(path, why);
-                                 if (existing++ == 0) first_existing = path;
-                               },
-                           .progress = line.drawer(),
-                           .cancel = &interruption()});
+      which->snapshot.id,
+      {.path = which->path,
+       .target = target_,
+       .include = std::move(*include),
+       .exclude = std::move(*exclude),
+       .replaces_files = overwrites_,
+       .removes_others = removes_others_,
+       .is_dry_run = is_dry_run_,
+       .verifies = verifies_,
+       .visit =
+           [&](const std::string& path, store_restore_action action) {
+             const bool is_removed = action == store_restore_action::removed;
+             if (is_dry_run_ && !is_json_) listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
+             if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
+           },
+       .problem =
+           [&](const std::string& path, const status& why) {
+             const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
+             if (!is_one_of_many || verbosity_ == verbosity::verbose) return problems.add(path, why);
+             if (existing++ == 0) first_existing = path;
+           },
+       .warning = [&](const std::string& text, const status& why) { say.warning(problem_text(text, why)); },
+       .progress = line.drawer(),
+       .cancel = &interruption()});
   line.erase();
   problems.finish();
   if (existing != 0) {

@@ -115,6 +115,7 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
                                               .most_bytes_per_second = options.most_bytes_per_second,
                                               .visit = options.visit,
                                               .problem = options.problem,
+                                              .warning = options.warning,
                                               .progress = options.progress,
                                               .total_files = is_total_known ? snapshot->statistics.files : 0,
                                               .total_bytes = is_total_known ? snapshot->statistics.bytes : 0,

@@ -90,6 +90,7 @@ class restorer {
   [[nodiscard]] bool sets_metadata(const level& folder) const;
   [[nodiscard]] status look_at(const folder_entry& entry);
   void set_late_flags();
+  void report_unmatched_patterns();
   status enter_folders();
   template <class Create>
   int create(const char* name, Create create_file);
@@ -140,6 +141,7 @@ result<restore_summary> restorer::restore(folder_entry begin) {
   if (status written = write_window(); !written.ok()) return written;
   if (status finished = window_.finish(done_); !finished.ok()) return finished;
   set_late_flags();
+  report_unmatched_patterns();
   summary_.read_containers = window_.read_containers();
   return summary_;
 }
@@ -214,10 +216,19 @@ void restorer::set_late_flags() {
   }
 }
 
+void restorer::report_unmatched_patterns() {
+  filter_.visit_unmatched([this](const path_pattern& pattern, bool is_wanted) {
+    const status why(status_code::io_error, pattern.text() + ": this pattern matched nothing", ENOENT);
+    if (is_wanted) return report(pattern.text(), why);
+    if (options_.warning) options_.warning(pattern.text(), why);
+  });
+}
+
 status restorer::visit(folder_entry entry) {
   const bool is_folder = entry.kind == file_kind::directory;
   if (filter_.is_excluded(below_target(), is_folder)) return {};
-  const bool is_included = levels_.back().is_included || filter_.is_included(below_target(), is_folder);
+  const bool is_match = filter_.is_included(below_target(), is_folder);
+  const bool is_included = levels_.back().is_included || is_match;
   if (is_folder) {
     if (!entry.node) {
       report(path_, damage("the entry", "it is a folder without entries"));

@@ -1,30 +1,42 @@
 // Which files of a snapshot a restore restores, and which of the target it may remove.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "store/restore/restore_options.h"
 
 namespace cutpoint::store {
 
-/// Applies the patterns of a restore. The last pattern that matches decides.
+/// Applies the patterns of a restore. The last pattern that matches decides. Not thread-safe.
 class restore_filter {
  public:
   /// `options` must outlive the filter. `top` is the path in the snapshot of the folder whose entries are put into the target.
   restore_filter(const restore_options& options, std::string top);
 
   /// `path` is relative to that folder.
-  [[nodiscard]] bool is_excluded(std::string_view path, bool is_folder) const;
+  [[nodiscard]] bool is_excluded(std::string_view path, bool is_folder);
   /// Returns whether the patterns to include match a path, or there are none.
-  [[nodiscard]] bool is_included(std::string_view path, bool is_folder) const;
+  [[nodiscard]] bool is_included(std::string_view path, bool is_folder);
   /// Returns whether the snapshot has all that its source had in a folder: not above the paths that were backed up.
   [[nodiscard]] bool is_complete(std::string_view path) const;
+  /// Calls `visit` for the patterns that have matched no path so far. Those of `include` that are not negated are what the caller
+  /// wants to have.
+  void visit_unmatched(const std::function<void(const path_pattern& pattern, bool is_wanted)>& visit) const;
 
  private:
-  [[nodiscard]] bool is_match(const std::vector<path_pattern>& patterns, std::string_view path, bool is_folder) const;
+  struct pattern_list {
+    const std::vector<path_pattern>& patterns;
+    std::vector<bool> is_matched = std::vector<bool>(patterns.size());
+  };
+
+  [[nodiscard]] bool is_match(pattern_list& list, std::string_view path, bool is_folder) const;
 
   const restore_options& options_;
+  pattern_list include_;
+  pattern_list exclude_;
   std::string top_;  ///< without a slash at the beginning, and with one at its end unless it is empty
 };
 

@@ -42,7 +42,8 @@ struct restore_options {
   std::uint64_t most_bytes_per_second = 0;  ///< that are written of contents; 0: no bound
   /// Receives each file by its path in the target, before its content is written.
   std::function<void(const std::string& path, store_restore_action action)> visit = {};
-  problem_function problem = {};  ///< receives paths in the target
+  problem_function problem = {};  ///< as `store_restore_options::problem`
+  problem_function warning = {};  ///< as `store_restore_options::warning`
   store_progress_function progress = {};
   std::uint64_t total_files = 0;  ///< for the progress; 0: unknown
   std::uint64_t total_bytes = 0;

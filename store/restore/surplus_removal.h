@@ -19,7 +19,7 @@ class surplus_removal {
   };
 
   /// The arguments must outlive the object. `top_bytes` is the length of the target's path with a slash at its end.
-  surplus_removal(target_tree& target, const restore_filter& filter, std::size_t top_bytes, callbacks report)
+  surplus_removal(target_tree& target, restore_filter& filter, std::size_t top_bytes, callbacks report)
       : target_(target), filter_(filter), top_bytes_(top_bytes), report_(std::move(report)) {}
 
   /// Removes from the folder that the target is in whatever is not in `names`. `path` is the folder's, with a slash at its
@@ -33,7 +33,7 @@ class surplus_removal {
   }
 
   target_tree& target_;
-  const restore_filter& filter_;
+  restore_filter& filter_;
   std::size_t top_bytes_;
   callbacks report_;
 };

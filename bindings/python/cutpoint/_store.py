@@ -330,6 +330,7 @@ class Store:
         Existing files are problems unless `replace_files`, which changes or replaces them. With `remove_others` files of
         the target are removed that the snapshot lacks. With `dry_run` nothing is changed. With `verify` the contents are
         read back from the disk and compared with their digests. `most_bytes_per_second` is an upper rate for what is written.
+        A pattern of `include` that matches nothing is a problem.
 
         Raises OSError if nothing was restored because of problems, and FileNotFoundError if nothing matches `include`."""
         record = self._store.restore(

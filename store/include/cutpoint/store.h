@@ -246,7 +246,9 @@ struct store_restore_options {
   std::uint64_t most_bytes_per_second = 0;  ///< that are written of contents; 0: no bound
   /// Receives each file and folder by its path in the target, before its content is written.
   std::function<void(const std::string& path, store_restore_action action)> visit = {};
-  store_problem problem = {};  ///< receives paths in the target
+  /// Receives paths in the target, and patterns of `include` that matched nothing, by their texts.
+  store_problem problem = {};
+  store_problem warning = {};  ///< receives other patterns that matched nothing, by their texts
   store_progress_function progress = {};
   const cancellation* cancel = nullptr;
 };

@@ -57,6 +57,24 @@ class StoreRestores(CommandTest):
         self.assert_failed(self.run_store("restore", "latest:/no/such", "--target", "out"), "/no/such")
         self.assertFalse((self.folder / "out").exists())
 
+    def test_patterns_that_match_nothing_are_named(self):
+        self.write("data/sub/a", b"x")
+        self.store("backup", "data")
+        source = f"latest:{self.folder}/data"
+        matched_nothing = "this pattern matched nothing\n"
+        run = self.run_store("restore", source, "--target", "none", "--include", "*.txt", "--exclude", "b")
+        self.assert_failed(run, f"error: *.txt: {matched_nothing}", f"warning: b: {matched_nothing}")
+        self.assertIn("0 files and 0 folders, 0 B, of which 0 B were written; 1 problems", run.stdout)
+        words = ("restore", source, "--include", "sub", "--include", "sub/a", "--include", "!c")
+        run = self.run_store(*words, "--include", "b", "--dry-run", "--json", "--target", "out")
+        self.assert_failed(run, f"error: b: {matched_nothing}")
+        self.assertNotIn("sub", run.stderr, "a pattern below a folder that is restored has matched, too")
+        self.assertEqual(json.loads(run.stdout)["problems"], 1)
+        run = self.run_store(*words, "--exclude", "b", "--target", "out")
+        warnings = "".join(f"cutpoint: warning: {pattern}: {matched_nothing}" for pattern in ("!c", "b"))
+        self.assertEqual((run.code, run.stderr), (0, warnings))
+        self.assertEqual((self.folder / "out/sub/a").read_bytes(), b"x")
+
     def test_the_folder_of_the_store_is_no_target(self):
         self.write("data/a", b"x")
         self.store("backup", "data")

@@ -414,8 +414,9 @@ typedef struct cutpoint_store_restore_options {
   uint64_t flags;    ///< CUTPOINT_RESTORE_...
   uint64_t threads;  ///< 0: one for each processor
   void* context;
-  cutpoint_store_problem problem;  ///< receives paths in the target; may be null
-  const char* const* exclude;      ///< patterns; what matches is left out
+  /// Receives paths in the target, and patterns of `include` that matched nothing; may be null.
+  cutpoint_store_problem problem;
+  const char* const* exclude;  ///< patterns; what matches is left out
   uint64_t exclude_count;
   uint64_t most_bytes_per_second;  ///< that are written of contents; 0: no bound
   /// Called often with what was done; may be null.
