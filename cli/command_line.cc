@@ -73,9 +73,11 @@ command_line::command_line(const program& definition) : app_(definition.meaning,
   }
 }
 
-exit_code command_line::run_chosen() {
+exit_code command_line::run_chosen(std::optional<std::size_t> words_after_options) {
   for (const auto& [app, chosen] : commands_) {
-    if (app->parsed()) return chosen->run();
+    if (!app->parsed()) continue;
+    chosen->words_after_options = words_after_options;
+    return chosen->run();
   }
   return exit_code::wrong_usage;
 }

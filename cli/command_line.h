@@ -1,7 +1,9 @@
 // The definition of the command line: every subcommand with its options. program.cc runs it and cli/pages describes it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,8 +35,8 @@ class command_line {
   [[nodiscard]] CLI::App& app() { return app_; }
   [[nodiscard]] const CLI::App& app() const { return app_; }
 
-  /// Runs the command that the parsed words name.
-  [[nodiscard]] exit_code run_chosen();
+  /// Runs the command that the parsed words name. `words_after_options` is that of `subcommand`.
+  [[nodiscard]] exit_code run_chosen(std::optional<std::size_t> words_after_options);
 
  private:
   CLI::App app_;

@@ -89,7 +89,7 @@ exit_code run(int argc, char** argv, const program& definition, const console& s
   } catch (const CLI::ParseError& error) {
     return print_help_or_error(line.app(), error, say);
   }
-  return line.run_chosen();
+  return line.run_chosen(words_after_options(argc, argv));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // The interface of subcommands.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/common/exit_code.h"
@@ -18,6 +21,9 @@ class subcommand {
   virtual void add_options(CLI::App& app) = 0;
   /// Does what the parsed options ask for.
   virtual exit_code run() = 0;
+
+  /// How many words the command line has after '--', none of which is an option; nullopt without '--'. Known before `run`.
+  std::optional<std::size_t> words_after_options;
 };
 
 }  // namespace cutpoint::cli

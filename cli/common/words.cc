@@ -35,6 +35,12 @@ std::vector<std::string> protected_words(int argc, char** argv) {
   return words;
 }
 
+std::optional<std::size_t> words_after_options(int argc, char** argv) {
+  const std::span words(argv, static_cast<std::size_t>(argc));
+  const auto mark = std::ranges::find(words, std::string_view("--"));
+  return mark == words.end() ? std::nullopt : std::optional<std::size_t>(words.end() - mark - 1);
+}
+
 std::string unprotected(const std::string& word) { return word.substr(word.starts_with(guard) ? 1 : 0); }
 
 }  // namespace cutpoint::cli

@@ -88,6 +88,10 @@ exit_code backup_command::run() {
   if (reads_command_ && paths_.paths().empty()) {
     return say.refuse(usage_error("--stdin-from-command: give the command after '--'"));
   }
+  if (reads_command_ && words_after_options.value_or(paths_.paths().size()) != paths_.paths().size()) {
+    return say.refuse(usage_error(fmt::format(
+        "--stdin-from-command: {} stands before '--', and the whole command must follow it", paths_.paths().front())));
+  }
   auto walking = filter_.checked();
   if (!walking) return say.refuse(walking.error());
   const auto memory = checked_size("--memory", memory_, MiB);

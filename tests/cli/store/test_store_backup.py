@@ -191,6 +191,8 @@ class StandardInput(BackupTest):
             self.assert_failed(run, told)
             self.assertEqual((run.stdout, self.snapshot_count()), ("", 0), run)
         self.assert_refused(self.backup("--stdin-from-command"), "give the command after '--'")
+        for words in (("a", "--", "echo", "b"), ("a", "--")):
+            self.assert_refused(self.backup("--stdin-from-command", *words), "a stands before '--'")
 
 
 class Said(BackupTest):
