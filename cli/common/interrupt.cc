@@ -32,4 +32,6 @@ const cancellation& interruption() {
   return requested;
 }
 
+bool is_interrupted() noexcept { return requested.is_requested(); }
+
 }  // namespace cutpoint::cli

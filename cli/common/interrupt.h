@@ -7,5 +7,7 @@ namespace cutpoint::cli {
 
 /// Returns the cancellation that the first SIGINT or SIGTERM requests. The first call installs the handlers.
 [[nodiscard]] const cancellation& interruption();
+/// Returns whether it is requested, and installs nothing.
+[[nodiscard]] bool is_interrupted() noexcept;
 
 }  // namespace cutpoint::cli

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
@@ -17,10 +19,28 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
 
-/// Waits until a non-blocking descriptor takes more. The following write reports errors.
-void wait_writable(int descriptor) {
+/// How long an interrupted run waits for whoever reads its output, and how often others look for an interruption.
+constexpr int patience_milliseconds = 1000;
+constexpr int turn_milliseconds = 50;
+
+/// Waits until a non-blocking descriptor takes more. The following write reports errors. Errors: cancelled, if nobody takes
+/// anything from an interrupted run.
+status wait_writable(int descriptor, const std::string& name) {
   pollfd wanted = {.fd = descriptor, .events = POLLOUT, .revents = 0};
-  ::poll(&wanted, 1, -1);
+  for (;;) {
+    const bool is_last = is_interrupted();
+    const int count = ::poll(&wanted, 1, is_last ? patience_milliseconds : turn_milliseconds);
+    if (count > 0 || (count < 0 && errno != EINTR)) return {};
+    if (count == 0 && is_last) return {status_code::cancelled, name + ": interrupted, and nobody takes the rest"};
+  }
+}
+
+/// Opens a pipe or a terminal once more, so that writes to it do not block, and those of other processes that have it still do.
+/// Returns -1 if it is another file or that fails.
+int open_unblocked(int descriptor, const struct stat& facts) {
+  if (!S_ISFIFO(facts.st_mode) && ::isatty(descriptor) != 1) return -1;
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
 /// Unblocks SIGPIPE, which the threads of the engine block. A pending signal ends the program now, unless it is
@@ -43,7 +63,8 @@ output::output(output&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       name_(std::move(other.name_)),
       facts_(other.facts_),
-      pending_(std::move(other.pending_)) {}
+      pending_(std::move(other.pending_)),
+      failure_(std::move(other.failure_)) {}
 
 output::~output() {
   if (is_ours()) ::close(descriptor_);
@@ -60,7 +81,9 @@ result<output> output::open(const std::string& path) {
   if (descriptor < 0 || ::fstat(descriptor, &facts) != 0) return system_failure(name, "opened for writing", errno);
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) return system_failure(name, "opened for writing", EBADF);
-  return output(descriptor, name, facts);
+  const int unblocked = open_unblocked(descriptor, facts);
+  if (unblocked >= 0 && !path.empty()) ::close(descriptor);
+  return output(unblocked >= 0 ? unblocked : descriptor, name, facts);
 }
 
 bool output::is_same_file(const std::string& path) const {
@@ -97,20 +120,20 @@ status output::write(std::string_view text) {
 
 status output::flush() {
   std::string_view rest = pending_;
-  while (!rest.empty()) {
+  while (failure_.ok() && !rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
     if (written >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EAGAIN) {
-      wait_writable(descriptor_);
+      failure_ = wait_writable(descriptor_, name_);
     } else if (errno != EINTR) {
       const int why = errno;
       if (why == EPIPE) take_broken_pipe_signal();
-      return system_failure(name_, "written", why);
+      failure_ = system_failure(name_, "written", why);
     }
   }
   pending_.clear();
-  return {};
+  return failure_;
 }
 
 status output::finish() {

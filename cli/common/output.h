@@ -38,12 +38,13 @@ class output {
 
   /// Empties the file that was opened by its path. Errors: io_error.
   [[nodiscard]] status begin();
-  /// Adds text to the buffer, which is written when it is full. Errors: io_error.
+  /// Adds text to the buffer, which is written when it is full. Errors: as for `flush`.
   [[nodiscard]] status write(std::string_view text);
-  /// Writes the buffer now. Errors: io_error.
+  /// Writes the buffer now. Errors: io_error; cancelled, if the run was interrupted and nobody has taken anything for a second
+  /// since.
   [[nodiscard]] status flush();
   /// Writes the rest of the buffer and closes a file that was opened by its path, because some failures are reported
-  /// only then. Must be the last call. Errors: io_error.
+  /// only then. Must be the last call. Errors: as for `flush`.
   [[nodiscard]] status finish();
 
  private:
@@ -55,6 +56,7 @@ class output {
   std::string name_;
   struct stat facts_;
   std::string pending_;
+  status failure_;  ///< of a write, after which nothing is written
 };
 
 /// The option `-o FILE`.
@@ -69,7 +71,7 @@ class output_option {
   std::string path_;
 };
 
-/// Writes a text and finishes. Errors: io_error.
+/// Writes a text and finishes. Errors: as for `output::flush`.
 [[nodiscard]] status write_all(output& out, std::string_view text);
 /// Opens the output and writes a text. Prints errors and returns the exit code.
 [[nodiscard]] exit_code write_all(const output_option& option, std::string_view text, const console& say);

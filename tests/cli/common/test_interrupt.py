@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from command import (
-    INTERRUPTED, IS_SANITIZED, PATIENCE, CommandTest, has_linux_proc, has_read_all, is_waiting, status_of, wait_until,
+    INTERRUPTED, IS_SANITIZED, PATIENCE, CommandTest, has_linux_proc, has_read_all, is_waiting, status_of, unread_bytes, wait_until,
 )
 from listings import read_jsonl, read_text
 from streams import random_bytes
@@ -123,6 +123,24 @@ class Interrupt(CommandTest):
         run = self.wait(process)
         self.assertIn("standard output: cannot be written: No space left on device", run.stderr, run)
         self.assertNotIn("is written", run.stderr, run)
+
+    def test_ends_a_run_whose_output_nobody_takes(self):
+        os.mkfifo(self.folder / "fifo")
+        self.write("data", b"x" * 1_000_000)
+        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
+        self.assert_done(self.run_command("backup", "data", "--store", "store"))
+        dump = ("dump", f"latest:{self.folder}/data", "--store", "store")
+        chunk = ("chunk", "--memory", "2M", "/dev/zero")
+        fifo = os.open(self.folder / "fifo", os.O_RDWR)
+        self.addCleanup(os.close, fifo)
+        to_fifo = (*chunk, "-o", "fifo")
+        for number, words in ((signal.SIGINT, chunk), (signal.SIGTERM, chunk), (signal.SIGINT, dump), (signal.SIGINT, to_fifo)):
+            process = self.start(*words)
+            pipe = fifo if words == to_fifo else process.stdout.fileno()
+            wait_until(lambda: handles(process, number) and unread_bytes(pipe) > 60_000 and is_waiting(process), "the pipe is full")
+            process.send_signal(number)
+            self.assertEqual(process.wait(PATIENCE), INTERRUPTED, words)
+            self.assertIn(b"interrupted, and nobody takes the rest", process.stderr.read())
 
     def test_given_twice_ends_a_run_whose_output_nobody_takes(self):
         process = self.start("chunk", "--memory", "2M", "/dev/zero")

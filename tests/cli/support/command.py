@@ -194,7 +194,12 @@ def is_waiting(process: subprocess.Popen) -> bool:
 
 def has_read_all(process: subprocess.Popen) -> bool:
     """Whether the process has read all that was written to its standard input, a pipe."""
-    return struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4))[0] == 0
+    return unread_bytes(process.stdin.fileno()) == 0
+
+
+def unread_bytes(pipe: int) -> int:
+    """How many bytes were written to a pipe and not read."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
 
 
 def has_linux_proc() -> bool:
