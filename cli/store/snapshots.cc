@@ -1,6 +1,7 @@
 // `cutpoint snapshots`: lists the snapshots of a store.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ class snapshots_command final : public subcommand {
   store_options store_;
   snapshot_options among_;
   std::string latest_;
-  std::string group_by_;
+  std::optional<std::string> group_by_;
   bool is_json_ = false;
 };
 
@@ -45,7 +46,7 @@ void snapshots_command::add_options(CLI::App& app) {
   among_.add_to(app);
   add_value_option(app, "--latest", latest_, "N", "Show the N newest snapshots of each group");
   add_value_option(app, "--group-by", group_by_, "LIST",
-                   "Show groups: by 'host', 'paths', 'tags'; --latest alone groups by host and paths");
+                   "Show groups: by 'host', 'paths', 'tags'; '' is one group; --latest alone groups by host and paths");
   app.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
 }
 
@@ -53,8 +54,8 @@ exit_code snapshots_command::run() {
   const console say(verbosity::normal);
   const auto latest = latest_.empty() ? result<std::uint64_t>(UINT64_MAX) : checked_number("--latest", latest_, 1);
   if (!latest) return say.refuse(latest.error());
-  const bool is_grouped = !group_by_.empty();
-  const auto grouping = checked_grouping(is_grouped ? group_by_ : "host,paths");
+  const bool is_grouped = group_by_ && !group_by_->empty();
+  const auto grouping = checked_grouping(group_by_.value_or("host,paths"));
   if (!grouping) return say.refuse(grouping.error());
   auto store = store_.open();
   if (!store) return say.refuse(store.error());

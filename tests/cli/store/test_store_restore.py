@@ -176,6 +176,7 @@ class StoreRestores(CommandTest):
         self.assertEqual([line[:16] for line in lines], ids)
         self.assertIn("3.00 MiB", lines[0])
         self.assertEqual([line[:16] for line in self.store("snapshots", "--latest", "1").splitlines()], [ids[2], ids[3]])
+        self.assertEqual([line[:16] for line in self.store("snapshots", "--latest", "1", "--group-by", "").splitlines()], ids[3:])
         grouped = self.store("snapshots", "--group-by", "paths", "--latest", "2").split("\n\n")
         self.assertEqual(len(grouped), 2)
         self.assertIn(f"snapshots with {self.folder}/one:\n{ids[1]}", grouped[0])
