@@ -39,6 +39,29 @@ class Documents(CommandTest):
         first_column = "".join(line.split("|")[1] for line in table.splitlines()[2:])
         self.assertEqual(sorted(re.findall(r"`(\w+)", first_column)), sorted(subcommands()))
 
+    def test_the_pages_have_all_keys_of_the_schemas(self):
+        """Those of the trace are Chrome's."""
+        pages = "".join((ROOT / f"docs/{page}.md").read_text() for page in ("json", "dedup", "command", "store-commands", "tune"))
+        names = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`\n]*)`", pages))))
+        for path in sorted((ROOT / "docs/schemas").glob("*.json")):
+            if path.name != "trace.schema.json":
+                self.assertEqual(keys_of(json.loads(path.read_text())) - names, set(), path.name)
+
+    def test_the_pages_have_all_options_of_copy(self):
+        pages = (ROOT / "docs/store.md").read_text() + (ROOT / "docs/store-commands.md").read_text()
+        options = set(re.findall(r"--from-[a-z-]+", self.run_command("copy", "--help").stdout))
+        self.assertEqual({option for option in options if f"`{option}`" not in pages}, set())
+
+
+def keys_of(schema) -> set[str]:
+    """The names of all properties in a schema."""
+    if isinstance(schema, list):
+        return set().union(*map(keys_of, schema))
+    if not isinstance(schema, dict):
+        return set()
+    properties = schema.get("properties", {})
+    return set(properties).union(*map(keys_of, schema.values()), *map(keys_of, properties.values()))
+
 
 if __name__ == "__main__":
     unittest.main()
