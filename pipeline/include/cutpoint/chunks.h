@@ -65,7 +65,7 @@ class chunk_callback final : public chunk_receiver {
   function callback_;
 };
 
-/// Queues records of chunks, in order. A record takes 80 bytes and there is no limit, so the thread that feeds should
+/// Queues records of chunks, in order. A record takes 72 bytes and there is no limit, so the thread that feeds should
 /// look at `waiting` and take records. Thread-safe.
 class chunk_queue final : public chunk_receiver {
  public:
