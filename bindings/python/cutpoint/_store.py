@@ -350,7 +350,7 @@ class Store:
         restored = Restored(**_with_problems(record))
         if restored.files == 0 and restored.folders == 0:
             for problem in restored.problems:
-                raise OSError(problem.errno or errno.EIO, problem.message)
+                raise OSError(problem.errno or errno.EIO, problem.message.removeprefix(f"{problem.path}: "), problem.path)
             if _list(include):
                 raise FileNotFoundError(errno.ENOENT, "no file of the snapshot matches `include`")
         return restored

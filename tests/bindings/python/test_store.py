@@ -253,8 +253,9 @@ def test_the_command_uses_the_same_store(store, tree, tmp_path, command):
 def test_a_restore_that_restores_nothing_raises(store, tree, tmp_path):
     snapshot = store.backup(tree)
     store.restore(snapshot, tmp_path / "target", path=tree / "large")
-    with pytest.raises(FileExistsError, match=re.escape(str(tmp_path / "target/large"))):
+    with pytest.raises(FileExistsError) as raised:
         store.restore(snapshot, tmp_path / "target", path=tree / "large")
+    assert raised.value.filename == str(tmp_path / "target/large") and "target" not in raised.value.strerror
     with pytest.raises(FileNotFoundError):
         store.restore(snapshot, tmp_path / "target", path=tree, include=["no such"])
 
