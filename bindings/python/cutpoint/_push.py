@@ -23,10 +23,14 @@ class PushSession:
         self._store, self._session = store, session
         self._snapshot: Snapshot | None = None
         self._is_over = False
+        self._is_commit_unknown = False
 
     @property
     def snapshot(self) -> Snapshot:
-        """The committed snapshot. Raises ValueError if there is none."""
+        """The committed snapshot. Raises ValueError if there is none, or if a commit has failed or was interrupted: then the
+        store may have a snapshot all the same."""
+        if self._is_commit_unknown:
+            raise ValueError("the commit of the push session did not end: the store may have its snapshot or not")
         if self._snapshot is None:
             raise ValueError("the push session has committed nothing")
         return self._snapshot
@@ -72,7 +76,13 @@ class PushSession:
         """Commits the snapshot, which is durable then, and ends the session. Streams that have failed and were not pushed again
         are its `problems`, and it is incomplete. Raises ValueError if a stream is open, after which the session goes on, or if
         there is nothing to commit."""
-        record, problems, device_warning = self._store.commit_push(self._session)
+        self._is_commit_unknown = True
+        try:
+            record, problems, device_warning = self._store.commit_push(self._session)
+        except ValueError:
+            self._is_commit_unknown = False
+            raise
+        self._is_commit_unknown = False
         self._is_over = True
         _warn(device_warning)
         self._snapshot = Snapshot(**record, problems=tuple(_problems(problems)))

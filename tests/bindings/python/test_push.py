@@ -228,6 +228,22 @@ def test_ctrl_c_ends_a_write(tmp_path):
     assert done.stdout == "interrupted 0\n", done.stderr
 
 
+def test_an_interrupted_commit_is_not_said_to_have_committed_nothing(store, monkeypatch):
+    session = store.push()
+    with session.stream("/whole") as stream:
+        stream.write(b"whole")
+
+    class InterruptedStore:
+        def commit_push(self, pushed):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "_store", InterruptedStore())
+    with pytest.raises(KeyboardInterrupt):
+        session.commit()
+    with pytest.raises(ValueError, match="may have its snapshot or not"):
+        _ = session.snapshot
+
+
 LEFT_OPEN = """
 import os, sys, cutpoint
 store = cutpoint.Store.create(sys.argv[1])
