@@ -80,16 +80,18 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   }
   const auto paths = store::named_paths(files);
   if (!paths) return paths.error();
-  const auto session =
-      options.is_dry_run ? result(std::unique_ptr<store::held_session>()) : store::held_session::begin(*opened_store);
-  if (!session) return named(session.error());
-  // A parent that was found before the session might lose its data to a prune that does not know of the session.
-  const auto parent = parent_of(options, store::outermost_paths(*paths));
-  if (!parent) return parent.error();
   store::snapshot facts;
   facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
   facts.host = options.host;
   facts.tags = options.tags;
+  facts.paths = store::outermost_paths(*paths);
+  if (status checked = store::check_texts(facts); !checked.ok()) return checked;
+  const auto session =
+      options.is_dry_run ? result(std::unique_ptr<store::held_session>()) : store::held_session::begin(*opened_store);
+  if (!session) return named(session.error());
+  // A parent that was found before the session might lose its data to a prune that does not know of the session.
+  const auto parent = parent_of(options, facts.paths);
+  if (!parent) return parent.error();
   if (*parent) {
     const store::snapshot& before = (*parent)->facts;
     files.parent = before.root;

@@ -138,6 +138,11 @@ status push_session::implementation::begin() {
     paths.push_back({.path = each});
   }
   std::ranges::sort(paths, store::is_before, &store::named_path::path);
+  facts_.time = options_.time != 0 ? options_.time : store::nanoseconds_now();
+  facts_.host = options_.host;
+  facts_.tags = options_.tags;
+  facts_.paths = store::outermost_paths(paths);
+  if (status checked = store::check_texts(facts_); !checked.ok()) return checked;
   const std::uint64_t memory_bytes = options_.memory_bytes / 2 / options_.most_streams;
   if (status memory = backups_.opened_store->check_memory(memory_bytes); !memory.ok()) return memory;
   auto feed = backups_.feed_of(threads_, options_.lanes, memory_bytes, options_.cancel);
@@ -150,10 +155,6 @@ status push_session::implementation::begin() {
   auto writer = session_->open_writer();
   if (!writer) return backups_.named(writer.error());
   writer_ = std::move(*writer);
-  facts_.time = options_.time != 0 ? options_.time : store::nanoseconds_now();
-  facts_.host = options_.host;
-  facts_.tags = options_.tags;
-  facts_.paths = store::outermost_paths(paths);
   tree_.confine(facts_.paths);
   facts_.session = session_->id();
   return {};

@@ -57,9 +57,8 @@ void append_extensions(const snapshot& facts, field_writer& fields) {
       .number(static_cast<std::uint64_t>(facts.edited));
 }
 
-}  // namespace
-
-result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key) {
+/// Errors: as for `check_texts`.
+result<std::vector<std::uint8_t>> body_of(const snapshot& facts) {
   if (!has_room_for(facts.paths) || !has_room_for(facts.tags) || facts.host.size() > UINT16_MAX) {
     return status(status_code::invalid_argument, "the paths, tags or host of a snapshot are too long");
   }
@@ -86,9 +85,22 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
   if (body.size() > largest_snapshot_bytes / 2) {
     return status(status_code::invalid_argument, "the paths and tags of a snapshot are too long");
   }
+  return body;
+}
+
+}  // namespace
+
+status check_texts(const snapshot& facts) {
+  const auto body = body_of(facts);
+  return body ? status() : body.error();
+}
+
+result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key) {
+  auto body = body_of(facts);
+  if (!body) return body.error();
   object_salt salt;
   fill_random(salt);
-  std::vector<std::uint8_t> bytes = encode_small_object({object_kind::snapshot, ""}, std::move(body), key, salt);
+  std::vector<std::uint8_t> bytes = encode_small_object({object_kind::snapshot, ""}, *std::move(body), key, salt);
   const auto name = blake3_digest(bytes);
   if (!name) return name.error();
   std::string id = to_hex(*name);

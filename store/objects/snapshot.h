@@ -43,7 +43,11 @@ struct snapshot {
   friend bool operator==(const snapshot&, const snapshot&) = default;
 };
 
-/// Puts a snapshot, and returns its id. Does not sync. Errors: those of the storage; invalid_argument, if a string is longer than 64 KiB or the snapshot is longer than 16 MiB.
+/// Returns invalid_argument if a string is longer than 64 KiB, if there are more than 65,535 paths or tags, or if the snapshot would
+/// be longer than 16 MiB.
+[[nodiscard]] status check_texts(const snapshot& facts);
+
+/// Puts a snapshot, and returns its id. Does not sync. Errors: those of the storage; as for `check_texts`.
 [[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key);
 
 /// Errors: those of the storage; damage, also if the bytes do not have the name; invalid_argument, as for small objects.

@@ -124,6 +124,15 @@ class LeftOut(BackupTest):
         self.assertEqual(self.stored(), ["alias"])
 
 
+class Names(BackupTest):
+    def test_more_than_a_snapshot_can_have_are_refused_before_anything_is_read(self):
+        self.write("file", random_bytes(100_000, 1))
+        (self.folder / "list").write_text("".join(f"{i}\n" for i in range(65_536)))
+        for words in (("--files-from", "list"), ("file", "--host", "h" * 65_536)):
+            self.assert_refused(self.backup(*words), "the paths, tags or host of a snapshot are too long")
+        self.assertEqual(list((self.folder / "store/containers").glob("*/*")), [])
+
+
 class Times(BackupTest):
     @needs_faulty_reads
     def test_of_damaged_file_systems_are_stored(self):
