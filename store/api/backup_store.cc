@@ -39,11 +39,12 @@ store::storage_opener opener_of(std::shared_ptr<store::file_system> files) {
 status make_folders(const std::string& folder) {
   std::error_code failed;
   std::vector<std::string> folders_above;
-  for (auto path = std::filesystem::absolute(folder, failed); !std::filesystem::exists(path, failed);
-       path = path.parent_path()) {
-    folders_above.push_back(path.parent_path());
+  auto path = std::filesystem::absolute(folder, failed);
+  while (!failed && path.has_relative_path() && !std::filesystem::exists(path, failed)) {
+    path = path.parent_path();
+    folders_above.push_back(path);
   }
-  std::filesystem::create_directories(folder, failed);
+  if (!failed) std::filesystem::create_directories(folder, failed);
   if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
   for (const std::string& each : folders_above) {
     const auto files = store::open_file_system(each);
