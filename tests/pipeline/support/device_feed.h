@@ -24,6 +24,8 @@ inline feed_run feed_on(std::shared_ptr<const device_provider> devices, feed_opt
                         const status& of_the_last = {}) {
   feed_run run;
   if (options.where == backend::automatic) options.where = backend::cuda;
+  // All of a ring for a device is prepared before the first byte, which takes longer than such short streams.
+  if (options.memory_bytes == feed_options{.cuts = options.cuts}.memory_bytes) options.memory_bytes = 32 * MiB;
   auto threads = engine_factory::make({.threads = 2}, std::move(devices)).value();
   auto feed = threads.open(options, receiver);
   if (!feed) return {.outcome = feed.error()};
