@@ -63,7 +63,9 @@ void backup_command::add_options(CLI::App& app) {
   filter_.add_to(app);
   add_value_option(app, "--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
   app.add_flag("--stdin-from-command", reads_command_,
-               "Store the output of the command after '--' as standard input, if the command succeeds");
+               "Store the output of the command after '--' as standard input, if the command succeeds")
+      ->excludes(app.get_option("--files-from"))
+      ->excludes(app.get_option("--files-from0"));
   add_value_option(app, "--tag", tags_, "TAG,...", "Tags of the snapshot (repeatable)");
   add_value_option(app, "--host", host_, "HOST", "Host of the snapshot (default: this one)");
   add_value_option(app, "--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");

@@ -201,6 +201,8 @@ class StandardInput(BackupTest):
         self.assert_refused(self.backup("--stdin-from-command"), "give the command after '--'")
         for words in (("a", "--", "echo", "b"), ("a", "--")):
             self.assert_refused(self.backup("--stdin-from-command", *words), "a stands before '--'")
+        for option in ("--files-from", "--files-from0"):
+            self.assert_refused(self.backup("--stdin-from-command", option, "list", "--", "echo"), option)
 
 
 class Said(BackupTest):
