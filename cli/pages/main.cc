@@ -82,6 +82,6 @@ names names_of(std::string_view option) {
 }  // namespace cutpoint::cli
 
 int main(int argc, char** argv) {
-  using namespace cutpoint::cli;
-  return run_page_program(argc, argv, cutpoint_program(), names_of);
+  namespace cli = cutpoint::cli;
+  return cli::run_page_program(argc, argv, cli::cutpoint_program(), cli::names_of);
 }

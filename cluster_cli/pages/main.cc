@@ -26,6 +26,6 @@ std::vector<std::string> cluster_names_of(std::string_view option) {
 }  // namespace cutpoint::cli
 
 int main(int argc, char** argv) {
-  using namespace cutpoint::cli;
-  return run_page_program(argc, argv, cluster_program(), cluster_names_of);
+  namespace cli = cutpoint::cli;
+  return cli::run_page_program(argc, argv, cli::cluster_program(), cli::cluster_names_of);
 }
