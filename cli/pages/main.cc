@@ -59,7 +59,7 @@ names parameters() {
 }
 
 /// Returns the names that an option takes; empty if it takes no names.
-names names_of(std::string_view option) {
+names cutpoint_names_of(std::string_view option) {
   if (option == "--algorithm") return entries({entry_kind::algorithm});
   if (option == "--profile") return entries({entry_kind::profile});
   if (option == "NAME") return entries({entry_kind::algorithm, entry_kind::profile});
@@ -83,5 +83,5 @@ names names_of(std::string_view option) {
 
 int main(int argc, char** argv) {
   namespace cli = cutpoint::cli;
-  return cli::run_page_program(argc, argv, cli::cutpoint_program(), cli::names_of);
+  return cli::run_page_program(argc, argv, cli::cutpoint_program(), cli::cutpoint_names_of);
 }
