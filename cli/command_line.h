@@ -11,21 +11,9 @@
 
 #include "cli/common/exit_code.h"
 #include "cli/common/subcommand.h"
+#include "cli/program.h"
 
 namespace cutpoint::cli {
-
-struct command_row {
-  const char* name;
-  const char* meaning;
-  std::unique_ptr<subcommand> (*make)();
-};
-
-/// A program with subcommands.
-struct program {
-  const char* name;
-  const char* meaning;
-  std::vector<command_row> commands;  ///< in the order of the help text
-};
 
 /// Parsing writes to the commands, so the object must not move.
 class command_line {

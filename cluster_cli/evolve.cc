@@ -6,6 +6,7 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cluster_cli/subcommands.h"
 #include "cluster_cli/trace_files.h"
 

@@ -11,6 +11,7 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cluster_cli/chunk_progress.h"
 #include "cluster_cli/report.h"
 #include "cluster_cli/subcommands.h"

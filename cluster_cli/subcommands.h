@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "cli/command_line.h"
-#include "cli/common/subcommand.h"
+#include "cli/program.h"
 
 namespace cutpoint::cli {
 

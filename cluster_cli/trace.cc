@@ -14,6 +14,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/options/context_option.h"
 #include "cluster_cli/subcommands.h"
 

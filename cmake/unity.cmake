@@ -1,17 +1,26 @@
-# Compiles the sources of a target together, folder by folder, so that headers are parsed once for each folder and not for each file.
+# Compiles the sources of a target together, so that headers are parsed once for several files: those of a folder, and of the folders that
+# follow it in the list of sources until there are ten.
 #
-# Names in unnamed namespaces must therefore differ within a folder.
+# Names in unnamed namespaces must therefore differ within a layer, and within the tests of one.
 function(cutpoint_unity target)
   get_target_property(sources ${target} SOURCES)
+  set(group "")
+  set(last_folder "")
+  set(count 0)
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "\\.cc$")
       continue()
     endif()
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE folder)
     cmake_path(GET folder PARENT_PATH folder)
-    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    if(group STREQUAL "" OR (count GREATER_EQUAL 10 AND NOT folder STREQUAL last_folder))
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE group)
+      string(MAKE_C_IDENTIFIER "${group}" group)
+      set(count 0)
+    endif()
+    math(EXPR count "${count} + 1")
+    set(last_folder ${folder})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()

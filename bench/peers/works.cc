@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t message_bytes = 8 * KiB;
 
 using chunk_ends = std::vector<std::uint64_t>;
-using digests = std::vector<digest>;
+using digest_list = std::vector<digest>;
 using cut_function = std::function<std::size_t(std::uint64_t* ends)>;
 
 contender plain_reader(byte_span data) {
@@ -49,7 +49,7 @@ agreement compare(const peer& p, bool is_equal) {
 }
 
 /// Returns messages whose digests are written to `answers`.
-std::vector<message> messages_of(byte_span data, const std::vector<chunk>& chunks, digests& answers) {
+std::vector<message> messages_of(byte_span data, const std::vector<chunk>& chunks, digest_list& answers) {
   std::vector<message> messages(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     messages[i] = {data.data() + chunks[i].offset, chunks[i].length, answers[i].bytes.data()};
@@ -57,7 +57,7 @@ std::vector<message> messages_of(byte_span data, const std::vector<chunk>& chunk
   return messages;
 }
 
-status hash_all(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& messages, digests& answers) {
+status hash_all(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& messages, digest_list& answers) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     batch.submit(data.subspan(messages[i].offset, messages[i].length), answers[i]);
   }
@@ -106,7 +106,7 @@ result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, b
   if (!chosen) return chosen.error();
 
   const std::shared_ptr<batch_fingerprinter> batch = std::move(chosen->batch);
-  const auto our_digests = std::make_shared<digests>(messages.size());
+  const auto our_digests = std::make_shared<digest_list>(messages.size());
   if (const status hashed = hash_all(*batch, data, messages, *our_digests); !hashed.ok()) return hashed;
   std::vector<contender> all = {plain_reader(data),
                                 {.name = std::string(to_string(chosen->where)),
@@ -114,7 +114,7 @@ result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, b
                                  .chunk_count = messages.size()}};
   for (const peer& p : peers) {
     const auto theirs =
-        std::make_shared<digests>(messages.size(), digest{.bytes = {}, .size = our_digests->front().size});
+        std::make_shared<digest_list>(messages.size(), digest{.bytes = {}, .size = our_digests->front().size});
     const std::vector<message> to_hash = messages_of(data, messages, *theirs);
     p.hash(to_hash.data(), to_hash.size());
     all.push_back({.name = p.name,

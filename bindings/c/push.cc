@@ -17,7 +17,7 @@ using cutpoint::embed::guarded;
 using cutpoint::embed::outcome;
 using cutpoint::embed::use;
 
-namespace {
+namespace cutpoint::embed {
 
 /// A session, which its streams share.
 class shared_push {
@@ -82,15 +82,15 @@ class shared_push {
   std::optional<cutpoint::push_session> session_;
 };
 
-}  // namespace
+}  // namespace cutpoint::embed
 
 struct cutpoint_push {
-  std::shared_ptr<shared_push> shared;
+  std::shared_ptr<cutpoint::embed::shared_push> shared;
   std::optional<cutpoint::embed::shown_snapshot> snapshot = {};
 };
 
 struct cutpoint_push_stream {
-  std::shared_ptr<shared_push> shared;
+  std::shared_ptr<cutpoint::embed::shared_push> shared;
   cutpoint::push_stream stream;
   std::atomic_flag is_busy = ATOMIC_FLAG_INIT;
 };
@@ -129,7 +129,7 @@ cutpoint_status end(cutpoint_push_stream* stream, cutpoint_error* error, Body&& 
     if (outcome check = expect_given(stream, "stream"); !check.ok()) return check;
     if (stream->is_busy.test_and_set(std::memory_order_acquire)) return busy();
     const std::unique_ptr<cutpoint_push_stream> ended(stream);
-    const std::shared_ptr<shared_push> shared = stream->shared;
+    const auto shared = stream->shared;
     return shared->run([&] { return body(ended->stream); });
   });
 }
@@ -145,7 +145,7 @@ cutpoint_status cutpoint_push_begin(cutpoint_store* store, cutpoint_engine* engi
     if (outcome check = expect_given(push, "push"); !check.ok()) return check;
     if (outcome check = expect_given(engine, "engine"); !check.ok()) return check;
     auto begun = std::make_unique<cutpoint_push>();
-    begun->shared = std::make_shared<shared_push>(*store, engine->implementation);
+    begun->shared = std::make_shared<cutpoint::embed::shared_push>(*store, engine->implementation);
     if (outcome done = begun->shared->begin(backups, options); !done.ok()) return done;
     store->count_push_sessions(1);
     *push = begun.release();

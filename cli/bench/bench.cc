@@ -21,6 +21,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/lane_options.h"

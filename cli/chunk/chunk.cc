@@ -15,6 +15,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
 #include "cli/inputs/inputs.h"
 #include "cli/inputs/trace_file.h"

@@ -18,6 +18,7 @@
 #include "cli/common/exit_code.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
 #include "cli/dedup/report.h"
 #include "cli/inputs/inputs.h"

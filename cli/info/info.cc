@@ -15,6 +15,7 @@
 #include "cli/common/exit_code.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
 #include "cli/costs/costs_json.h"
 #include "cli/options/cut_options.h"

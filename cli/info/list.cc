@@ -16,6 +16,7 @@
 #include "cli/common/exit_code.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -7,6 +7,7 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/mount/fuse_server.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"

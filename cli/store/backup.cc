@@ -13,6 +13,7 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/producer.h"
+#include "cli/common/subcommand.h"
 #include "cli/options/path_options.h"
 #include "cli/options/walk_filter.h"
 #include "cli/store/backup_report.h"

@@ -7,6 +7,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/store_options/snapshot_options.h"
 #include "cli/store_options/store_options.h"

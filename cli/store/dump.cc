@@ -11,6 +11,7 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
+#include "cli/common/subcommand.h"
 #include "cli/store/tar_archive.h"
 #include "cli/store_options/snapshot_options.h"
 #include "cli/store_options/store_options.h"

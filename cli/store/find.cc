@@ -9,6 +9,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/options/walk_filter.h"
 #include "cli/store_options/snapshot_options.h"

@@ -17,6 +17,7 @@
 
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/options/context_option.h"
 #include "cli/options/cut_options.h"

@@ -9,6 +9,7 @@
 #include "cli/common/json.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/store/activity_line.h"
 #include "cli/store/prune_report.h"

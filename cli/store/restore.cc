@@ -12,6 +12,7 @@
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/options/walk_filter.h"
 #include "cli/store/activity_line.h"

@@ -8,6 +8,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/problem_log.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/options/walk_filter.h"
 #include "cli/store/edit_report.h"

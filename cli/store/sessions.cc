@@ -8,6 +8,7 @@
 #include "cli/common/json.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"

@@ -6,6 +6,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/store/settings_report.h"
 #include "cli/store/stats_details.h"

@@ -17,6 +17,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/inputs/inputs.h"
 #include "cli/subcommands.h"

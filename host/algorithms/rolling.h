@@ -77,7 +77,6 @@ class rolled_lane {
 /// position with less than a window before it in the stream is not a candidate.
 template <class Hash, class Test, std::size_t levels>
 void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const map_range& range, candidate_bits& map) {
-  using lane = rolled_lane<Hash, Test, levels>;
   const std::uint8_t* bytes = range.bytes.data();
   const std::uint64_t window = hash.window();
   std::uint64_t first = std::max(range.first, window - 1);
@@ -91,7 +90,7 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
   }
   const auto mark_some = [&](std::uint64_t index, std::uint64_t last) {
     if (index == last) return;
-    lane only(hash, tests, bytes + index);
+    rolled_lane only(hash, tests, bytes + index);
     for (std::uint64_t position = range.position_of(index); index < last; ++position) {
       only.roll(position % 64);
       if (++index == last || position % 64 == 63) only.flush(position / 64 * 64, map);
@@ -104,8 +103,8 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
   const std::uint64_t high = low + half;
   mark_some(first, low);
   if (half != 0) {
-    lane lower(hash, tests, bytes + low);
-    lane upper(hash, tests, bytes + high);
+    rolled_lane lower(hash, tests, bytes + low);
+    rolled_lane upper(hash, tests, bytes + high);
     for (std::uint64_t done = 0; done < half; done += 64) {
       for (std::uint64_t bit = 0; bit < 64; ++bit) {
         lower.roll(bit);

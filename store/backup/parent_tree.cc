@@ -2,12 +2,6 @@
 
 namespace cutpoint::store {
 
-namespace {
-
-constexpr std::size_t located_at_once = 256;
-
-}  // namespace
-
 bool is_same(const std::timespec& a, const std::timespec& b) noexcept {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }

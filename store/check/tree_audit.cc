@@ -7,12 +7,6 @@
 
 namespace cutpoint::store {
 
-namespace {
-
-constexpr std::size_t located_at_once = 256;
-
-}  // namespace
-
 std::size_t tree_audit::list_hash::operator()(const whole_list& list) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, list.content.bytes.data(), sizeof hash);

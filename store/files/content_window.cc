@@ -11,7 +11,7 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t located_at_once = 1024;
+constexpr std::size_t most_located_places = 1024;
 /// Bytes of a container that are read at once, and unwanted bytes between two records that are read with them.
 constexpr std::uint64_t most_range_bytes = 4 * MiB;
 constexpr std::uint64_t most_gap_bytes = 128 * KiB;
@@ -61,8 +61,8 @@ std::uint64_t content_window::plan(std::span<content_place> places) {
   containers_.clear();
   // Hints bring the chunks of a container together, so that its table is read once.
   std::ranges::stable_sort(places_, {}, [](const content_place& each) { return each.record.hint; });
-  for (std::size_t begin = 0; begin < places_.size(); begin += located_at_once) {
-    locate(begin, std::min(begin + located_at_once, places_.size()));
+  for (std::size_t begin = 0; begin < places_.size(); begin += most_located_places) {
+    locate(begin, std::min(begin + most_located_places, places_.size()));
   }
   std::ranges::stable_sort(reads_, [&](const planned_read& a, const planned_read& b) {
     return std::tie(containers_[a.container].id, a.record.position) <

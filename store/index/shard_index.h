@@ -23,6 +23,9 @@ struct found_record {
   placed_record place = {};
 };
 
+/// How many digests those who meet them one by one collect before they look them up.
+inline constexpr std::size_t located_at_once = 256;
+
 /// Returns a record of a container whose table was read.
 [[nodiscard]] found_record record_in(const container_table& table, std::uint32_t ordinal);
 

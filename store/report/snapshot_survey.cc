@@ -14,8 +14,6 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t located_at_once = 256;
-
 class surveyor {
  public:
   surveyor(const store_reading& store, const chunking_context& context, record_fingerprinter check)

@@ -13,12 +13,12 @@
 namespace cutpoint::cli {
 namespace {
 
-constexpr std::uint64_t size = 100 * KiB;
+constexpr std::uint64_t stream_bytes = 100 * KiB;
 constexpr std::uint64_t chunk_bytes = 8 * KiB;
 constexpr std::uint64_t faulty = 5 * chunk_bytes;  ///< where the wrong chunk begins
 
 std::vector<std::uint8_t> ramp() {
-  std::vector<std::uint8_t> bytes(size);
+  std::vector<std::uint8_t> bytes(stream_bytes);
   std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
   return bytes;
 }
@@ -65,7 +65,7 @@ bench_contender hashing(std::uint8_t flip, const std::vector<std::uint8_t>& data
 TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
   const auto data = ramp();
   const auto expected = fixed().find_cuts(data);
-  for (const std::uint64_t off : {std::uint64_t{1}, size}) {
+  for (const std::uint64_t off : {std::uint64_t{1}, stream_bytes}) {
     const bench_contender contender =
         cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected);
     EXPECT_EQ(contender.outcome, bench_outcome::wrong_answer);
@@ -80,7 +80,7 @@ TEST(bench_answers, of_right_cuts_are_measured_over_all_the_data) {
       cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)), data, fixed().find_cuts(data));
   EXPECT_EQ(contender.outcome, bench_outcome::measured);
   EXPECT_EQ(contender.problem, "");
-  EXPECT_EQ(contender.work(0), size);
+  EXPECT_EQ(contender.work(0), stream_bytes);
 }
 
 TEST(bench_answers, of_wrong_digests_are_named_by_their_chunk_and_not_measured) {
@@ -95,8 +95,8 @@ TEST(bench_answers, of_right_digests_are_measured_over_all_the_data_again_and_ag
   const auto data = ramp();
   const bench_contender contender = hashing(0, data);
   EXPECT_EQ(contender.outcome, bench_outcome::measured);
-  EXPECT_EQ(contender.work(0), size);
-  EXPECT_EQ(contender.work(0), size);
+  EXPECT_EQ(contender.work(0), stream_bytes);
+  EXPECT_EQ(contender.work(0), stream_bytes);
 }
 
 bench_answer reference(const std::vector<std::uint8_t>& data) {
@@ -120,7 +120,7 @@ std::string problem_with(const bench_answer& expected, const std::function<void(
 TEST(bench_answers, of_the_engine_are_compared_chunk_by_chunk) {
   const bench_answer expected = reference(ramp());
   const std::size_t all = expected.chunks.size();
-  ASSERT_EQ(all, size / chunk_bytes + 1);
+  ASSERT_EQ(all, stream_bytes / chunk_bytes + 1);
   EXPECT_EQ(problem_with(
                 expected, [](auto, auto&) {}, all),
             "");

@@ -52,8 +52,8 @@ class counting_kernel final : public cut_kernel, public candidate_scanner {
   std::uint64_t least_count_;
 };
 
-struct counted {
-  counted(std::string_view name, std::string_view settings = {}, std::uint64_t least_count = 4096)
+struct counted_cuts {
+  counted_cuts(std::string_view name, std::string_view settings = {}, std::uint64_t least_count = 4096)
       : reference(chunker_of(name, settings)), kernel(std::make_shared<counting_kernel>(reference, least_count)) {}
 
   [[nodiscard]] chunker cuts() const { return reference.by(kernel); }
@@ -69,7 +69,7 @@ std::vector<std::uint8_t> random_stream(std::uint64_t size) {
 
 TEST(cut_cursor, scans_each_byte_of_a_stream_about_once) {
   const auto stream = random_stream(3'000'001);
-  const counted c("gear");
+  const counted_cuts c("gear");
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_LE(c.kernel->scanned_bytes, stream.size() + c.kernel->least_count());
   EXPECT_LT(c.kernel->looped_bytes, 10'000u);
@@ -79,7 +79,7 @@ TEST(cut_cursor, scans_each_byte_of_a_stream_about_once) {
 TEST(cut_cursor, goes_on_where_it_stopped_when_a_window_grows) {
   const auto stream = random_stream(2'000'000);
   for (const std::uint64_t read_bytes : {1000u, 70'000u, 300'000u}) {
-    const counted c("fastcdc");
+    const counted_cuts c("fastcdc");
     piecewise_source source(stream, always(read_bytes));
     const cut_outcome cut = cut_all(source, c.cuts(), stream);
     EXPECT_EQ(cut.chunks, c.reference.find_cuts(stream));
@@ -92,7 +92,7 @@ TEST(cut_cursor, finds_the_cuts_of_every_mapped_algorithm) {
   seeded_choices random(3);
   for (const char* name : {"gear", "rabin", "tttd", "crc32", "buzhash", "casync", "borg1", "adler", "rabin-inck",
                            "fastcdc", "borg2-fastcdc", "maxp", "ae-max", "toeplitz-aes"}) {
-    const counted c(name);
+    const counted_cuts c(name);
     for (const content what : {content::random, content::mixed, content::zeros, content::text}) {
       const auto stream = make_stream(what, random.between(1, 900'000), random);
       EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream)) << name << " on " << name_of(what);
@@ -104,7 +104,7 @@ TEST(cut_cursor, finds_the_cuts_of_every_mapped_algorithm) {
 
 TEST(cut_cursor, loops_longer_and_longer_while_candidates_are_dense) {
   const auto stream = random_stream(8'000'000);
-  const counted c("gear");
+  const counted_cuts c("gear");
   c.kernel->finds_dense = true;
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_GT(c.kernel->scan_count, 1u);
@@ -113,7 +113,7 @@ TEST(cut_cursor, loops_longer_and_longer_while_candidates_are_dense) {
 
 TEST(cut_cursor, scans_again_once_candidates_are_sparse) {
   const auto stream = random_stream(3'000'000);
-  const counted c("gear");
+  const counted_cuts c("gear");
   cut_cursor cursor(c.cuts());
   std::uint64_t start = 0;
   while (start < stream.size()) {
@@ -131,7 +131,7 @@ TEST(cut_cursor, follows_a_chunk_of_many_tiles) {
   std::vector<std::uint8_t> stream(9'000'000, 1);  // no candidate
   const auto end = random_stream(100'000);
   std::copy(end.begin(), end.end(), stream.end() - 100'000);
-  const counted c("gear", "min_bytes=64,avg_bytes=1K,max_bytes=0");
+  const counted_cuts c("gear", "min_bytes=64,avg_bytes=1K,max_bytes=0");
   ASSERT_GT(c.reference.find_cuts(stream).front().length, 8'900'000u);
   c.kernel->looped_bytes = 0;
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
@@ -141,7 +141,7 @@ TEST(cut_cursor, follows_a_chunk_of_many_tiles) {
 
 TEST(cut_cursor, skips_the_minimum_of_chunks) {
   const auto stream = random_stream(4'000'000);
-  const counted c("rabin", "min_bytes=400K,avg_bytes=512K,max_bytes=512K");
+  const counted_cuts c("rabin", "min_bytes=400K,avg_bytes=512K,max_bytes=512K");
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_GT(c.kernel->scanned_bytes, stream.size() / 10);
   EXPECT_LT(c.kernel->scanned_bytes, stream.size() / 2);
@@ -160,18 +160,18 @@ std::vector<std::uint8_t> dense_stream(const chunker& cuts, std::uint64_t least_
 
 TEST(cut_cursor, does_not_scan_if_a_candidate_follows_each_minimum) {
   const std::vector<std::uint8_t> zeros(9'000'000);
-  const counted c("restic");
+  const counted_cuts c("restic");
   EXPECT_EQ(c.cuts().find_cuts(zeros), c.reference.find_cuts(zeros));
   EXPECT_EQ(c.kernel->scan_count, 0u);
 
-  const counted small("gear");
+  const counted_cuts small("gear");
   const auto dense = dense_stream(small.reference, 300, 256 * KiB);
   EXPECT_EQ(small.cuts().find_cuts(dense), small.reference.find_cuts(dense));
   EXPECT_EQ(small.kernel->scan_count, 0u);
 }
 
 TEST(cut_cursor, scans_after_a_few_chunks_that_end_at_the_minimum) {
-  const counted c("restic");
+  const counted_cuts c("restic");
   auto stream = random_stream(9'000'000);
   std::fill(stream.begin(), stream.begin() + 3 * 512 * KiB, std::uint8_t{});  // three chunks
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
@@ -180,7 +180,7 @@ TEST(cut_cursor, scans_after_a_few_chunks_that_end_at_the_minimum) {
 }
 
 TEST(cut_cursor, loops_if_chunks_are_hardly_longer_than_the_minimum) {
-  const counted c("rabin", "min_bytes=64K,avg_bytes=64K,max_bytes=1M", 64 * KiB);
+  const counted_cuts c("rabin", "min_bytes=64K,avg_bytes=64K,max_bytes=1M", 64 * KiB);
   const auto stream = dense_stream(c.reference, 12'000, 6'000'000);
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_GT(c.kernel->scan_count, 0u);
@@ -189,7 +189,7 @@ TEST(cut_cursor, loops_if_chunks_are_hardly_longer_than_the_minimum) {
 
 TEST(cut_cursor, loops_if_scans_take_long) {
   const auto stream = random_stream(6'000'000);
-  const counted c("gear");
+  const counted_cuts c("gear");
   c.kernel->work_factor = 4;  // as if candidates were so many that a scan is slower than the loop
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_GT(c.kernel->scan_count, 0u);
@@ -198,7 +198,7 @@ TEST(cut_cursor, loops_if_scans_take_long) {
 
 TEST(cut_cursor, does_not_scan_if_the_loop_is_as_fast) {
   const auto stream = random_stream(1'000'000);
-  const counted c("gear");
+  const counted_cuts c("gear");
   c.kernel->speed = 1;
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_EQ(c.kernel->scan_count, 0u);
@@ -206,7 +206,7 @@ TEST(cut_cursor, does_not_scan_if_the_loop_is_as_fast) {
 
 TEST(cut_cursor, leaves_short_streams_to_the_loop) {
   const auto stream = random_stream(5000);
-  const counted c("gear", "", 8192);
+  const counted_cuts c("gear", "", 8192);
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_EQ(c.kernel->scan_count, 0u);
 }
@@ -216,7 +216,7 @@ TEST(cut_cursor, is_right_for_starts_in_any_order) {
   seeded_choices random(4);
   for (const char* name : {"fastcdc", "borg2-fastcdc", "rabin", "tttd", "borg1", "maxp", "borg2-rabin-aes"}) {
     const bool has_exponents = std::string_view(name).starts_with("borg");
-    const counted c(name, has_exponents ? "min_exp=10,mask_bits=12,max_exp=16" : "");
+    const counted_cuts c(name, has_exponents ? "min_exp=10,mask_bits=12,max_exp=16" : "");
     cut_cursor cursor(c.cuts());
     for (int round = 0; round < case_count(200); ++round) {
       const std::uint64_t start = random.between(0, stream.size() - 1);

@@ -12,7 +12,7 @@
 namespace cutpoint::tests {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t nanoseconds_of_a_second = 1'000'000'000;
 
 /// Sets the time zone of the process until it goes out of scope.
 class time_zone {
@@ -33,7 +33,7 @@ std::int64_t nanoseconds_of(const std::string& text) {
   const char* const rest = ::strptime(text.c_str(), "%Y-%m-%d %H:%M:%S", &fields);
   EXPECT_NE(rest, nullptr) << text;
   const std::int64_t tenths = *rest == '.' ? rest[1] - '0' : 0;
-  return std::int64_t{::timegm(&fields)} * second + tenths * (second / 10);
+  return std::int64_t{::timegm(&fields)} * nanoseconds_of_a_second + tenths * (nanoseconds_of_a_second / 10);
 }
 
 store_snapshot taken_at(const std::string& time, std::vector<std::string> tags = {}) {
