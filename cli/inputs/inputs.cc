@@ -140,6 +140,7 @@ console_feeder::console_feeder(feed& destination, feed* copy, file_reader& reade
 status console_feeder::feed_all() {
   const auto walked = inputs_.walk();
   if (!walked) return walked.error();
+  exclude_.emplace(walked->exclude);
   if (!reader_.fallback_reason().empty())
     say_.note(fmt::format("files are not read ahead: {}", reader_.fallback_reason()));
   status outcome;
@@ -153,10 +154,8 @@ status console_feeder::feed_all() {
     }
   }
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
-  for (std::size_t i = 0; i < walked->exclude.size() && outcome.ok() && inputs_.reads_folders(); ++i) {
-    if (!matched_patterns_.contains(i)) {
-      say_.warning(fmt::format("{}: this pattern matched nothing", walked->exclude[i].text()));
-    }
+  if (outcome.ok() && inputs_.reads_folders()) {
+    exclude_->visit_unmatched([this](const path_pattern&, const status& why) { say_.warning(why.message()); });
   }
   outcome = feeder_.finish();
   if (const std::string why = destination_.statistics().device_warning; !why.empty()) say_.warning(why);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,7 +94,7 @@ class console_feeder : private input_observer {
   void passed_over(const std::string& path, file_kind kind) override;
   void repeated(const std::string& path) override;
   void left_out(const std::string& path, omission why) override;
-  void matched(std::size_t pattern) override { matched_patterns_.insert(pattern); }
+  void matched(std::size_t pattern) override { exclude_->set_matched(pattern); }
   void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
             std::uint64_t bytes) override;
   void progressed(const reading_record& record) override;
@@ -105,7 +105,7 @@ class console_feeder : private input_observer {
   const output& out_;
   const console& say_;
   std::function<void(const reading_record&)> watcher_;
-  std::set<std::size_t> matched_patterns_;  ///< to exclude
+  std::optional<pattern_list> exclude_;  ///< during `feed_all`
   const output* trace_ = nullptr;
   feed_timeline* timeline_ = nullptr;
   repeated_file_filter repeats_;

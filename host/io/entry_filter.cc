@@ -39,34 +39,17 @@ std::string absolute_of(const std::string& path) {
 }  // namespace
 
 entry_filter::entry_filter(const walk_options& options, const walk_callbacks& callbacks, const std::string& given_path)
-    : options_(options), callbacks_(callbacks), has_been_matched_(options.exclude.size()) {
-  if (!options.exclude.empty() || !options.include.empty()) absolute_ = absolute_of(given_path);
-}
+    : options_(options),
+      callbacks_(callbacks),
+      exclude_(options.exclude, options.exclude.empty() ? std::string() : absolute_of(given_path)),
+      include_(options.include, options.include.empty() ? std::string() : absolute_of(given_path)) {}
 
-bool entry_filter::is_match(const path_pattern& pattern, std::string_view path, bool is_directory) const {
-  if (pattern.matches(path, is_directory)) return true;
-  return pattern.begins_with_slash() && !absolute_.empty() &&
-         pattern.matches_absolute(absolute_ + std::string(path), is_directory);
-}
-
-/// The last pattern that matches decides. Those that have not matched anything yet are tried nevertheless.
 bool entry_filter::is_excluded(std::string_view path, bool is_directory) {
-  std::optional<bool> decision;
-  for (std::size_t i = options_.exclude.size(); i-- > 0;) {
-    const path_pattern& pattern = options_.exclude[i];
-    if ((decision && has_been_matched_[i]) || !is_match(pattern, path, is_directory)) continue;
-    if (!decision) decision = !pattern.is_negated();
-    if (!has_been_matched_[i] && callbacks_.matched) callbacks_.matched(i);
-    has_been_matched_[i] = true;
-  }
-  return decision.value_or(false);
+  return exclude_.matches(path, is_directory, callbacks_.matched);
 }
 
-bool entry_filter::is_included(std::string_view path, bool is_directory) const {
-  if (options_.include.empty()) return true;
-  const auto last = std::find_if(options_.include.rbegin(), options_.include.rend(),
-                                 [&](const path_pattern& each) { return is_match(each, path, is_directory); });
-  return last != options_.include.rend() && !last->is_negated();
+bool entry_filter::is_included(std::string_view path, bool is_directory) {
+  return include_.is_empty() || include_.matches(path, is_directory);
 }
 
 std::optional<omission> entry_filter::why_left_out(const tree_entry& entry) const {

@@ -19,7 +19,7 @@ class entry_filter {
   /// Returns whether the patterns to exclude leave out an entry. `path` is relative to the path that was given.
   [[nodiscard]] bool is_excluded(std::string_view path, bool is_directory);
   /// Returns whether the patterns to include match an entry, or there are none.
-  [[nodiscard]] bool is_included(std::string_view path, bool is_directory) const;
+  [[nodiscard]] bool is_included(std::string_view path, bool is_directory);
   /// Returns why an entry is left out that the patterns do not leave out.
   [[nodiscard]] std::optional<omission> why_left_out(const tree_entry& entry) const;
 
@@ -32,12 +32,10 @@ class entry_filter {
   [[nodiscard]] std::optional<tag_match> find_tag(int directory, const std::vector<std::string>& names) const;
 
  private:
-  [[nodiscard]] bool is_match(const path_pattern& pattern, std::string_view path, bool is_directory) const;
-
   const walk_options& options_;
   const walk_callbacks& callbacks_;
-  std::string absolute_;  ///< the given path as an absolute one without its first slash, with one at its end
-  std::vector<bool> has_been_matched_;  ///< for each pattern to exclude
+  pattern_list exclude_;
+  pattern_list include_;
 };
 
 }  // namespace cutpoint

@@ -1,6 +1,8 @@
 // Matches a pattern name by name with fnmatch. "**" is matched as '*' is within a name: by backtracking to the last
 // one.
+#include <cerrno>
 #include <clocale>
+#include <optional>
 #include <string>
 
 #include <cutpoint/path_pattern.h>
@@ -103,6 +105,33 @@ bool path_pattern::matches(std::string_view path, bool is_directory) const {
 
 bool path_pattern::matches_absolute(std::string_view path, bool is_directory) const {
   return begins_with_slash_ && path.substr(0, path.find('/')) == names_.front() && matches(path, is_directory);
+}
+
+/// Patterns that have not matched anything yet are tried when the decision is made, too.
+bool pattern_list::matches(std::string_view path, bool is_directory,
+                           const std::function<void(std::size_t pattern)>& matched) {
+  std::optional<bool> decision;
+  for (std::size_t i = patterns_.size(); i-- > 0;) {
+    if (decision && has_matched_[i]) continue;
+    const path_pattern& each = patterns_[i];
+    if (!each.matches(path, is_directory) && (above_.empty() || !each.begins_with_slash() ||
+                                              !each.matches_absolute(above_ + std::string(path), is_directory))) {
+      continue;
+    }
+    if (!decision) decision = !each.is_negated();
+    if (!has_matched_[i] && matched) matched(i);
+    has_matched_[i] = true;
+  }
+  return decision.value_or(false);
+}
+
+void pattern_list::visit_unmatched(
+    const std::function<void(const path_pattern& pattern, const status& why)>& visit) const {
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    if (has_matched_[i]) continue;
+    const std::string& text = patterns_[i].text();
+    visit(patterns_[i], {status_code::io_error, text + ": this pattern matched nothing", ENOENT});
+  }
 }
 
 }  // namespace cutpoint

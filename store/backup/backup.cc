@@ -32,7 +32,7 @@ class backup {
          file_reader reader, parent_tree parent, std::vector<named_path> named)
       : options_(options),
         named_(std::move(named)),
-        is_matched_(options.walking.exclude.size()),
+        exclude_(options.walking.exclude),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
         description_(parent_, options.is_parent_incomplete, options.cancel,
@@ -88,7 +88,7 @@ class backup {
 
   const backup_options& options_;
   std::vector<named_path> named_;
-  std::vector<bool> is_matched_;     ///< for each pattern to exclude
+  pattern_list exclude_;             ///< what has matched in all walks
   std::size_t next_named_ = 0;       ///< index of the first one that has not been stored
   std::string outermost_;            ///< the named path that has the present one
   std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
@@ -118,9 +118,9 @@ result<backup_summary> backup::run() {
   const store_backup_counts& files = tree_.counts();
   const bool has_files = files.added + files.changed + files.unchanged != 0;
   if (!has_files && !has_whole_folder_ && !first_failure_.ok()) return first_failure_;
-  for (std::size_t i = 0; i < is_matched_.size(); ++i) {
-    if (!is_matched_[i]) warn(options_.walking.exclude[i].text(), "this pattern matched nothing");
-  }
+  exclude_.visit_unmatched([this](const path_pattern& pattern, const status& why) {
+    if (options_.warning) options_.warning(pattern.text(), why);
+  });
   leave_folders("/");
   const auto root = tree_.finish();
   if (!root) return root.error();
@@ -175,7 +175,7 @@ status backup::store_tree(const std::string& path, const tree_entry& root_entry)
           [this](const std::string& left_out, omission why) {
             if (why == omission::file) warn(left_out, "is the store itself, and is left out");
           },
-      .matched = [this](std::size_t pattern) { is_matched_[pattern] = true; },
+      .matched = [this](std::size_t pattern) { exclude_.set_matched(pattern); },
   };
   walk_options walking = options_.walking;
   walking.links = symlinks::skip;

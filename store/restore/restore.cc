@@ -217,11 +217,13 @@ void restorer::set_late_flags() {
 }
 
 void restorer::report_unmatched_patterns() {
-  filter_.visit_unmatched([this](const path_pattern& pattern, bool is_wanted) {
-    const status why(status_code::io_error, pattern.text() + ": this pattern matched nothing", ENOENT);
-    if (is_wanted) return report(pattern.text(), why);
+  const auto warn = [this](const path_pattern& pattern, const status& why) {
     if (options_.warning) options_.warning(pattern.text(), why);
+  };
+  filter_.include().visit_unmatched([&](const path_pattern& pattern, const status& why) {
+    return pattern.is_negated() ? warn(pattern, why) : report(pattern.text(), why);
   });
+  filter_.exclude().visit_unmatched(warn);
 }
 
 status restorer::visit(folder_entry entry) {

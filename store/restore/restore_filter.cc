@@ -1,47 +1,31 @@
 #include "store/restore/restore_filter.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace cutpoint::store {
 
+namespace {
+
+/// Returns a folder's path without slashes at its beginning, and with one at its end unless it is empty.
+std::string folder_of(std::string path) {
+  path.erase(0, std::min(path.find_first_not_of('/'), path.size()));
+  while (path.ends_with('/')) path.pop_back();
+  if (!path.empty()) path += '/';
+  return path;
+}
+
+}  // namespace
+
 restore_filter::restore_filter(const restore_options& options, std::string top)
-    : options_(options), include_{options.include}, exclude_{options.exclude}, top_(std::move(top)) {
-  top_.erase(0, std::min(top_.find_first_not_of('/'), top_.size()));
-  while (top_.ends_with('/')) top_.pop_back();
-  if (!top_.empty()) top_ += '/';
-}
+    : options_(options),
+      top_(folder_of(std::move(top))),
+      include_(options.include, top_),
+      exclude_(options.exclude, top_) {}
 
-/// Patterns that have not matched anything yet are tried when the decision is made, too.
-bool restore_filter::is_match(pattern_list& list, std::string_view path, bool is_folder) const {
-  std::optional<bool> decision;
-  for (std::size_t i = list.patterns.size(); i-- > 0;) {
-    const path_pattern& each = list.patterns[i];
-    if (decision && list.is_matched[i]) continue;
-    if (!each.matches(path, is_folder) &&
-        (top_.empty() || !each.matches_absolute(top_ + std::string(path), is_folder))) {
-      continue;
-    }
-    list.is_matched[i] = true;
-    if (!decision) decision = !each.is_negated();
-  }
-  return decision.value_or(false);
-}
-
-bool restore_filter::is_excluded(std::string_view path, bool is_folder) { return is_match(exclude_, path, is_folder); }
+bool restore_filter::is_excluded(std::string_view path, bool is_folder) { return exclude_.matches(path, is_folder); }
 
 bool restore_filter::is_included(std::string_view path, bool is_folder) {
-  return options_.include.empty() || is_match(include_, path, is_folder);
-}
-
-void restore_filter::visit_unmatched(
-    const std::function<void(const path_pattern& pattern, bool is_wanted)>& visit) const {
-  for (const pattern_list* const list : {&include_, &exclude_}) {
-    for (std::size_t i = 0; i < list->patterns.size(); ++i) {
-      const path_pattern& each = list->patterns[i];
-      if (!list->is_matched[i]) visit(each, list == &include_ && !each.is_negated());
-    }
-  }
+  return include_.is_empty() || include_.matches(path, is_folder);
 }
 
 bool restore_filter::is_complete(std::string_view path) const {

@@ -1,7 +1,6 @@
 // Which files of a snapshot a restore restores, and which of the target it may remove.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,22 +21,14 @@ class restore_filter {
   [[nodiscard]] bool is_included(std::string_view path, bool is_folder);
   /// Returns whether the snapshot has all that its source had in a folder: not above the paths that were backed up.
   [[nodiscard]] bool is_complete(std::string_view path) const;
-  /// Calls `visit` for the patterns that have matched no path so far. Those of `include` that are not negated are what the caller
-  /// wants to have.
-  void visit_unmatched(const std::function<void(const path_pattern& pattern, bool is_wanted)>& visit) const;
+  [[nodiscard]] const pattern_list& include() const noexcept { return include_; }
+  [[nodiscard]] const pattern_list& exclude() const noexcept { return exclude_; }
 
  private:
-  struct pattern_list {
-    const std::vector<path_pattern>& patterns;
-    std::vector<bool> is_matched = std::vector<bool>(patterns.size());
-  };
-
-  [[nodiscard]] bool is_match(pattern_list& list, std::string_view path, bool is_folder) const;
-
   const restore_options& options_;
+  std::string top_;  ///< without a slash at the beginning, and with one at its end unless it is empty
   pattern_list include_;
   pattern_list exclude_;
-  std::string top_;  ///< without a slash at the beginning, and with one at its end unless it is empty
 };
 
 }  // namespace cutpoint::store

@@ -205,10 +205,10 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
   record_reader source(opened_store.objects(), opened_store.key(), opened_store.shards(), *std::move(check));
   discarding_receiver none;
   node_receiver& nodes = writer ? static_cast<node_receiver&>(writer->records) : none;
-  std::vector<bool> is_matched(options.exclude.size());
+  pattern_list exclude(options.exclude);
   const walk_options walking{.exclude = options.exclude};
   walk_callbacks callbacks;
-  callbacks.matched = [&](std::size_t pattern) { is_matched[pattern] = true; };
+  callbacks.matched = [&](std::size_t pattern) { exclude.set_matched(pattern); };
   auto summary = edit.run([&](const listed_snapshot& old) -> result<bool> {
     exclusion filter(walking, callbacks, old.facts.paths, [&](const std::string& path) {
       if (options.left_out) options.left_out(old.id, path);
@@ -230,9 +230,9 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
     if (options.edited) options.edited(old.id, id);
     return true;
   });
-  for (std::size_t i = 0; summary && options.warning && i < is_matched.size(); ++i) {
-    const std::string& pattern = options.exclude[i].text();
-    if (!is_matched[i]) options.warning(pattern, {status_code::io_error, pattern + ": this pattern matched nothing"});
+  if (summary && options.warning) {
+    exclude.visit_unmatched(
+        [&](const path_pattern& pattern, const status& why) { options.warning(pattern.text(), why); });
   }
   return summary;
 }

@@ -17,6 +17,8 @@
 //                that is left out. A name that begins with '!' is written "\!name".
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,31 @@ class path_pattern {
   bool is_for_directories_ = false;
   bool is_negated_ = false;
   int flags_ = 0;  ///< of fnmatch(3)
+};
+
+/// Patterns of which the last that matches an entry decides. Keeps which have matched any. Not thread-safe.
+class pattern_list {
+ public:
+  /// `patterns` must outlive the list. `above` is the absolute path of the folder to which paths are relative, without its first
+  /// slash, and with one at its end; patterns are not matched against absolute paths if it is empty.
+  explicit pattern_list(const std::vector<path_pattern>& patterns, std::string above = {})
+      : patterns_(patterns), above_(std::move(above)), has_matched_(patterns.size()) {}
+
+  /// Returns whether patterns match an entry, and the last that does is not negated. Passes the index of each that matches for the
+  /// first time to `matched`, unless that is empty.
+  [[nodiscard]] bool matches(std::string_view path, bool is_directory,
+                             const std::function<void(std::size_t pattern)>& matched = {});
+  /// Notes that a pattern has matched elsewhere.
+  void set_matched(std::size_t pattern) { has_matched_[pattern] = true; }
+
+  [[nodiscard]] bool is_empty() const noexcept { return patterns_.empty(); }
+  /// Calls `visit` for each pattern that has matched nothing, with an io_error that says so, of ENOENT.
+  void visit_unmatched(const std::function<void(const path_pattern& pattern, const status& why)>& visit) const;
+
+ private:
+  const std::vector<path_pattern>& patterns_;
+  std::string above_;
+  std::vector<bool> has_matched_;
 };
 
 }  // namespace cutpoint

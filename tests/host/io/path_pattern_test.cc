@@ -103,6 +103,44 @@ TEST(path_pattern, matches_bytes_in_any_locale) {
   EXPECT_TRUE(is_matched_here);
 }
 
+std::vector<path_pattern> patterns_of(const std::vector<std::string>& texts) {
+  std::vector<path_pattern> patterns;
+  for (const std::string& each : texts) patterns.push_back(*path_pattern::make(each));
+  return patterns;
+}
+
+std::vector<std::string> unmatched_in(const pattern_list& list) {
+  std::vector<std::string> texts;
+  list.visit_unmatched([&](const path_pattern& pattern, const status& why) {
+    EXPECT_EQ(why.message(), pattern.text() + ": this pattern matched nothing");
+    texts.push_back(pattern.text());
+  });
+  return texts;
+}
+
+TEST(pattern_list, is_decided_by_the_last_pattern_that_matches) {
+  const auto patterns = patterns_of({"*.o", "!kept.o", "/home/ann/tmp"});
+  pattern_list list(patterns, "home/ann/");
+  EXPECT_TRUE(list.matches("a.o", false));
+  EXPECT_FALSE(list.matches("kept.o", false));
+  EXPECT_TRUE(list.matches("tmp", true));
+  EXPECT_FALSE(list.matches("x/tmp", true));
+  EXPECT_FALSE(pattern_list(patterns).matches("tmp", true)) << "nothing is above";
+}
+
+TEST(pattern_list, knows_what_has_matched_nothing) {
+  const auto patterns = patterns_of({"a*", "*b", "c", "d"});
+  pattern_list list(patterns);
+  std::vector<std::size_t> matched;
+  const auto note = [&](std::size_t pattern) { matched.push_back(pattern); };
+  EXPECT_TRUE(list.matches("ab", false, note));
+  EXPECT_THAT(matched, testing::ElementsAre(1, 0)) << "a pattern that does not decide matches, too";
+  EXPECT_TRUE(list.matches("ab", false, note));
+  EXPECT_EQ(matched.size(), 2u) << "only what matches for the first time is passed";
+  list.set_matched(3);
+  EXPECT_THAT(unmatched_in(list), testing::ElementsAre("c"));
+}
+
 TEST(path_pattern, takes_no_time_on_what_almost_matches) {
   std::string pattern;
   std::string path;
