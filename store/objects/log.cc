@@ -32,6 +32,17 @@ result<std::vector<std::uint64_t>> list_numbers(storage& objects) {
   return numbers;
 }
 
+/// The same. A list that is made while others write may lack names; two equal lists in turn do not.
+result<std::vector<std::uint64_t>> list_all_numbers(storage& objects) {
+  auto numbers = list_numbers(objects);
+  while (numbers) {
+    auto again = list_numbers(objects);
+    if (!again || *again == *numbers) return again;
+    numbers = std::move(again);
+  }
+  return numbers;
+}
+
 void append(const std::set<container_name>& containers, field_writer& fields) {
   fields.number(static_cast<std::uint32_t>(containers.size()));
   for (const container_name& each : containers) fields.bytes(each);
@@ -226,9 +237,9 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) return std::optional<std::uint64_t>();
   if (!put.ok()) return put;
-  const auto numbers = list_numbers(objects);
+  const auto numbers = list_all_numbers(objects);
   if (!numbers) return numbers.error();
-  if (numbers->back() == number) return std::optional(number);
+  if (!numbers->empty() && numbers->back() == number) return std::optional(number);
   // The number was free, perhaps because a newer decision has replaced the entry that had it.
   const auto log = read_readable(
       objects, key, [](const object_name&, const status&) {}, nullptr);

@@ -1,6 +1,9 @@
 // The log counts what its entries say in their order, and shows what is missing, damaged or not its own.
 #include "store/objects/log.h"
 
+#include <functional>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +101,53 @@ TEST_P(logs, do_not_take_an_entry_that_was_moved) {
   *disk_store_.files->bytes_of("log/0000000000000003") = first;  // would bring the first snapshot back
   EXPECT_EQ(store::read_log(*disk_store_.open_storage("r"), key_).ok(), !GetParam())
       << "only encryption detects changes that were made on purpose";
+}
+
+/// A storage whose first list has other ids than there ever were at once, because `others` write while it is made.
+class torn_list_storage final : public store::storage {
+ public:
+  torn_list_storage(store::storage& target, std::vector<std::string> torn, std::function<void()> others)
+      : target_(target), torn_(std::move(torn)), others_(std::move(others)) {}
+
+  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
+    return target_.put(name, std::move(bytes));
+  }
+  status remove(const store::object_name& name) override { return target_.remove(name); }
+  status sync() override { return target_.sync(); }
+  result<std::uint64_t> size(const store::object_name& name) override { return target_.size(name); }
+  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    return target_.read(name, offset, destination);
+  }
+  result<std::vector<std::string>> list(store::object_kind kind, std::string_view prefix) override {
+    if (!others_) return target_.list(kind, prefix);
+    std::exchange(others_, nullptr)();
+    return torn_;
+  }
+
+ private:
+  store::storage& target_;
+  std::vector<std::string> torn_;
+  std::function<void()> others_;
+};
+
+TEST_P(logs, do_not_trust_a_list_that_two_prunes_have_torn) {
+  ASSERT_TRUE(append(commit_of("a")));
+  const auto known = read();
+  const auto prune = [this] {
+    log_entry decision;
+    decision.kind = log_entry_kind::decision;
+    decision.snapshots = read().snapshots;
+    decision.snapshots.erase("late");
+    const auto number = append(decision);
+    ASSERT_TRUE(number && store::remove_entries_before(*disk_store_.open_storage("p"), *number).ok());
+  };
+  ASSERT_TRUE(append(commit_of("b")));
+  prune();  // number 2 is free again
+  const auto objects = disk_store_.open_storage("w");
+  torn_list_storage torn(*objects, {"0000000000000002"}, prune);
+  const auto number = store::append_to_log(torn, key_, known, commit_of("late"));
+  ASSERT_TRUE(number.ok()) << number.error().message();
+  EXPECT_FALSE(*number) << "the entry was removed, and nothing knows of its snapshot";
 }
 
 TEST(log_entries, that_are_too_long_to_be_read_are_not_put) {
