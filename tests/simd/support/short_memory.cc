@@ -39,6 +39,9 @@ void* allocate_or_throw(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+/// Not inlined: GCC would see `free` get what `new` has returned, and warn.
+[[gnu::noinline]] void release(void* bytes) noexcept { std::free(bytes); }
+
 void* openssl_allocate(std::size_t size, const char*, int) { return allocate(size, usual_alignment); }
 void* openssl_reallocate(void* bytes, std::size_t size, const char*, int) {
   return refuses() ? nullptr : std::realloc(bytes, size);
@@ -57,14 +60,14 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 void* operator new[](std::size_t size, std::align_val_t alignment) {
   return allocate_or_throw(size, std::size_t(alignment));
 }
-void operator delete(void* bytes) noexcept { std::free(bytes); }
-void operator delete[](void* bytes) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::size_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::size_t) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::align_val_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::align_val_t) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::size_t, std::align_val_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::size_t, std::align_val_t) noexcept { std::free(bytes); }
+void operator delete(void* bytes) noexcept { release(bytes); }
+void operator delete[](void* bytes) noexcept { release(bytes); }
+void operator delete(void* bytes, std::size_t) noexcept { release(bytes); }
+void operator delete[](void* bytes, std::size_t) noexcept { release(bytes); }
+void operator delete(void* bytes, std::align_val_t) noexcept { release(bytes); }
+void operator delete[](void* bytes, std::align_val_t) noexcept { release(bytes); }
+void operator delete(void* bytes, std::size_t, std::align_val_t) noexcept { release(bytes); }
+void operator delete[](void* bytes, std::size_t, std::align_val_t) noexcept { release(bytes); }
 
 namespace cutpoint::tests {
 
