@@ -114,7 +114,7 @@ std::optional<std::pair<std::string, std::uint32_t>> trace_reader::next_file() {
   return std::pair(reader_->applications()[reader_->application()], reader_->client());
 }
 
-std::optional<chunk_columns> trace_reader::next_chunks() {
+std::optional<trace_columns> trace_reader::next_chunks() {
   const auto chunks = call([&] { return reader_->next_chunks(); });
   if (chunks.empty()) return std::nullopt;
   std::vector<std::uint64_t> fingerprints;
@@ -123,7 +123,7 @@ std::optional<chunk_columns> trace_reader::next_chunks() {
     fingerprints.push_back(each.fingerprint);
     lengths.push_back(each.length);
   }
-  return chunk_columns(nb::bytes(fingerprints.data(), fingerprints.size() * sizeof(std::uint64_t)),
+  return trace_columns(nb::bytes(fingerprints.data(), fingerprints.size() * sizeof(std::uint64_t)),
                        nb::bytes(lengths.data(), lengths.size() * sizeof(std::uint32_t)));
 }
 

@@ -19,7 +19,7 @@
 namespace cutpoint::python {
 
 /// Fingerprints of 8 bytes and lengths of 4 bytes each, in the byte order of the machine.
-using chunk_columns = std::pair<nanobind::bytes, nanobind::bytes>;
+using trace_columns = std::pair<nanobind::bytes, nanobind::bytes>;
 
 /// Reads a chunk trace. One thread at a time may use it; a second one gets RuntimeError.
 class trace_reader {
@@ -29,7 +29,7 @@ class trace_reader {
   /// Returns the class and the client of the next file, or nullopt at the end of the trace.
   [[nodiscard]] std::optional<std::pair<std::string, std::uint32_t>> next_file();
   /// Returns the next chunks of the file, or nullopt at its end.
-  [[nodiscard]] std::optional<chunk_columns> next_chunks();
+  [[nodiscard]] std::optional<trace_columns> next_chunks();
 
  private:
   template <class Read>

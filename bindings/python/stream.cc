@@ -11,8 +11,6 @@
 
 namespace cutpoint::python {
 
-namespace {
-
 /// A stream, and the engine that cuts it.
 struct input_stream {
   input_stream(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), stream(data) {}
@@ -55,6 +53,8 @@ struct input_stream {
     return interruptibly(cancel, expected, std::forward<Body>(body));
   }
 };
+
+namespace {
 
 /// Returns a memoryview that owns the memory of a vector. nanobind's conversion to NumPy arrays would run Python code.
 template <class Item>
