@@ -7,6 +7,7 @@
 #include "store/index/shard_writer.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/containers.h"
+#include "tests/store/support/forwarding_storage.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
@@ -108,26 +109,14 @@ TEST_F(shard_index, keeps_no_table_for_the_records_of_a_batch) {
 }
 
 /// Counts the reads of another storage.
-class counting_storage final : public store::storage {
+class counting_storage final : public forwarding_storage {
  public:
-  explicit counting_storage(store::storage& objects) noexcept : objects_(objects) {}
-  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
-    return objects_.put(name, std::move(bytes));
-  }
-  status remove(const store::object_name& name) override { return objects_.remove(name); }
-  status sync() override { return objects_.sync(); }
-  result<std::uint64_t> size(const store::object_name& name) override { return objects_.size(name); }
+  using forwarding_storage::forwarding_storage;
   status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
     ++reads;
-    return objects_.read(name, offset, destination);
-  }
-  result<std::vector<std::string>> list(store::object_kind kind, std::string_view prefix) override {
-    return objects_.list(kind, prefix);
+    return forwarding_storage::read(name, offset, destination);
   }
   std::size_t reads = 0;
-
- private:
-  store::storage& objects_;
 };
 
 TEST_F(shard_index, reads_long_tables_at_once_after_the_first) {

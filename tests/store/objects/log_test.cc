@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
+#include "tests/store/support/forwarding_storage.h"
 #include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
@@ -104,28 +105,18 @@ TEST_P(logs, do_not_take_an_entry_that_was_moved) {
 }
 
 /// A storage whose first list has other ids than there ever were at once, because `others` write while it is made.
-class torn_list_storage final : public store::storage {
+class torn_list_storage final : public forwarding_storage {
  public:
   torn_list_storage(store::storage& target, std::vector<std::string> torn, std::function<void()> others)
-      : target_(target), torn_(std::move(torn)), others_(std::move(others)) {}
+      : forwarding_storage(target), torn_(std::move(torn)), others_(std::move(others)) {}
 
-  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
-    return target_.put(name, std::move(bytes));
-  }
-  status remove(const store::object_name& name) override { return target_.remove(name); }
-  status sync() override { return target_.sync(); }
-  result<std::uint64_t> size(const store::object_name& name) override { return target_.size(name); }
-  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
-    return target_.read(name, offset, destination);
-  }
   result<std::vector<std::string>> list(store::object_kind kind, std::string_view prefix) override {
-    if (!others_) return target_.list(kind, prefix);
+    if (!others_) return forwarding_storage::list(kind, prefix);
     std::exchange(others_, nullptr)();
     return torn_;
   }
 
  private:
-  store::storage& target_;
   std::vector<std::string> torn_;
   std::function<void()> others_;
 };
