@@ -1,53 +1,59 @@
 #include "bench/device/random_words.cuh"
 
-#include <string>
+#include <algorithm>
 
-#include <thrust/equal.h>
-#include <thrust/execution_policy.h>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-#include <thrust/system_error.h>
-#include <thrust/tabulate.h>
-
+#include "cuda/device/runtime.cuh"
 #include "host/core/splitmix.h"
 
 namespace cutpoint::bench {
 namespace {
 
-struct random_word {
-  __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
-    return splitmix64::mixed((i + 1) * splitmix64::step);
-  }
-};
+constexpr std::uint32_t threads = 256;
+constexpr std::uint32_t most_blocks = 4096;
 
-/// Calls f, whose operations of Thrust wait for their end.
+__device__ std::uint64_t random_word(std::uint64_t i) { return splitmix64::mixed((i + 1) * splitmix64::step); }
+
+/// Calls f with each index below `count` that is this thread's.
 template <class Function>
-auto with_status(const char* what, Function f) -> result<decltype(f())> {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    return status(status_code::memory_limit, std::string(what) + " failed: out of memory");
-  } catch (const thrust::system_error& failure) {
-    return status(status_code::backend_failure, std::string(what) + " failed: " + failure.what());
-  }
+__device__ void for_each_index(std::uint64_t count, Function f) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += stride) f(i);
+}
+
+__global__ void write_words_kernel(std::uint64_t* words, std::uint64_t count) {
+  for_each_index(count, [&](std::uint64_t i) { words[i] = random_word(i); });
+}
+
+__global__ void compare_words_kernel(const std::uint64_t* words, std::uint64_t count, std::uint32_t* has_other_words) {
+  for_each_index(count, [&](std::uint64_t i) {
+    if (words[i] != random_word(i)) *has_other_words = 1;
+  });
+}
+
+cuda::launch_shape shape_for(std::uint64_t count) {
+  const std::uint64_t blocks = std::clamp<std::uint64_t>((count + threads - 1) / threads, 1, most_blocks);
+  return {.blocks = static_cast<std::uint32_t>(blocks), .threads = threads};
 }
 
 }  // namespace
 
 status make_random_words(std::uint64_t* words, std::uint64_t count) {
-  const auto outcome = with_status("making random bytes", [&] {
-    thrust::tabulate(thrust::device, words, words + count, random_word{});
-    return true;
-  });
-  return outcome ? status() : outcome.error();
+  CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(write_words_kernel, shape_for(count), nullptr, words, count));
+  return cuda::check(cudaStreamSynchronize(nullptr), "making random bytes");
 }
 
 result<bool> are_random_words(const std::uint64_t* words, std::uint64_t count) {
-  return with_status("checking random bytes", [&] {
-    const auto expected =
-        thrust::make_transform_iterator(thrust::make_counting_iterator(std::uint64_t{0}), random_word{});
-    return thrust::equal(thrust::device, words, words + count, expected);
-  });
+  auto memory = cuda::device_array<std::uint32_t>::allocate(1);
+  if (!memory) return memory.error();
+  CUTPOINT_RETURN_IF_FAILED(
+      cuda::check(cudaMemset(memory->data(), 0, memory->size() * sizeof(std::uint32_t)), "checking random bytes"));
+  CUTPOINT_RETURN_IF_FAILED(
+      cuda::launch_kernel(compare_words_kernel, shape_for(count), nullptr, words, count, memory->data()));
+  std::uint32_t has_other_words = 0;
+  CUTPOINT_RETURN_IF_FAILED(
+      cuda::check(cudaMemcpy(&has_other_words, memory->data(), sizeof has_other_words, cudaMemcpyDeviceToHost),
+                  "checking random bytes"));
+  return has_other_words == 0;
 }
 
 }  // namespace cutpoint::bench

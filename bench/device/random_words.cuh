@@ -1,4 +1,4 @@
-// The benchmarks' data in device memory, made and checked there by Thrust. In the default stream of the current device.
+// The benchmarks' data in device memory, made and checked there. In the default stream of the current device.
 #pragma once
 
 #include <cstdint>

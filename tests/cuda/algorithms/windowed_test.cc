@@ -1,7 +1,6 @@
 // Tests the kernels of windowed algorithms on the host: scans, cut finders and partitions, against the references.
 #include <gtest/gtest.h>
 
-#include "cuda/algorithms/all_specifications.h"
 #include "cuda/batch/make_batch_offload.h"
 #include "tests/cuda/support/random_batches.h"
 #include "tests/host/algorithms/chunkers.h"

@@ -1,4 +1,4 @@
-// The benchmarks' data in the memory of the interpreted device. These functions stand for Thrust's.
+// The benchmarks' data in the memory of the interpreted device. These functions stand for kernels, which would take the interpreter long.
 #include "bench/device/random_words.cuh"
 
 #include <algorithm>

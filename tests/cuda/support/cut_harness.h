@@ -9,10 +9,9 @@
 
 #include <cutpoint/chunker.h>
 #include <gtest/gtest.h>
+#include <host_launchers.h>
 
 #include "cuda/batch/workspace.h"
-#include "cuda/cut/cut_launcher.h"
-#include "cuda/host_double/host_executor.h"
 
 namespace cutpoint::cuda {
 

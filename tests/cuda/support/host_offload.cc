@@ -1,5 +1,7 @@
 #include "tests/cuda/support/host_offload.h"
 
+#include <host_launchers.h>
+
 #include "cuda/batch/make_batch_offload.h"
 
 namespace cutpoint::cuda {
