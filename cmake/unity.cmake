@@ -3,6 +3,9 @@
 #
 # Names in unnamed namespaces must therefore differ within a layer, and within the tests of one.
 function(cutpoint_unity target)
+  if(NOT CUTPOINT_UNITY)
+    return()
+  endif()
   get_target_property(sources ${target} SOURCES)
   set(group "")
   set(last_folder "")

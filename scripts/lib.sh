@@ -26,7 +26,7 @@ readonly avx512=$deps/avx512           # the Linux that an emulated machine boot
 readonly cuda_wheels='cuda-toolkit[nvcc,cudart,cccl,crt]==13.0.*'
 readonly cmake_wheel='cmake>=3.30,<4.1'
 readonly cmake_wanted=3.30             # the oldest that knows CUDA 13
-readonly cuda_wanted=12                # the oldest major version that compiles C++20 on the device
+readonly cuda_wanted=13                # the oldest major version that CMakeLists.txt takes
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

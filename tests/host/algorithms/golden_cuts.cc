@@ -10,6 +10,7 @@
 
 #include "tests/host/algorithms/golden_inputs.h"
 #include "tests/host/hash/sha256.h"
+#include "tests/host/support/tests_folder.h"
 
 namespace cutpoint::tests {
 
@@ -64,7 +65,7 @@ golden_request request_of(const json& arguments) {
 
 std::string golden_folder() {
   const char* const elsewhere = std::getenv("CUTPOINT_TEST_DATA");
-  return elsewhere != nullptr ? elsewhere : CUTPOINT_TEST_DATA;
+  return elsewhere != nullptr ? elsewhere : tests_folder() + "/data";
 }
 
 std::vector<std::string> golden_names() { return keys_of(goldens().at("cuts")); }

@@ -9,7 +9,7 @@
 
 namespace cutpoint::tests {
 
-/// Returns the folder with the known cuts. CUTPOINT_TEST_DATA overrides the folder that was compiled in, for a program that
+/// Returns the folder with the known cuts. CUTPOINT_TEST_DATA names another, for a program that
 /// was copied to another machine.
 [[nodiscard]] std::string golden_folder();
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "store/index/shard.h"
+#include "tests/host/support/tests_folder.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/made_store.h"
 
@@ -13,7 +14,7 @@ namespace cutpoint::tests {
 namespace {
 
 std::vector<std::uint8_t> golden_file(const std::string& name) {
-  std::ifstream file(std::string(CUTPOINT_TEST_DATA) + "/" + name, std::ios::binary);
+  std::ifstream file(tests_folder() + "/store/data/" + name, std::ios::binary);
   EXPECT_TRUE(file) << name;
   return {std::istreambuf_iterator<char>(file), {}};
 }

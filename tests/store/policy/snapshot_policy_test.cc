@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/host/support/tests_folder.h"
+
 namespace cutpoint::tests {
 namespace {
 
@@ -67,7 +69,7 @@ snapshot_policy within(const calendar_span& span) { return {.spans = {span}}; }
 
 TEST(snapshot_policy, keeps_what_restic_keeps_for_the_same_reasons) {
   const time_zone zone("UTC");
-  const auto facts = nlohmann::json::parse(std::ifstream(CUTPOINT_TEST_DATA "/restic_policies.json"));
+  const auto facts = nlohmann::json::parse(std::ifstream(tests_folder() + "/store/data/restic_policies.json"));
   std::vector<store_snapshot> snapshots;
   for (const auto& each : facts["snapshots"]) {
     snapshots.push_back(taken_at(each["time"], each.value("tags", std::vector<std::string>())));
