@@ -8,6 +8,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STAND_INS = """
+pick_nvcc() { printf '%s' "${NVCC:-}"; }
 pick_tool() { printf '%s\\n' "$root/ctest"; }
 build() {
   echo "compiling $1"
@@ -16,13 +17,10 @@ build() {
 }
 """
 CTEST = """#!/bin/bash
+if [[ $* == *--show-only* ]]; then printf '%s\\n' "$TESTS"; exit; fi
 [[ $1 == --preset ]] || exit 9
-preset=$2
-if [[ $preset == release ]]; then # a build of the next preset is under way, or was
-  for ((i = 0; i < 100; ++i)); do [[ -s $ROOT/build/build-debug.log ]] && break; sleep 0.1; done
-  [[ -s $ROOT/build/build-debug.log ]] || exit 8
-fi
-[[ -e $ROOT/build/$preset.built ]] || exit 7
+echo "asked for: $*"
+[[ -e $ROOT/build/$2.built ]] || exit 7
 for n in 1 2 3 4 5 6 7; do
   printf '%s/7 Test #%s: test_%s ..................   Passed   %s.50 sec\\n' "$n" "$n" "$n" "$((n * 10))"
 done
@@ -41,40 +39,60 @@ class Stages(unittest.TestCase):
                 (root / path).write_text(text)
                 (root / path).chmod(0o755)
             variables = {"PATH": "/usr/bin:/bin", "CUTPOINT_FIXED_ADDRESSES": "1", "ROOT": folder, **environment}
-            return subprocess.run(
+            run = subprocess.run(
                 [root / "scripts/test", *arguments], env=variables, capture_output=True, text=True, timeout=60, check=False
             )
+            record = root / "build/stages.csv"
+            run.recorded = record.read_text().splitlines() if record.exists() else []
+            return run
 
     def test_the_slowest_come_before_the_closing_lines(self):
         run = self.run_stages()
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         end = run.stdout[run.stdout.index("== slowest stages") :].splitlines()
-        self.assertEqual(len([line for line in end[: end.index("")] if ": " in line]), 4, run.stdout)
+        self.assertEqual(len([line for line in end[: end.index("")] if ": " in line]), 2, run.stdout)
         tests = end[end.index("== slowest tests") + 1 :][:5]
-        self.assertEqual([line.split()[0] for line in tests], ["70.50", "70.50", "60.50", "60.50", "50.50"])
-        self.assertEqual({" ".join(line.split()[1:]) for line in tests[:2]}, {"s release: test_7", "s debug: test_7"})
+        self.assertEqual([line.split() for line in tests[:2]], [["70.50", "s", "release:", "test_7"], ["60.50", "s", "release:", "test_6"]])
         self.assertEqual(end[-1], "100% tests passed, 0 tests failed out of 7")
 
-    def test_a_preset_is_built_while_another_is_tested(self):
-        run = self.run_stages()
-        self.assertLess(run.stdout.index("== release: test"), run.stdout.index("compiling debug"))
-        self.assertIn("== debug: rest of build: passed", run.stdout)
+    def test_one_build_is_tested_without_sanitizers_or_with_them(self):
+        for arguments, preset, other in (((), "release", "debug"), (("--sanitizers",), "debug", "release")):
+            with self.subTest(arguments=arguments):
+                run = self.run_stages(*arguments)
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                self.assertIn(f"asked for: --preset {preset} --parallel", run.stdout)
+                self.assertIn("-LE ^full$", run.stdout)
+                self.assertNotIn(f"compiling {other}", run.stdout)
 
-    def test_a_failed_build_is_named_and_the_other_presets_are_still_tested(self):
-        for broken, tested in (("release", "debug"), ("debug", "release")):
-            with self.subTest(broken=broken):
-                run = self.run_stages(BROKEN=broken)
-                self.assertEqual(run.returncode, 1)
-                self.assertRegex(run.stderr, f"failed: {broken}: (rest of )?build\n")
-                self.assertIn("an error", run.stdout)
-                self.assertIn(f"== {tested}: test: passed", run.stdout)
-                self.assertNotIn(f"== {broken}: test", run.stdout)
+    def test_a_failed_build_is_named_and_nothing_is_tested(self):
+        run = self.run_stages(BROKEN="release")
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stderr, "failed: release: build\n")
+        self.assertIn("an error", run.stdout)
+        self.assertNotIn("asked for", run.stdout)
 
-    def test_what_failed_is_named_where_no_tests_ran(self):
-        for preset in "release", "fuzz":
-            run = self.run_stages("--preset", preset, BROKEN=preset)
-            self.assertEqual(run.returncode, 1)
-            self.assertEqual(run.stderr, f"failed: {preset}: build\n")
+    def test_stages_of_a_full_run_are_recorded_with_their_outcome_and_all_run(self):
+        run = self.run_stages("--full", "tsan", "fuzz", "sanitizers", BROKEN="tsan")
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stderr.splitlines()[-1], "failed: tsan: build")
+        self.assertEqual(
+            [line.split(",")[1:4] for line in run.recorded],
+            [["unknown", "tsan", "FAILED"], ["unknown", "fuzz", "passed"], ["unknown", "sanitizers", "passed"]],
+        )
+
+    def test_a_stage_that_does_not_exist_or_is_not_of_a_full_run_is_refused(self):
+        for arguments in (("tsan",), ("--full", "everything"), ("--preset", "release")):
+            with self.subTest(arguments=arguments):
+                run = self.run_stages(*arguments)
+                self.assertEqual(run.returncode, 2)
+                self.assertIn("usage: scripts/test", run.stderr)
+
+    def test_tests_of_compiled_kernels_do_not_vanish_where_there_is_a_compiler(self):
+        run = self.run_stages(NVCC="/opt/nvcc", TESTS="store_tests.index")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("the tests of the compiled kernels are missing", run.stdout + run.stderr)
+        run = self.run_stages(NVCC="/opt/nvcc", TESTS="cuda_ptx_tests.several")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 
 if __name__ == "__main__":
