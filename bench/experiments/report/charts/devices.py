@@ -1,9 +1,4 @@
-"""Processor against GPU: what a job takes by the processor, by a GPU, and by both.
-
-`processor_against_gpu` has the rows of scripts/gpu_results.py, `back_ends` those of sweeps that name back ends.
-"""
-
-import itertools
+"""Back ends side by side: what a job takes by each of those that a sweep names, instruction sets and GPUs."""
 
 import altair as alt
 
@@ -15,22 +10,8 @@ from experiments.results import Results
 
 REFERENCE = "scalar"
 DEVICES = ("cuda", "hybrid")
-COLOURS = ("@stage-reading", "@device", "@stage-delivery", "@stage-joining")
 BAR = 15  # pixels
 GIGA = 1e9
-
-COLUMNS = [
-    ("job", lambda row: row["job"]),
-    ("algorithm", lambda row: row["algorithm"]),
-    ("by", lambda row: row["by"]),
-    ("GB/s", number("bytes_per_second", 2, GIGA)),
-    ("bottleneck", lambda row: row["bottleneck"] or "–"),
-]
-
-
-def colours_of(rows: list[dict]) -> dict[str, str]:
-    """A colour for each of those that did the work, in their order."""
-    return dict(zip(dict.fromkeys(row["by"] for row in rows), itertools.cycle(COLOURS)))
 
 
 def panel(rows: list[dict], colours: dict[str, str]) -> alt.LayerChart:
@@ -50,32 +31,7 @@ def panel(rows: list[dict], colours: dict[str, str]) -> alt.LayerChart:
     return alt.layer(bars, labels).properties(height=(BAR * len(colours) + 10) * len(order))
 
 
-def finding(rows: list[dict]) -> str:
-    """The largest and the smallest gain by a GPU, alone or with the processor."""
-    alone = {(row["job"], row["algorithm"]): row["bytes_per_second"] for row in rows if row["by"] == "processor"}
-    best: dict[tuple[str, str], float] = {}
-    for row in rows:
-        key = row["job"], row["algorithm"]
-        if row["by"] != "processor" and alone.get(key):
-            best[key] = max(best.get(key, 0), row["bytes_per_second"] / alone[key])
-    if not best:
-        return "Processor against GPU"
-    most, least = max(best, key=best.get), min(best, key=best.get)
-    return f"With a GPU, {most[1]} is {best[most]:.2f} times as fast ({most[0]}), {least[1]} {best[least]:.2f} times ({least[0]})"
-
-
-def processor_against_gpu(rows: list[dict], device: str) -> Section | None:
-    """A panel for each job; None without rows. A row has job, algorithm, by (processor, GPU, both), bytes_per_second, bottleneck."""
-    if not rows:
-        return None
-    colours = colours_of(rows)
-    panels = [Panel(job, panel([row for row in rows if row["job"] == job], colours)) for job in dict.fromkeys(row["job"] for row in rows)]
-    caption = f"Cut and fingerprinted with SHA-1 by the processor, by {device}, and by both, of one run; beside a speed stands its bottleneck."
-    keys = [Key(name, colour, "bar") for name, colour in colours.items()]
-    return Section("processor-against-gpu", "GPU", finding(rows), caption, panels, COLUMNS, rows, keys, panels_a_row=2)
-
-
-BACK_END_COLUMNS = columns_of(
+COLUMNS = columns_of(
     ("hash", lambda row: row["hash"]),
     ("back end", lambda row: row["by"]),
     ("GB/s", number("bytes_per_second", 2, GIGA)),
@@ -120,4 +76,4 @@ def back_ends(results: Results) -> Section | None:
         choices[choice] = None
     caption = f"Whole engine, from files to counted chunks, every back end by name: {engine_text([row | {'backend': 'as named'} for row in rows])}."
     keys = [Key(name, colour, "bar") for name, colour in colours.items()]
-    return Section("back-ends", "Back ends", gain_text(rows), caption, panels, BACK_END_COLUMNS, rows, keys, list(choices), "mean aimed at, hash")
+    return Section("back-ends", "Back ends", gain_text(rows), caption, panels, COLUMNS, rows, keys, list(choices), "mean aimed at, hash")
