@@ -25,7 +25,7 @@ MOST = 40  # most missing rows that are named
 
 def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="scripts/papers",
+        prog="scripts/papers", allow_abbrev=False,  # the script knows whole names
         description="Writes the tables of docs/papers/*.md, with the papers' numbers beside those of a sweep. Other text does not change.",
         epilog="Exit codes: 0 done; 1 rows are missing (their cells have a dash), or --check found a page that differs; 2 wrong usage.",
     )
@@ -48,7 +48,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store and --contexts, and for the traces of --cluster (/dev/shm)")
     parser.add_argument("--disk", type=Path, metavar="DIR", default=ROOT / "build", help="folder on a disk for the tables of --tablets (build/)")
     parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of its data sets (CUTPOINT_DATA, else data/)")
-    parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of the programs that measure (build/release)")
+    parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of programs that measure, built already (default: build/release, which is built)")
     parser.add_argument("--pages", type=Path, metavar="DIR", default=ROOT / "docs/papers", help="folder of the pages (docs/papers)")
     return parser.parse_args(words)
 
