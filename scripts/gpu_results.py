@@ -81,16 +81,15 @@ def estimates(device):
 
 
 def resident(folder, device, read):
-    """Of each benchmark its best rate, beside the estimate of what it measures alone and a plain read; and the problems."""
+    """Of each benchmark its best rate, beside the estimate of what it measures alone, and a plain read; and the problems of the others."""
     expected = estimates(device)
     rates, algorithms, problems = {}, {}, {}
     for run in runs_of(folder / "resident.json"):
         name = run["run_name"].split("/cuda/")[0]
-        rates.setdefault(name, 0)
         if run.get("error_occurred") or run.get("skipped"):
             problems[name] = run.get("error_message") or run.get("skip_message", "skipped")
         elif run.get("aggregate_name") == "median":
-            rates[name] = max(rates[name], run["bytes_per_second"])
+            rates[name] = max(rates.get(name, 0), run["bytes_per_second"])
             algorithms[name] = run["label"].split("(")[0]
     rows = []
     for name, rate in rates.items():
