@@ -103,6 +103,16 @@ class Package(unittest.TestCase):
     def test_the_engine_is_linked_by_pkg_config(self):
         self.expect_chunks(self.compile(CXX, "-std=c++20", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint")))
 
+    def test_the_program_of_the_readme_prints_the_chunks_of_its_input(self):
+        text = re.search(r"```cpp\n(.*?)```", (HERE.parents[1] / "README.md").read_text(), re.DOTALL)[1]
+        source = self.folder / "readme.cc"
+        source.write_text(text)
+        program = self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))
+        with self.data.open("rb") as data:
+            lines = [line.split() for line in run(program, stdin=data).splitlines()]
+        chunks = [[str(int(offset) + i * int(length)), length, digest] for offset, count, _, length, digest in lines for i in range(int(count))]
+        self.assertEqual(chunks, self.expected)
+
     def test_the_programs_of_its_page_run(self):
         programs = re.findall(r"```cpp\n(.*?)```", (HERE.parents[1] / "docs" / "cpp.md").read_text(), re.DOTALL)
         said = []
