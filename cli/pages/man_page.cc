@@ -1,5 +1,8 @@
 // Writes pages with the macros of man(7), which groff and mandoc know.
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
 
 #include <cutpoint/version.h>
 #include <fmt/format.h>
@@ -89,12 +92,73 @@ std::string commands(const line_facts& facts) {
   return out;
 }
 
-std::string see_also(const line_facts& facts) {
+/// Returns Markdown as text for troff: what stands between backquotes in bold, and the texts of links in italics.
+std::string prose(std::string_view markdown) {
   std::string out;
-  for (const command_facts& command : facts.commands) {
-    out += fmt::format(".BR {} (1),\n", escaped(facts.whole.name + '-' + command.name));
+  while (!markdown.empty()) {
+    const std::size_t mark = markdown.find_first_of("`[");
+    const std::size_t end = mark == std::string_view::npos ? mark : markdown.find(markdown[mark] == '[' ? ']' : '`', mark + 1);
+    if (end == std::string_view::npos) return out + escaped(markdown);
+    const bool is_link = markdown[mark] == '[';
+    const std::string_view marked = markdown.substr(mark + 1, end - mark - 1);
+    out += escaped(markdown.substr(0, mark)) + (is_link ? italic(marked) : bold(marked));
+    markdown.remove_prefix(std::min(is_link ? markdown.find(')', end) : end, markdown.size() - 1) + 1);
   }
   return out;
+}
+
+/// What the manual says of a command, as text for troff.
+struct manual_section {
+  std::string description;
+  std::map<int, std::string> exit_codes;
+  std::string see_also;
+};
+
+void add_exit_codes(manual_section& section, std::string_view list) {
+  while (!list.empty()) {  // each entry is "- CODE: MEANING"
+    const std::string_view entry = list.substr(0, list.find("\n- "));
+    const std::size_t colon = entry.find(": ");
+    section.exit_codes[std::atoi(entry.data() + 2)] = prose(entry.substr(colon + 2));
+    list.remove_prefix(std::min(entry.size() + 1, list.size()));
+  }
+}
+
+/// Reads the section of a command. Paragraphs, examples and lists have an empty line between them.
+manual_section section_of(std::string_view text, const command_facts& command) {
+  const bool has_store = std::any_of(command.options.begin(), command.options.end(), [](const option_facts& option) {
+    return !option.words.empty() && option.words.back() == "--store";
+  });
+  manual_section section{
+      .description = {},
+      .exit_codes = {{0, "Success."},
+                     {2, has_store ? "Wrong usage, or the store cannot be opened; nothing was done." : "Wrong usage; nothing was done."}},
+      .see_also = {}};
+  while (!text.empty()) {
+    const std::string_view block = text.substr(0, text.find("\n\n"));
+    if (block.starts_with("    ")) {
+      std::string lines = escaped(block.substr(4));
+      replace_marks(lines, "\n    ", "\n");
+      section.description += fmt::format(".PP\n.nf\n.RS\n{}\n.RE\n.fi\n", lines);
+    } else if (block.starts_with("- ")) {
+      add_exit_codes(section, block);
+    } else if (block.starts_with("See ")) {
+      section.see_also = prose(block.substr(4));
+    } else {
+      section.description += fmt::format("{}{}\n", section.description.empty() ? "" : ".PP\n", prose(block));
+    }
+    text.remove_prefix(std::min(block.size() + 2, text.size()));
+  }
+  return section;
+}
+
+std::string lower_case_first(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string upper_case(std::string text) {
+  for (char& each : text) each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+  return text;
 }
 
 }  // namespace
@@ -105,19 +169,34 @@ void replace_marks(std::string& text, std::string_view mark, std::string_view va
   }
 }
 
-result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text) {
+result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view manual) {
   const bool is_whole = command == facts.whole.name;
   const auto row = std::find_if(facts.commands.begin(), facts.commands.end(),
                                 [&](const command_facts& each) { return each.name == command; });
-  if (!is_whole && row == facts.commands.end()) {
-    return status(status_code::invalid_argument, fmt::format("there is no command {}", command));
+  const std::string heading = fmt::format("\n## {}\n\n", command);
+  const std::size_t begin = manual.find(heading);
+  if ((!is_whole && row == facts.commands.end()) || begin == std::string_view::npos) {
+    return status(status_code::invalid_argument, fmt::format("there is no command {}, or no section of it", command));
   }
-  std::string page(text);
-  replace_marks(page, "@version@", version());
-  replace_marks(page, "@commands@\n", commands(facts));
-  replace_marks(page, "@see_also@\n", see_also(facts));
-  replace_marks(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(facts.whole.name, *row));
-  replace_marks(page, "@options@\n", items(is_whole ? facts.whole : *row));
+  const std::string_view title = manual.substr(0, manual.find('\n'));
+  std::string_view text = manual.substr(begin + heading.size());
+  text = text.substr(0, text.find("\n\n## "));
+  while (text.ends_with('\n')) text.remove_suffix(1);
+
+  const command_facts& described = is_whole ? facts.whole : *row;
+  const manual_section section = section_of(text, described);
+  const std::string name = is_whole ? facts.whole.name : facts.whole.name + '-' + described.name;
+  std::string page = fmt::format(".TH {} 1 {} \"{} {}\" \"User Commands\"\n", escaped(upper_case(name)), title.substr(title.rfind(' ') + 1),
+                                 escaped(facts.whole.name), version());
+  page += fmt::format(".SH NAME\n{} \\- {}\n", escaped(name), escaped(lower_case_first(described.meaning)));
+  page += ".SH SYNOPSIS\n" + (is_whole ? synopsis(facts) : synopsis(facts.whole.name, described));
+  page += ".SH DESCRIPTION\n" + section.description;
+  if (is_whole) page += ".SS Commands\n" + commands(facts);
+  page += ".SH OPTIONS\n" + items(described) + ".SH EXIT STATUS\n";
+  for (const auto& [code, meaning] : section.exit_codes) page += fmt::format(".TP\n.B {}\n{}\n", code, meaning);
+  page += ".SH SEE ALSO\n";
+  if (!is_whole) page += bold(facts.whole.name + "(1)") + ",\n";
+  page += section.see_also + "\n.PP\nThe pages that end in .md are in \\fIshare/doc/cutpoint\\fR of the installation.\n";
   return page;
 }
 

@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::string_view usage =
     "usage: PROGRAM (bash | zsh | fish) OUTPUT\n"
-    "       PROGRAM COMMAND TEMPLATE OUTPUT\n";
+    "       PROGRAM COMMAND MANUAL OUTPUT\n";
 
-result<std::string> page_text(std::string_view what, const std::string& template_path, const line_facts& facts) {
-  if (template_path.empty() && what == "bash") return bash_completion(facts);
-  if (template_path.empty() && what == "zsh") return zsh_completion(facts);
-  if (template_path.empty() && what == "fish") return fish_completion(facts);
-  std::ifstream read(template_path);
+result<std::string> page_text(std::string_view what, const std::string& manual_path, const line_facts& facts) {
+  if (manual_path.empty() && what == "bash") return bash_completion(facts);
+  if (manual_path.empty() && what == "zsh") return zsh_completion(facts);
+  if (manual_path.empty() && what == "fish") return fish_completion(facts);
+  std::ifstream read(manual_path);
   const std::string text{std::istreambuf_iterator<char>(read), {}};
-  if (text.empty()) return status(status_code::io_error, fmt::format("{}: cannot be read", template_path));
+  if (text.empty()) return status(status_code::io_error, fmt::format("{}: cannot be read", manual_path));
   return man_page(facts, what, text);
 }
 

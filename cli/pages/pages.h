@@ -10,10 +10,9 @@
 
 namespace cutpoint::cli {
 
-/// Makes the page of a command from a template, or that of the whole program for its name. The lines `@synopsis@`,
-/// `@options@`, `@commands@` and `@see_also@` and the word `@version@` are replaced. Errors: invalid_argument, for an
-/// unknown command.
-[[nodiscard]] result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text);
+/// Makes the page of a command, or that of the whole program for its name. `manual` is the text of a manual.md, which says how it is
+/// written. Errors: invalid_argument, for a command that is unknown or has no section.
+[[nodiscard]] result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view manual);
 
 [[nodiscard]] std::string bash_completion(const line_facts& facts);
 [[nodiscard]] std::string zsh_completion(const line_facts& facts);

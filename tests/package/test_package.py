@@ -156,6 +156,12 @@ class Package(unittest.TestCase):
         for file in files:
             self.assertNotIn(tree, file.read_text(), file)
 
+    def test_the_documents_that_manual_pages_refer_to_are_installed(self):
+        manuals = [page.read_text().replace("\\-", "-") for page in (self.prefix / "share/man/man1").glob("*.1")]
+        documents = {name for text in manuals for name in re.findall(r"\\fI([\w-]+\.md)\\fR", text)}
+        self.assertGreater(len(documents), 8)
+        self.assertEqual({path.name for path in (self.prefix / "share/doc/cutpoint").glob("*.md")}, documents)
+
     def test_every_header_stands_alone(self):
         headers = sorted((self.prefix / "include").rglob("*.h"))
         self.assertGreater(len(headers), 30)
