@@ -1,7 +1,7 @@
 // Writes pages with the macros of man(7), which groff and mandoc know.
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <charconv>
 #include <map>
 
 #include <cutpoint/version.h>
@@ -97,7 +97,8 @@ std::string prose(std::string_view markdown) {
   std::string out;
   while (!markdown.empty()) {
     const std::size_t mark = markdown.find_first_of("`[");
-    const std::size_t end = mark == std::string_view::npos ? mark : markdown.find(markdown[mark] == '[' ? ']' : '`', mark + 1);
+    const std::size_t end =
+        mark == std::string_view::npos ? mark : markdown.find(markdown[mark] == '[' ? ']' : '`', mark + 1);
     if (end == std::string_view::npos) return out + escaped(markdown);
     const bool is_link = markdown[mark] == '[';
     const std::string_view marked = markdown.substr(mark + 1, end - mark - 1);
@@ -118,7 +119,9 @@ void add_exit_codes(manual_section& section, std::string_view list) {
   while (!list.empty()) {  // each entry is "- CODE: MEANING"
     const std::string_view entry = list.substr(0, list.find("\n- "));
     const std::size_t colon = entry.find(": ");
-    section.exit_codes[std::atoi(entry.data() + 2)] = prose(entry.substr(colon + 2));
+    int code = 0;
+    std::from_chars(entry.data() + 2, entry.data() + colon, code);
+    section.exit_codes[code] = prose(entry.substr(colon + 2));
     list.remove_prefix(std::min(entry.size() + 1, list.size()));
   }
 }
@@ -128,11 +131,11 @@ manual_section section_of(std::string_view text, const command_facts& command) {
   const bool has_store = std::any_of(command.options.begin(), command.options.end(), [](const option_facts& option) {
     return !option.words.empty() && option.words.back() == "--store";
   });
-  manual_section section{
-      .description = {},
-      .exit_codes = {{0, "Success."},
-                     {2, has_store ? "Wrong usage, or the store cannot be opened; nothing was done." : "Wrong usage; nothing was done."}},
-      .see_also = {}};
+  manual_section section{.description = {},
+                         .exit_codes = {{0, "Success."},
+                                        {2, has_store ? "Wrong usage, or the store cannot be opened; nothing was done."
+                                                      : "Wrong usage; nothing was done."}},
+                         .see_also = {}};
   while (!text.empty()) {
     const std::string_view block = text.substr(0, text.find("\n\n"));
     if (block.starts_with("    ")) {
@@ -186,8 +189,8 @@ result<std::string> man_page(const line_facts& facts, std::string_view command, 
   const command_facts& described = is_whole ? facts.whole : *row;
   const manual_section section = section_of(text, described);
   const std::string name = is_whole ? facts.whole.name : facts.whole.name + '-' + described.name;
-  std::string page = fmt::format(".TH {} 1 {} \"{} {}\" \"User Commands\"\n", escaped(upper_case(name)), title.substr(title.rfind(' ') + 1),
-                                 escaped(facts.whole.name), version());
+  std::string page = fmt::format(".TH {} 1 {} \"{} {}\" \"User Commands\"\n", escaped(upper_case(name)),
+                                 title.substr(title.rfind(' ') + 1), escaped(facts.whole.name), version());
   page += fmt::format(".SH NAME\n{} \\- {}\n", escaped(name), escaped(lower_case_first(described.meaning)));
   page += ".SH SYNOPSIS\n" + (is_whole ? synopsis(facts) : synopsis(facts.whole.name, described));
   page += ".SH DESCRIPTION\n" + section.description;
@@ -196,7 +199,8 @@ result<std::string> man_page(const line_facts& facts, std::string_view command, 
   for (const auto& [code, meaning] : section.exit_codes) page += fmt::format(".TP\n.B {}\n{}\n", code, meaning);
   page += ".SH SEE ALSO\n";
   if (!is_whole) page += bold(facts.whole.name + "(1)") + ",\n";
-  page += section.see_also + "\n.PP\nThe pages that end in .md are in \\fIshare/doc/cutpoint\\fR of the installation.\n";
+  page +=
+      section.see_also + "\n.PP\nThe pages that end in .md are in \\fIshare/doc/cutpoint\\fR of the installation.\n";
   return page;
 }
 

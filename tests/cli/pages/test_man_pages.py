@@ -57,6 +57,15 @@ class Pages(CommandTest):
         for command in COMMANDS:
             self.assertIn(f"cutpoint-{command}(1)", plain(self.page()))
 
+    def test_every_page_has_exit_codes_and_refers_to_documents(self):
+        for command in ("", *COMMANDS):
+            with self.subTest(command=command):
+                description, codes = self.page(command).partition(".SH DESCRIPTION\n")[2].split(".SH EXIT STATUS\n")
+                self.assertRegex(description, r"\A\w")
+                told = [int(code) for code in re.findall(r"^\.TP\n\.B (\d+)\n[A-Z]", codes, re.MULTILINE)]
+                self.assertIn(told, ([0, 1, 2], [0, 1, 2, 130]))
+                self.assertRegex(plain(codes), r"\.SH SEE ALSO\n[^.]*\w+\.md")
+
     def test_every_function_of_the_headers_is_told(self):
         functions = [re.findall(r"^CUTPOINT_API [^;]*?(cutpoint_\w+)\(", header.read_text(), re.MULTILINE) for header in HEADERS]
         self.assertGreater(min(map(len, functions)), 5)
