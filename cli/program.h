@@ -1,5 +1,4 @@
-// A program with subcommands: parses the command line, runs the subcommand and returns its exit code. Sources that only name a program
-// need not parse the headers of CLI11, which takes seconds.
+// A program with subcommands: parses the command line, runs the subcommand and returns its exit code.
 #pragma once
 
 #include <memory>

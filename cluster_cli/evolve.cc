@@ -4,7 +4,7 @@
 #include <cutpoint/cluster/trace_evolution.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cluster_cli/subcommands.h"
@@ -16,7 +16,7 @@ namespace {
 
 class evolve_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -40,17 +40,18 @@ class evolve_command final : public subcommand {
 
 }  // namespace
 
-void evolve_command::add_options(CLI::App& app) {
-  app.add_option("TRACE", trace_, "A chunk trace in which the files of each class are versions, each of the one before")
-      ->required();
-  add_value_option(app, "--versions", versions_, "N", "Versions of each class to write, the first one included")
-      ->required();
-  add_value_option(app, "--changed", changed_, "PERCENT", "Chunks of a version that change; without it, as measured");
-  add_value_option(app, "--change-length", change_length_, "CHUNKS",
-                   "Mean number of chunks that change together; without it, as measured");
-  add_value_option(app, "--seed", seed_, "N", "Equal seeds give equal traces");
-  output_.add_to(app);
-  add_verbosity(app, verbosity_);
+void evolve_command::add_options(option_list& options) {
+  options
+      .add_argument("TRACE", trace_,
+                    "A chunk trace in which the files of each class are versions, each of the one before")
+      .required();
+  options.add_value("--versions", versions_, "N", "Versions of each class to write, the first one included").required();
+  options.add_value("--changed", changed_, "PERCENT", "Chunks of a version that change; without it, as measured");
+  options.add_value("--change-length", change_length_, "CHUNKS",
+                    "Mean number of chunks that change together; without it, as measured");
+  options.add_value("--seed", seed_, "N", "Equal seeds give equal traces");
+  output_.add_to(options);
+  options.add_verbosity(verbosity_);
 }
 
 result<evolve_command::user_changes> evolve_command::checked_changes() const {

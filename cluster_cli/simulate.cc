@@ -9,7 +9,7 @@
 #include <cutpoint/walk.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cluster_cli/chunk_progress.h"
@@ -23,7 +23,7 @@ namespace {
 
 class simulate_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -100,29 +100,30 @@ void warn_of_short_handprints(const simulation_facts& facts, const console& say)
 
 }  // namespace
 
-void simulate_command::add_options(CLI::App& app) {
-  app.add_option("TRACE", trace_, "A chunk trace, which is read several times")->required();
-  add_value_option(app, "--policy", policies_, "NAME", "Routing policy; repeatable, and all of them by default");
-  add_value_option(app, "--nodes", node_counts_, "N", "Nodes of the cluster; repeatable, and 4 by default");
-  add_value_option(app, "--live", changes_, "COUNT@PERCENT",
-                   "From this percentage of the chunks on, only the first COUNT nodes are alive; repeatable");
-  add_value_option(app, "--handprint", handprints_, "K",
-                   "Representative fingerprints of a super-chunk; repeatable, and 8 by default");
-  add_value_option(app, "--super-chunk", super_chunk_, "SIZE", "Mean length of super-chunks");
-  app.add_flag("--fixed-super-chunks", has_fixed_super_chunks_, "End super-chunks by length alone, as in the paper");
-  add_value_option(app, "--points", points_, "N", "Points of a node on the hash ring; the paper seems to have 1");
-  add_value_option(app, "--batch", batch_, "N", "Routing units that are routed by the same state of the cluster");
-  add_value_option(app, "--overload", overload_, "PERCENT",
-                   "Load above which a node is overloaded, of the mean; 0 is never");
-  add_value_option(app, "--deduplication", deduplication_, "NAME",
-                   "How nodes find duplicates: exact, containers that a similarity index leads to, or none");
-  add_value_option(app, "--container", container_, "SIZE", "Length of containers");
-  add_value_option(app, "--cached-containers", cached_containers_, "N", "Containers in the cache of a node");
-  add_value_option(app, "--threads", threads_, "N", "Simulations that run at once");
-  add_value_option(app, "--placements", placements_, "FILE", "Also write the node of each chunk as CSV, on one thread");
-  app.add_flag("--json", is_json_, "Print the report as JSON");
-  output_.add_to(app);
-  add_verbosity(app, verbosity_);
+void simulate_command::add_options(option_list& options) {
+  options.add_argument("TRACE", trace_, "A chunk trace, which is read several times").required();
+  options.add_value("--policy", policies_, "NAME", "Routing policy; repeatable, and all of them by default");
+  options.add_value("--nodes", node_counts_, "N", "Nodes of the cluster; repeatable, and 4 by default");
+  options.add_value("--live", changes_, "COUNT@PERCENT",
+                    "From this percentage of the chunks on, only the first COUNT nodes are alive; repeatable");
+  options.add_value("--handprint", handprints_, "K",
+                    "Representative fingerprints of a super-chunk; repeatable, and 8 by default");
+  options.add_value("--super-chunk", super_chunk_, "SIZE", "Mean length of super-chunks");
+  options.add_flag("--fixed-super-chunks", has_fixed_super_chunks_,
+                   "End super-chunks by length alone, as in the paper");
+  options.add_value("--points", points_, "N", "Points of a node on the hash ring; the paper seems to have 1");
+  options.add_value("--batch", batch_, "N", "Routing units that are routed by the same state of the cluster");
+  options.add_value("--overload", overload_, "PERCENT",
+                    "Load above which a node is overloaded, of the mean; 0 is never");
+  options.add_value("--deduplication", deduplication_, "NAME",
+                    "How nodes find duplicates: exact, containers that a similarity index leads to, or none");
+  options.add_value("--container", container_, "SIZE", "Length of containers");
+  options.add_value("--cached-containers", cached_containers_, "N", "Containers in the cache of a node");
+  options.add_value("--threads", threads_, "N", "Simulations that run at once");
+  options.add_value("--placements", placements_, "FILE", "Also write the node of each chunk as CSV, on one thread");
+  options.add_flag("--json", is_json_, "Print the report as JSON");
+  output_.add_to(options);
+  options.add_verbosity(verbosity_);
 }
 
 result<cluster::simulation_options> simulate_command::common_options() const {

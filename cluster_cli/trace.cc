@@ -12,7 +12,7 @@
 
 #include "cli/chunk/listing.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/options/context_option.h"
@@ -24,7 +24,7 @@ namespace {
 
 class trace_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -59,20 +59,20 @@ result<cluster::routed_chunk> routed_chunk_of(const listed_chunk& listed) {
 
 }  // namespace
 
-void trace_command::add_options(CLI::App& app) {
-  app.add_option(
+void trace_command::add_options(option_list& options) {
+  options.add_argument(
       "LISTING", listings_,
       "What `cutpoint chunk` printed in the format text or jsonl, in the order of the trace; '-' is standard "
       "input, and the default");
-  auto* const one_class = add_value_option(
-      app, "--class", class_, "CLASS", "Application class of all files; without it, a file's class is its extension");
+  option& one_class = options.add_value("--class", class_, "CLASS",
+                                        "Application class of all files; without it, a file's class is its extension");
   context_
-      .add_to(app,
+      .add_to(options,
               "Classes are those of a context, and the chunks those of the listings: 'prune', or a file with rules")
-      ->excludes(one_class);
-  add_value_option(app, "--client", client_, "N", "Number of the client whose files they are");
-  output_.add_to(app);
-  add_quiet(app, verbosity_);
+      .excludes(one_class);
+  options.add_value("--client", client_, "N", "Number of the client whose files they are");
+  output_.add_to(options);
+  options.add_quiet(verbosity_);
 }
 
 exit_code trace_command::run() {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 #include <cutpoint/text.h>
 #include <cutpoint/topology.h>
@@ -19,7 +18,7 @@
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
@@ -33,7 +32,7 @@ namespace {
 
 class bench_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -103,20 +102,20 @@ bool has_wrong(const std::vector<Row>& rows) {
 
 }  // namespace
 
-void bench_command::add_options(CLI::App& app) {
-  app.add_flag("--kernels", is_kernels_, "Measure only kernels: each back end of the processor, in one thread");
-  app.add_flag("--engine", is_engine_, "Measure only the engine: cutting and fingerprinting on all threads");
-  app.add_flag("--cpu", is_cpu_, "Do not use a GPU");
-  jobs_.add_to(app);
-  add_value_option(app, "--bytes", bytes_, "SIZE", "Bytes of data in memory, at least 64K");
-  add_value_option(app, "--data", files_, "FILE",
-                   "Measure on the first bytes of this file instead of random bytes (repeatable)");
-  add_value_option(app, "--rounds", rounds_, "N", "Rounds, 1 to 1000; the results are medians of the rounds");
-  threads_.add_to(app);
-  trace_.add_to(app);
-  app.add_flag("--json", is_json_, "Print the results as JSON");
-  output_.add_to(app);
-  app.add_flag_callback(
+void bench_command::add_options(option_list& options) {
+  options.add_flag("--kernels", is_kernels_, "Measure only kernels: each back end of the processor, in one thread");
+  options.add_flag("--engine", is_engine_, "Measure only the engine: cutting and fingerprinting on all threads");
+  options.add_flag("--cpu", is_cpu_, "Do not use a GPU");
+  jobs_.add_to(options);
+  options.add_value("--bytes", bytes_, "SIZE", "Bytes of data in memory, at least 64K");
+  options.add_value("--data", files_, "FILE",
+                    "Measure on the first bytes of this file instead of random bytes (repeatable)");
+  options.add_value("--rounds", rounds_, "N", "Rounds, 1 to 1000; the results are medians of the rounds");
+  threads_.add_to(options);
+  trace_.add_to(options);
+  options.add_flag("--json", is_json_, "Print the results as JSON");
+  output_.add_to(options);
+  options.add_flag(
       "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Print only errors");
 }
 

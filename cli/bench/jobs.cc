@@ -11,7 +11,7 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/options/cut_options.h"
 
 namespace cutpoint::cli {
@@ -43,14 +43,12 @@ std::vector<std::string> all_fingerprints() {
 
 }  // namespace
 
-void bench_job_options::add_to(CLI::App& command) {
-  add_value_option(command, "--algorithm", algorithms_, "NAME",
-                   "Measure this algorithm, and no unnamed ones (repeatable)");
-  add_value_option(command, "--profile", profiles_, "NAME", "Measure this profile, and no unnamed ones (repeatable)");
-  add_value_option(command, "--hash", fingerprints_, "NAME",
-                   "Measure this fingerprint, and no unnamed ones (repeatable)");
-  add_value_option(command, "--size", sizes_, "MIN:AVG:MAX",
-                   "Chunk sizes, for names that take sizes (repeatable; default: 2K:8K:64K)");
+void bench_job_options::add_to(option_list& options) {
+  options.add_value("--algorithm", algorithms_, "NAME", "Measure this algorithm, and no unnamed ones (repeatable)");
+  options.add_value("--profile", profiles_, "NAME", "Measure this profile, and no unnamed ones (repeatable)");
+  options.add_value("--hash", fingerprints_, "NAME", "Measure this fingerprint, and no unnamed ones (repeatable)");
+  options.add_value("--size", sizes_, "MIN:AVG:MAX",
+                    "Chunk sizes, for names that take sizes (repeatable; default: 2K:8K:64K)");
 }
 
 std::vector<std::string> bench_job_options::sizes() const {

@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/catalog.h>
 #include <cutpoint/status.h>
 
 #include "cli/bench/contenders.h"
 #include "cli/bench/engine.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 class bench_job_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Returns the jobs for kernels: the plain read and what is named, or everything by default. Also finds the choice of
   /// `automatic` for each. Errors: a wrong name or size; unavailable, for a fingerprint that a library refuses to make.

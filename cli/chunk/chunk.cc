@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 
@@ -13,7 +12,7 @@
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
@@ -28,7 +27,7 @@ namespace {
 
 class chunk_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -109,15 +108,15 @@ result<input_cutting> make_cutting(const input_options& inputs, chunking& job, i
 
 }  // namespace
 
-void chunk_command::add_options(CLI::App& app) {
-  inputs_.add_to(app);
-  chunking_.add_to(app);
-  add_value_option(app, "--format", format_, "NAME", "Output format: text, lengths, csv or jsonl");
-  add_value_option(app, "--check", check_, "FILE",
-                   "Compare the files of a listing with it, which has the format text or jsonl");
-  output_.add_to(app);
-  trace_.add_to(app);
-  add_verbosity(app, verbosity_);
+void chunk_command::add_options(option_list& options) {
+  inputs_.add_to(options);
+  chunking_.add_to(options);
+  options.add_value("--format", format_, "NAME", "Output format: text, lengths, csv or jsonl");
+  options.add_value("--check", check_, "FILE",
+                    "Compare the files of a listing with it, which has the format text or jsonl");
+  output_.add_to(options);
+  trace_.add_to(options);
+  options.add_verbosity(verbosity_);
 }
 
 exit_code chunk_command::run() {

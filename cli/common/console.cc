@@ -65,19 +65,6 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-CLI::Option* add_quiet(CLI::App& command, verbosity& level) {
-  return command.add_flag_callback(
-      "-q,--quiet", [&level] { level = verbosity::quiet; }, "Print only errors");
-}
-
-void add_verbosity(CLI::App& command, verbosity& level) {
-  auto* quiet = add_quiet(command, level);
-  command
-      .add_flag_callback(
-          "-v,--verbose", [&level] { level = verbosity::verbose; }, "Print what is done")
-      ->excludes(quiet);
-}
-
 void console::say(std::string_view kind, std::string_view sentence) const {
   const std::lock_guard lock(mutex_);
   write(fmt::format("{}{}: {}{}\n", std::exchange(has_line_, false) ? erased_line : "", program_name, kind,

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 
 #include "cli/common/exit_code.h"
@@ -17,11 +16,6 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string printable(std::string_view text);
 
 enum class verbosity { quiet, normal, verbose };
-
-/// Adds -q.
-CLI::Option* add_quiet(CLI::App& command, verbosity& level);
-/// Adds -q and -v, which exclude each other.
-void add_verbosity(CLI::App& command, verbosity& level);
 
 /// Prints messages, from any thread. A line of progress stays below the messages and is erased before the next one.
 class console {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -142,9 +142,9 @@ status output::finish() {
   return {};
 }
 
-void output_option::add_to(CLI::App& command) {
-  add_value_option(command, "-o,--output", path_, "FILE", "Write to FILE instead of standard output")
-      ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : std::string(); });
+void output_option::add_to(option_list& options) {
+  options.add_value("-o,--output", path_, "FILE", "Write to FILE instead of standard output")
+      .not_empty("needs the name of a file");
 }
 
 status write_all(output& out, std::string_view text) {

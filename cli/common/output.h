@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 #include <cutpoint/tree_entry.h>
 #include <sys/stat.h>
 
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -62,7 +62,7 @@ class output {
 /// The option `-o FILE`.
 class output_option {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Errors: io_error.
   [[nodiscard]] result<output> open() const { return output::open(path_); }

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/common/exit_code.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -18,7 +17,7 @@ class subcommand {
   subcommand& operator=(const subcommand&) = delete;
   virtual ~subcommand() = default;
 
-  virtual void add_options(CLI::App& app) = 0;
+  virtual void add_options(option_list& options) = 0;
   /// Does what the parsed options ask for.
   virtual exit_code run() = 0;
 

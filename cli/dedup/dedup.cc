@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/dedup.h>
 #include <cutpoint/dedup_report.h>
 #include <cutpoint/engine.h>
@@ -16,7 +15,7 @@
 
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
@@ -34,7 +33,7 @@ namespace {
 
 class dedup_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -139,15 +138,16 @@ struct comparison {
 
 }  // namespace
 
-void dedup_command::add_options(CLI::App& app) {
-  inputs_.add_to(app);
-  chunking_.add_to(app);
-  context_.add_to(app);
-  auto* json = app.add_flag("--json", is_json_, "Print the report as JSON");
-  app.add_flag("--details", is_detailed_, "Also report chunk lengths, stages, lanes and predictions")->excludes(json);
-  output_.add_to(app);
-  trace_.add_to(app);
-  add_verbosity(app, verbosity_);
+void dedup_command::add_options(option_list& options) {
+  inputs_.add_to(options);
+  chunking_.add_to(options);
+  context_.add_to(options);
+  option& json = options.add_flag("--json", is_json_, "Print the report as JSON");
+  options.add_flag("--details", is_detailed_, "Also report chunk lengths, stages, lanes and predictions")
+      .excludes(json);
+  output_.add_to(options);
+  trace_.add_to(options);
+  options.add_verbosity(verbosity_);
 }
 
 exit_code dedup_command::run() {

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
 #include <cutpoint/text.h>
@@ -28,7 +27,7 @@ namespace {
 
 class info_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -133,13 +132,13 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
 
 }  // namespace
 
-void info_command::add_options(CLI::App& app) {
-  app.add_flag("--calibrate", calibrates_, "Measure the costs of a job again, in a second or less, and store them");
-  cuts_.add_to(app);
-  cuts_.add_key_to(app);
-  hash_.add_to(app);
-  app.add_flag("--json", is_json_, "Print as JSON");
-  output_.add_to(app);
+void info_command::add_options(option_list& options) {
+  options.add_flag("--calibrate", calibrates_, "Measure the costs of a job again, in a second or less, and store them");
+  cuts_.add_to(options);
+  cuts_.add_key_to(options);
+  hash_.add_to(options);
+  options.add_flag("--json", is_json_, "Print as JSON");
+  output_.add_to(options);
 }
 
 exit_code info_command::run() {

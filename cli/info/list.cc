@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/fingerprint.h>
@@ -25,7 +24,7 @@ namespace {
 
 class list_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -185,10 +184,10 @@ std::string text_of(const catalog_entry& entry) {
 
 }  // namespace
 
-void list_command::add_options(CLI::App& app) {
-  app.add_option("NAME", name_, "Algorithm or profile to show with all parameters");
-  app.add_flag("--json", is_json_, "Print as JSON");
-  output_.add_to(app);
+void list_command::add_options(option_list& options) {
+  options.add_argument("NAME", name_, "Algorithm or profile to show with all parameters");
+  options.add_flag("--json", is_json_, "Print as JSON");
+  output_.add_to(options);
 }
 
 exit_code list_command::run() {

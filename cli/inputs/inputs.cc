@@ -12,7 +12,7 @@
 
 #include "cli/common/choice.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -64,11 +64,11 @@ status check_overwrite(const output& out, std::string_view what, const std::vect
 
 // --- Options ---------------------------------------------------------------------------------------------------------
 
-void input_options::add_to(CLI::App& command) {
-  paths_.add_to(command, "Files or folders to read; '-' is standard input");
-  command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
-  filter_.add_to(command);
-  add_value_option(command, "--input", access_, "NAME", "How regular files are read: auto, pread, uring or direct");
+void input_options::add_to(option_list& options) {
+  paths_.add_to(options, "Files or folders to read; '-' is standard input");
+  options.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
+  filter_.add_to(options);
+  options.add_value("--input", access_, "NAME", "How regular files are read: auto, pread, uring or direct");
 }
 
 void input_options::set_files(std::vector<std::string> paths) {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
 #include <cutpoint/inputs.h>
@@ -15,6 +14,7 @@
 #include <cutpoint/walk.h>
 
 #include "cli/common/console.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
@@ -31,7 +31,7 @@ class input_options {
  public:
   explicit input_options(further_names repeats) : repeats_(repeats) {}
 
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Reads lists of paths. Must be called before the functions below. Errors: as for `path_options::load`.
   [[nodiscard]] status load() { return paths_.load(); }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -104,9 +104,9 @@ status trace_file::finish() {
 
 // --- The option ------------------------------------------------------------------------------------------------------
 
-void trace_option::add_to(CLI::App& command) {
-  add_value_option(command, "--trace", path_, "FILE",
-                   "Write a timeline of the lanes, which Perfetto and Chrome's trace viewer open");
+void trace_option::add_to(option_list& options) {
+  options.add_value("--trace", path_, "FILE",
+                    "Write a timeline of the lanes, which Perfetto and Chrome's trace viewer open");
 }
 
 result<std::unique_ptr<trace_file>> trace_option::open() const {

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 #include <cutpoint/trace.h>
 
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/inputs/trace_events.h"
 
@@ -81,7 +81,7 @@ class trace_file {
 /// The option `--trace`.
 class trace_option {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
   [[nodiscard]] bool is_given() const { return path_.has_value(); }
   /// Opens the file. Returns null if the option is not given. Errors: as `trace_file::open`.
   [[nodiscard]] result<std::unique_ptr<trace_file>> open() const;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/mount/fuse_server.h"
@@ -18,7 +18,7 @@ namespace {
 
 class mount_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -30,11 +30,11 @@ class mount_command final : public subcommand {
 
 }  // namespace
 
-void mount_command::add_options(CLI::App& app) {
-  app.add_option("MOUNTPOINT", folder_, "Folder to show the snapshots in")->required();
-  store_.add_to(app);
-  app.add_flag("--allow-other", allows_others_, "Let other users in, as the modes of the stored files say");
-  add_value_option(app, "--memory", memory_, "SIZE", "Memory for what was read last");
+void mount_command::add_options(option_list& options) {
+  options.add_argument("MOUNTPOINT", folder_, "Folder to show the snapshots in").required();
+  store_.add_to(options);
+  options.add_flag("--allow-other", allows_others_, "Let other users in, as the modes of the stored files say");
+  options.add_value("--memory", memory_, "SIZE", "Memory for what was read last");
 }
 
 exit_code mount_command::run() {

@@ -7,17 +7,17 @@
 #include <cutpoint/cut_stream.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
-void chunking_options::add_to(CLI::App& command) {
-  cuts_.add_to(command);
-  cuts_.add_key_to(command);
-  hash_.add_to(command);
-  lanes_.add_to(command);
-  add_value_option(command, "--memory", memory_, "SIZE", "Most bytes of the streams to hold in memory (default: 256M)");
-  segments_.add_to(command);
+void chunking_options::add_to(option_list& options) {
+  cuts_.add_to(options);
+  cuts_.add_key_to(options);
+  hash_.add_to(options);
+  lanes_.add_to(options);
+  options.add_value("--memory", memory_, "SIZE", "Most bytes of the streams to hold in memory (default: 256M)");
+  segments_.add_to(options);
 }
 
 result<std::uint64_t> chunking_options::checked_memory() const {

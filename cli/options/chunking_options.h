@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/context_file.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/status.h>
 
+#include "cli/common/options.h"
 #include "cli/options/cut_options.h"
 #include "cli/options/hash_options.h"
 #include "cli/options/lane_options.h"
@@ -28,7 +28,7 @@ struct chunking {
 
 class chunking_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   [[nodiscard]] const hash_options& hash() const { return hash_; }
 

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
 
-CLI::Option* context_option::add_to(CLI::App& command, const std::string& meaning) {
-  return command.add_option("--context", context_, meaning)->type_name("NAME|FILE");
+option& context_option::add_to(option_list& options, std::string_view meaning) {
+  return options.add_value("--context", context_, "NAME|FILE", meaning);
 }
 
 result<context_file> context_option::checked(const std::optional<secret_key>& key) const {

@@ -6,18 +6,19 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/context_file.h>
 #include <cutpoint/status.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 class context_option {
  public:
   /// `meaning` is what help says of the option.
-  CLI::Option* add_to(CLI::App& command, const std::string& meaning =
-                                             "Cut files of some kinds differently: 'prune' for the sets of the "
-                                             "paper, or a file with rules");
+  option& add_to(option_list& options, std::string_view meaning =
+                                           "Cut files of some kinds differently: 'prune' for the sets of the "
+                                           "paper, or a file with rules");
   [[nodiscard]] bool is_given() const { return !context_.empty(); }
 
   /// Returns what the option names, or a context without rules. `key` is that of `parse_context_file`. Errors: a file that cannot

@@ -4,29 +4,30 @@
 #include <cutpoint/chunk_sizes.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
-void cut_options::add_to(CLI::App& command) {
-  auto* algorithm = add_value_option(command, "--algorithm", algorithm_, "NAME",
-                                     "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)");
-  auto* profile = add_value_option(command, "--profile", profile_, "NAME",
-                                   "Reproduce the cuts of a real system; 'cutpoint list' shows all")
-                      ->excludes(algorithm);
-  add_value_option(command, "--cuts", cuts_, "STRING",
-                   "Canonical string of an algorithm with all its parameters, as the output shows it")
-      ->excludes(algorithm)
-      ->excludes(profile);
-  add_value_option(command, "--size", size_, "MIN:AVG:MAX",
-                   "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
-  add_value_option(command, "--param", parameters_, "KEY=VALUE",
-                   "Parameter of the algorithm; 'cutpoint list NAME' shows them (repeatable)");
+void cut_options::add_to(option_list& options) {
+  option& algorithm = options.add_value("--algorithm", algorithm_, "NAME",
+                                        "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)");
+  option& profile =
+      options.add_value("--profile", profile_, "NAME", "Reproduce the cuts of a real system; 'cutpoint list' shows all")
+          .excludes(algorithm);
+  options
+      .add_value("--cuts", cuts_, "STRING",
+                 "Canonical string of an algorithm with all its parameters, as the output shows it")
+      .excludes(algorithm)
+      .excludes(profile);
+  options.add_value("--size", size_, "MIN:AVG:MAX",
+                    "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
+  options.add_value("--param", parameters_, "KEY=VALUE",
+                    "Parameter of the algorithm; 'cutpoint list NAME' shows them (repeatable)");
 }
 
-void cut_options::add_key_to(CLI::App& command) {
-  add_value_option(command, "--key-file", key_file_, "FILE",
-                   "File with the secret key of toeplitz-aes and its like: 32 bytes or 64 hexadecimal digits");
+void cut_options::add_key_to(option_list& options) {
+  options.add_value("--key-file", key_file_, "FILE",
+                    "File with the secret key of toeplitz-aes and its like: 32 bytes or 64 hexadecimal digits");
 }
 
 result<std::vector<parameter_setting>> cut_options::settings() const {

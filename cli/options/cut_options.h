@@ -6,16 +6,17 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/catalog.h>
 #include <cutpoint/status.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 class cut_options {
  public:
-  void add_to(CLI::App& command);
-  void add_key_to(CLI::App& command);
+  void add_to(option_list& options);
+  void add_key_to(option_list& options);
 
   /// Takes the cuts that a listing names. Errors: invalid_argument, if options name any, or if a join changed the cuts.
   [[nodiscard]] status use(const std::string& canonical);

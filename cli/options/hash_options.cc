@@ -4,14 +4,14 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
-void hash_options::add_to(CLI::App& command) {
-  add_value_option(command, "--hash", fingerprint_, "NAME", "Fingerprint of each chunk, or none (default: sha256)");
-  add_value_option(command, "--hash-key", key_, "HEX",
-                   "Secret key, 64 hexadecimal digits, for the keyed mode of --hash blake3");
+void hash_options::add_to(option_list& options) {
+  options.add_value("--hash", fingerprint_, "NAME", "Fingerprint of each chunk, or none (default: sha256)");
+  options.add_value("--hash-key", key_, "HEX",
+                    "Secret key, 64 hexadecimal digits, for the keyed mode of --hash blake3");
 }
 
 status hash_options::use(const std::string& name) {

@@ -5,15 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/status.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 class hash_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Returns whether `--hash` names a fingerprint other than `none`.
   [[nodiscard]] bool has_fingerprint() const { return fingerprint_.value_or("none") != "none"; }

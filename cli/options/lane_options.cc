@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -28,10 +28,10 @@ bool may_use_device(backend where) {
 
 }  // namespace
 
-void thread_options::add_to(CLI::App& command) {
-  add_value_option(command, "--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
-  add_value_option(
-      command, "--placement", placement_, "NAME",
+void thread_options::add_to(option_list& options) {
+  options.add_value("--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
+  options.add_value(
+      "--placement", placement_, "NAME",
       "Where threads run and memory lies: none (as the system decides); devices (near to the GPUs in use); "
       "cores (also each thread on a core of its own) (default: devices if GPUs are asked for, else none)");
 }
@@ -54,17 +54,18 @@ status thread_options::set(engine_options& engine) const {
   return {};
 }
 
-void lane_options::add_to(CLI::App& command) {
-  add_value_option(command, "--backend", backend_, "NAME",
-                   "Back end that cuts and fingerprints: auto (the fastest), or a name that 'cutpoint list' shows")
-      ->envname("CUTPOINT_BACKEND");
-  add_value_option(command, "--device", devices_, "N,...",
-                   "GPUs to use, by their numbers in 'cutpoint info', separated by commas (default: 0)");
-  add_value_option(command, "--device-memory", device_memory_, "SIZE",
-                   "Most bytes of memory to use on each GPU, at least 16M (default: 1G)");
-  add_value_option(command, "--batch", batch_, "SIZE",
-                   "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
-  threads_.add_to(command);
+void lane_options::add_to(option_list& options) {
+  options
+      .add_value("--backend", backend_, "NAME",
+                 "Back end that cuts and fingerprints: auto (the fastest), or a name that 'cutpoint list' shows")
+      .or_variable("CUTPOINT_BACKEND");
+  options.add_value("--device", devices_, "N,...",
+                    "GPUs to use, by their numbers in 'cutpoint info', separated by commas (default: 0)");
+  options.add_value("--device-memory", device_memory_, "SIZE",
+                    "Most bytes of memory to use on each GPU, at least 16M (default: 1G)");
+  options.add_value("--batch", batch_, "SIZE",
+                    "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
+  threads_.add_to(options);
 }
 
 status lane_options::set(feed_options& feed, engine_options& engine) const {

@@ -6,16 +6,17 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
 #include <cutpoint/status.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 /// How many threads an engine has, and where they run.
 class thread_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Returns the first of the options that was given, or an empty name.
   [[nodiscard]] std::string_view first_option() const;
@@ -30,7 +31,7 @@ class thread_options {
 
 class lane_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Errors: a wrong name, value, bound or combination.
   [[nodiscard]] status set(feed_options& feed, engine_options& engine) const;

@@ -6,7 +6,7 @@
 #include <cutpoint/source.h>
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
@@ -29,12 +29,12 @@ status add_list(const std::string& file, char end, std::vector<std::string>& pat
 
 }  // namespace
 
-void path_options::add_to(CLI::App& command, const char* meaning) {
-  command_ = command.get_name();
-  command.add_option("PATH", paths_, meaning);
-  add_value_option(command, "--files-from", lists_, "FILE", "Read paths from a file, one a line (repeatable)");
-  add_value_option(command, "--files-from0", zero_lists_, "FILE",
-                   "Read paths from a file in which a zero byte ends each (repeatable)");
+void path_options::add_to(option_list& options, const char* meaning) {
+  command_ = options.command_name();
+  options.add_argument("PATH", paths_, meaning);
+  options.add_value("--files-from", lists_, "FILE", "Read paths from a file, one a line (repeatable)");
+  options.add_value("--files-from0", zero_lists_, "FILE",
+                    "Read paths from a file in which a zero byte ends each (repeatable)");
 }
 
 status path_options::load() {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 
+#include "cli/common/options.h"
 #include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
@@ -15,7 +15,7 @@ namespace cutpoint::cli {
 class path_options {
  public:
   /// `meaning` describes PATH in help.
-  void add_to(CLI::App& command, const char* meaning);
+  void add_to(option_list& options, const char* meaning);
 
   /// Returns whether a path or a list was given.
   [[nodiscard]] bool is_given() const { return !paths_.empty() || !lists_.empty() || !zero_lists_.empty(); }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -19,16 +19,16 @@ constexpr choice<join_kind, 3> joins = {
 
 }  // namespace
 
-void segment_options::add_size_to(CLI::App& command) {
-  add_value_option(command, "--segment", segment_, "SIZE",
-                   "Bytes that a thread takes at a time, at least 4K (default: the larger of 2M and four times the "
-                   "maximum chunk; of 512K and twice the maximum chunk with one thread)");
+void segment_options::add_size_to(option_list& options) {
+  options.add_value("--segment", segment_, "SIZE",
+                    "Bytes that a thread takes at a time, at least 4K (default: the larger of 2M and four times the "
+                    "maximum chunk; of 512K and twice the maximum chunk with one thread)");
 }
 
-void segment_options::add_to(CLI::App& command) {
-  add_size_to(command);
-  add_value_option(command, "--join", join_, "NAME",
-                   "How segments are joined: exact; pdedupe and none cut otherwise than the sequential algorithm");
+void segment_options::add_to(option_list& options) {
+  add_size_to(options);
+  options.add_value("--join", join_, "NAME",
+                    "How segments are joined: exact; pdedupe and none cut otherwise than the sequential algorithm");
 }
 
 status segment_options::set(feed_options& feed) const {

@@ -6,17 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
 #include <cutpoint/status.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 class segment_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
   /// Adds no option for the join, which stays exact.
-  void add_size_to(CLI::App& command);
+  void add_size_to(option_list& options);
 
   /// Sets the size of segments if it changes the cuts or is given. Errors: unknown_name; invalid_argument.
   [[nodiscard]] status set(feed_options& feed) const;

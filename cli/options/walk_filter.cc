@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
@@ -30,12 +30,11 @@ result<std::vector<std::string>> patterns_of(const std::string& path) {
 
 }  // namespace
 
-void exclude_options::add_to(CLI::App& command, const char* meaning) {
-  add_value_option(command, "--exclude", patterns_, "PATTERN", meaning);
-  add_value_option(command, "--iexclude", patterns_in_any_case_, "PATTERN",
-                   "The same, where capital and small letters are equal (repeatable)");
-  add_value_option(command, "--exclude-file", files_, "FILE",
-                   "The same with the patterns of a file, one a line (repeatable)");
+void exclude_options::add_to(option_list& options, const char* meaning) {
+  options.add_value("--exclude", patterns_, "PATTERN", meaning);
+  options.add_value("--iexclude", patterns_in_any_case_, "PATTERN",
+                    "The same, where capital and small letters are equal (repeatable)");
+  options.add_value("--exclude-file", files_, "FILE", "The same with the patterns of a file, one a line (repeatable)");
 }
 
 bool exclude_options::is_any_given() const {
@@ -61,15 +60,15 @@ result<std::vector<path_pattern>> exclude_options::checked() const {
   return patterns;
 }
 
-void walk_filter::add_to(CLI::App& command) {
-  excluded_.add_to(command, "Skip what matches inside folders (repeatable)");
-  add_value_option(command, "--exclude-if-present", exclude_tags_, "NAME[:TEXT]",
-                   "In folders with a file of this name, which begins with the text, read only this file (repeatable)");
-  add_value_option(command, "--exclude-larger-than", largest_file_, "SIZE", "Skip larger files inside folders");
-  add_value_option(command, "--include", included_, "PATTERN",
-                   "Read only files that match inside folders (repeatable)");
-  command.add_flag("--one-file-system", is_on_one_file_system_, "Do not enter folders on other file systems");
-  command.add_flag("--exclude-caches", excludes_caches_, "In folders with a CACHEDIR.TAG, read only this tag");
+void walk_filter::add_to(option_list& options) {
+  excluded_.add_to(options, "Skip what matches inside folders (repeatable)");
+  options.add_value(
+      "--exclude-if-present", exclude_tags_, "NAME[:TEXT]",
+      "In folders with a file of this name, which begins with the text, read only this file (repeatable)");
+  options.add_value("--exclude-larger-than", largest_file_, "SIZE", "Skip larger files inside folders");
+  options.add_value("--include", included_, "PATTERN", "Read only files that match inside folders (repeatable)");
+  options.add_flag("--one-file-system", is_on_one_file_system_, "Do not enter folders on other file systems");
+  options.add_flag("--exclude-caches", excludes_caches_, "In folders with a CACHEDIR.TAG, read only this tag");
 }
 
 result<walk_options> walk_filter::checked() const {

@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/path_pattern.h>
 #include <cutpoint/status.h>
 #include <cutpoint/walk.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -16,7 +17,7 @@ namespace cutpoint::cli {
 class exclude_options {
  public:
   /// `meaning` says in help what is done with what matches.
-  void add_to(CLI::App& command, const char* meaning);
+  void add_to(option_list& options, const char* meaning);
 
   [[nodiscard]] bool is_any_given() const;
   /// Errors: invalid_argument, for a malformed pattern; io_error, for a file of patterns.
@@ -30,7 +31,7 @@ class exclude_options {
 
 class walk_filter {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Returns what to read of a folder. Links are not followed. Errors: invalid_argument, for a malformed pattern, name or
   /// size; io_error, for a file of patterns.

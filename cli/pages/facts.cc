@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -14,49 +15,44 @@ namespace {
 
 using names = std::vector<std::string>;
 
-names words_of(const CLI::Option& option) {
-  names words;
-  for (const std::string& name : option.get_snames()) words.push_back('-' + name);
-  for (const std::string& name : option.get_lnames()) words.push_back("--" + name);
-  return words;
-}
-
-result<option_facts> facts_of(const CLI::Option& option, option_names names_of) {
-  option_facts facts{.words = words_of(option),
-                     .value = {},
-                     .meaning = option.get_description(),
-                     .default_value = option.get_default_str(),
-                     .environment = option.get_envname(),
+result<option_facts> facts_of(const option& defined, option_names names_of) {
+  option_facts facts{.words = defined.words(),
+                     .value = defined.is_argument() ? defined.names : defined.value,
+                     .meaning = defined.meaning,
+                     .default_value = defined.default_value,
+                     .environment = defined.environment,
                      .names = {},
-                     .is_repeatable = option.get_expected_max() > 1,
-                     .is_required = option.get_required(),
+                     .is_repeatable = defined.is_repeatable(),
+                     .is_required = defined.is_required,
                      .excluded = {}};
-  if (option.get_items_expected_max() != 0) {
-    facts.value = option.get_positional() ? option.get_name(true) : option.get_type_name();
-    facts.names = names_of(option.get_positional() ? facts.value : facts.words.back());
+  if (defined.takes_value()) {
+    facts.names = names_of(defined.is_argument() ? facts.value : facts.words.back());
     constexpr std::array<std::string_view, 5> files = {"FILE", "FOLDER", "LISTING", "PATH", "TRACE"};
     const bool is_file = std::find(files.begin(), files.end(), facts.value) != files.end();
     facts.shape = !facts.names.empty() ? value_shape::names : is_file ? value_shape::file : value_shape::text;
     if (facts.value == "NAME" && facts.names.empty()) {
       return status(status_code::invalid_argument,
-                    fmt::format("{} takes a name, and its page program has none for it", option.get_name()));
+                    fmt::format("{} takes a name, and its page program has none for it", defined.names));
     }
   }
-  for (const CLI::Option* other : option.get_excludes()) {
-    for (std::string& word : words_of(*other)) facts.excluded.push_back(std::move(word));
-  }
-  std::sort(facts.excluded.begin(), facts.excluded.end());  // the definitions are not in order
+  for (const option* other : defined.excluded) std::ranges::move(other->words(), std::back_inserter(facts.excluded));
+  std::sort(facts.excluded.begin(), facts.excluded.end());
   return facts;
 }
 
-result<command_facts> facts_of(const CLI::App& app, option_names names_of) {
-  command_facts facts{.name = app.get_name(), .meaning = app.get_description(), .options = {}, .arguments = {}};
-  for (const std::string& group : app.get_groups()) {  // in the order of help
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() != group) continue;
-      auto read = facts_of(*option, names_of);
+/// Describes the options in the order of help, which has them by headings.
+result<command_facts> facts_of(const option_list& options, const std::string& meaning, option_names names_of) {
+  command_facts facts{.name = options.command_name(), .meaning = meaning, .options = {}, .arguments = {}};
+  names headings;
+  for (const option& each : options.all()) {
+    if (std::ranges::find(headings, each.heading) == headings.end()) headings.push_back(each.heading);
+  }
+  for (const std::string& heading : headings) {
+    for (const option& each : options.all()) {
+      if (each.heading != heading) continue;
+      auto read = facts_of(each, names_of);
       if (!read) return read.error();
-      (option->get_positional() ? facts.arguments : facts.options).push_back(*std::move(read));
+      (each.is_argument() ? facts.arguments : facts.options).push_back(*std::move(read));
     }
   }
   return facts;
@@ -65,11 +61,11 @@ result<command_facts> facts_of(const CLI::App& app, option_names names_of) {
 }  // namespace
 
 result<line_facts> facts_of(const command_line& line, option_names names_of) {
-  auto whole = facts_of(line.app(), names_of);
+  auto whole = facts_of(line.options(), line.meaning(), names_of);
   if (!whole) return whole.error();
   line_facts facts{.whole = *std::move(whole), .commands = {}};
-  for (const CLI::App* command : line.app().get_subcommands({})) {
-    auto read = facts_of(*command, names_of);
+  for (const defined_command& each : line.commands()) {
+    auto read = facts_of(each.options, each.meaning, names_of);
     if (!read) return read.error();
     facts.commands.push_back(*std::move(read));
   }

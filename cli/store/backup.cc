@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/producer.h"
 #include "cli/common/subcommand.h"
@@ -27,7 +27,7 @@ namespace {
 
 class backup_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -58,31 +58,34 @@ std::string own_host() {
 
 }  // namespace
 
-void backup_command::add_options(CLI::App& app) {
-  paths_.add_to(app, "Files or folders to back up; '-' is standard input");
-  store_.add_to(app);
-  filter_.add_to(app);
-  add_value_option(app, "--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
-  app.add_flag("--stdin-from-command", reads_command_,
-               "Store the output of the command after '--' as standard input, if the command succeeds")
-      ->excludes(app.get_option("--files-from"))
-      ->excludes(app.get_option("--files-from0"));
-  add_value_option(app, "--tag", tags_, "TAG,...", "Tags of the snapshot (repeatable)");
-  add_value_option(app, "--host", host_, "HOST", "Host of the snapshot (default: this one)");
-  add_value_option(app, "--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
-  add_value_option(app, "--parent", parent_, "SNAPSHOT",
-                   "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
-  app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
-  app.add_flag("--dry-run", is_dry_run_, "Store nothing, and say what would be added");
-  app.add_flag("--skip-if-unchanged", skips_unchanged_, "Make no snapshot if nothing has changed since the parent");
-  lanes_.add_to(app);
-  add_value_option(
-      app, "--cap", cap_, "N",
-      "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again")
-      ->excludes(app.get_option("--segment"));
-  add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
-  app.add_flag("--json", is_json_, "Print lines of JSON: the state each second, errors, and the snapshot at the end");
-  add_verbosity(app, verbosity_);
+void backup_command::add_options(option_list& options) {
+  paths_.add_to(options, "Files or folders to back up; '-' is standard input");
+  store_.add_to(options);
+  filter_.add_to(options);
+  options.add_value("--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
+  options
+      .add_flag("--stdin-from-command", reads_command_,
+                "Store the output of the command after '--' as standard input, if the command succeeds")
+      .excludes(options.find("--files-from"))
+      .excludes(options.find("--files-from0"));
+  options.add_value("--tag", tags_, "TAG,...", "Tags of the snapshot (repeatable)");
+  options.add_value("--host", host_, "HOST", "Host of the snapshot (default: this one)");
+  options.add_value("--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
+  options.add_value("--parent", parent_, "SNAPSHOT",
+                    "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
+  options.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
+  options.add_flag("--dry-run", is_dry_run_, "Store nothing, and say what would be added");
+  options.add_flag("--skip-if-unchanged", skips_unchanged_, "Make no snapshot if nothing has changed since the parent");
+  lanes_.add_to(options);
+  options
+      .add_value(
+          "--cap", cap_, "N",
+          "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again")
+      .excludes(options.find("--segment"));
+  options.add_value("--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
+  options.add_flag("--json", is_json_,
+                   "Print lines of JSON: the state each second, errors, and the snapshot at the end");
+  options.add_verbosity(verbosity_);
 }
 
 exit_code backup_command::run() {

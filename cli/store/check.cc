@@ -7,7 +7,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -21,7 +21,7 @@ namespace {
 
 class check_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -58,15 +58,15 @@ result<store_data_subset> subset_of(const std::string& text) {
 
 }  // namespace
 
-void check_command::add_options(CLI::App& app) {
-  store_.add_to(app);
-  CLI::Option* const all =
-      app.add_flag("--read-data", reads_data_, "Read all data and compare it with its fingerprints");
-  add_value_option(app, "--read-data-subset", subset_, "SUBSET",
-                   "Read a part of the data: N/T, the Nth of T parts, or a random part of P% or of a SIZE")
-      ->excludes(all);
-  app.add_flag("--json", is_json_, "Print as JSON");
-  add_quiet(app, level_);
+void check_command::add_options(option_list& options) {
+  store_.add_to(options);
+  option& all = options.add_flag("--read-data", reads_data_, "Read all data and compare it with its fingerprints");
+  options
+      .add_value("--read-data-subset", subset_, "SUBSET",
+                 "Read a part of the data: N/T, the Nth of T parts, or a random part of P% or of a SIZE")
+      .excludes(all);
+  options.add_flag("--json", is_json_, "Print as JSON");
+  options.add_quiet(level_);
 }
 
 exit_code check_command::run() {

@@ -8,7 +8,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -24,7 +24,7 @@ namespace {
 
 class copy_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -39,14 +39,14 @@ class copy_command final : public subcommand {
 
 }  // namespace
 
-void copy_command::add_options(CLI::App& app) {
-  app.add_option("SNAPSHOT", snapshots_, "Snapshots to copy; 'latest' is the newest (default: all)");
-  source_.add_to(app, "from-");
-  target_.add_to(app);
-  lanes_.add_to(app);
-  add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of contents to hold in memory");
-  app.add_flag("--json", is_json_, "Print one line of JSON for each snapshot");
-  add_verbosity(app, level_);
+void copy_command::add_options(option_list& options) {
+  options.add_argument("SNAPSHOT", snapshots_, "Snapshots to copy; 'latest' is the newest (default: all)");
+  source_.add_to(options, "from-");
+  target_.add_to(options);
+  lanes_.add_to(options);
+  options.add_value("--memory", memory_, "SIZE", "Most bytes of contents to hold in memory");
+  options.add_flag("--json", is_json_, "Print one line of JSON for each snapshot");
+  options.add_verbosity(level_);
 }
 
 exit_code copy_command::run() {

@@ -19,7 +19,7 @@ namespace {
 
 class diff_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -78,13 +78,13 @@ ordered_json json_of(const store_diff_side& totals) {
 
 }  // namespace
 
-void diff_command::add_options(CLI::App& app) {
-  app.add_option("BEFORE", before_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
-  app.add_option("AFTER", after_, "Snapshot that is compared with it, as SNAPSHOT[:PATH]")->required();
-  store_.add_to(app);
-  among_.add_to(app);
-  app.add_flag("--metadata", compares_metadata_, "Show files of which only metadata differs");
-  app.add_flag("--json", is_json_, "Print a line of JSON for each change, and one with the sums");
+void diff_command::add_options(option_list& options) {
+  options.add_argument("BEFORE", before_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest").required();
+  options.add_argument("AFTER", after_, "Snapshot that is compared with it, as SNAPSHOT[:PATH]").required();
+  store_.add_to(options);
+  among_.add_to(options);
+  options.add_flag("--metadata", compares_metadata_, "Show files of which only metadata differs");
+  options.add_flag("--json", is_json_, "Print a line of JSON for each change, and one with the sums");
 }
 
 exit_code diff_command::run() {

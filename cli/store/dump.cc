@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
 #include "cli/common/subcommand.h"
@@ -26,7 +26,7 @@ constexpr std::size_t read_bytes = MiB;
 
 class dump_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -52,12 +52,12 @@ status write_file(store_view& view, const viewed_file& file, output& out) {
 
 }  // namespace
 
-void dump_command::add_options(CLI::App& app) {
-  app.add_option("FILE", what_, "File or folder, as SNAPSHOT[:PATH]; 'latest' is the newest snapshot")->required();
-  store_.add_to(app);
-  among_.add_to(app);
-  output_.add_to(app);
-  add_verbosity(app, verbosity_);
+void dump_command::add_options(option_list& options) {
+  options.add_argument("FILE", what_, "File or folder, as SNAPSHOT[:PATH]; 'latest' is the newest snapshot").required();
+  store_.add_to(options);
+  among_.add_to(options);
+  output_.add_to(options);
+  options.add_verbosity(verbosity_);
 }
 
 exit_code dump_command::run() {

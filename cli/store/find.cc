@@ -22,7 +22,7 @@ namespace {
 
 class find_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -51,12 +51,12 @@ std::string find_command::line_of(const store_snapshot& snapshot, const stored_f
 
 }  // namespace
 
-void find_command::add_options(CLI::App& app) {
-  app.add_option("PATTERN", patterns_, "Names or paths of files, as patterns")->required();
-  store_.add_to(app);
-  among_.add_to(app);
-  app.add_flag("--ignore-case", ignores_case_, "Do not tell capital letters from small ones");
-  app.add_flag("--json", is_json_, "Print a line of JSON for each file");
+void find_command::add_options(option_list& options) {
+  options.add_argument("PATTERN", patterns_, "Names or paths of files, as patterns").required();
+  store_.add_to(options);
+  among_.add_to(options);
+  options.add_flag("--ignore-case", ignores_case_, "Do not tell capital letters from small ones");
+  options.add_flag("--json", is_json_, "Print a line of JSON for each file");
 }
 
 exit_code find_command::run() {

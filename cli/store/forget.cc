@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -27,7 +27,7 @@ namespace {
 
 class forget_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -88,14 +88,15 @@ std::set<std::string> removed_of(const std::vector<snapshot_group>& groups) {
 
 }  // namespace
 
-void forget_command::add_options(CLI::App& app) {
-  app.add_option("SNAPSHOT", ids_, "Snapshots to remove; 'latest' is the newest. Without them, rules say what is kept");
-  store_.add_to(app);
-  rules_.add_to(app);
-  app.add_flag("--dry-run", is_dry_run_, "Remove nothing, and print what would be removed");
-  app.add_flag("--prune", prunes_, "Remove what no snapshot refers to any more, if snapshots were removed");
-  app.add_flag("--json", is_json_, "Print a line of JSON for each group");
-  add_quiet(app, level_);
+void forget_command::add_options(option_list& options) {
+  options.add_argument("SNAPSHOT", ids_,
+                       "Snapshots to remove; 'latest' is the newest. Without them, rules say what is kept");
+  store_.add_to(options);
+  rules_.add_to(options);
+  options.add_flag("--dry-run", is_dry_run_, "Remove nothing, and print what would be removed");
+  options.add_flag("--prune", prunes_, "Remove what no snapshot refers to any more, if snapshots were removed");
+  options.add_flag("--json", is_json_, "Print a line of JSON for each group");
+  options.add_quiet(level_);
 }
 
 /// Puts the snapshots that were named into one group, or applies the rules to all.

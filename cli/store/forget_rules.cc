@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/store_options/snapshot_options.h"
 
 namespace cutpoint::cli {
@@ -42,25 +42,24 @@ std::vector<std::vector<std::string>> lists_of(const std::vector<std::string>& t
 
 }  // namespace
 
-void rule_options::add_to(CLI::App& app) {
+void rule_options::add_to(option_list& options) {
   for (std::size_t i = 0; i < keep_period_count; ++i) {
-    options_.push_back(add_value_option(app, periods[i].count, counts_[i], "N", periods[i].count_meaning));
+    options_.push_back(&options.add_value(periods[i].count, counts_[i], "N", periods[i].count_meaning));
   }
   for (std::size_t i = 0; i < keep_period_count; ++i) {
-    options_.push_back(add_value_option(app, periods[i].span, spans_[i], "SPAN", periods[i].span_meaning));
+    options_.push_back(&options.add_value(periods[i].span, spans_[i], "SPAN", periods[i].span_meaning));
   }
-  options_.push_back(add_value_option(app, "--keep-tag", keep_tags_, "TAG,...",
-                                      "Keep the snapshots that have all of the tags; '' means without tags"));
-  options_.push_back(add_value_option(app, "--group-by", group_by_, "LIST",
-                                      "Apply the rules to each group: 'host', 'paths', 'tags', or '' for one group"));
-  options_.push_back(add_value_option(app, "--host", hosts_, "HOST", "Look only at snapshots of this host"));
-  options_.push_back(add_value_option(app, "--path", paths_, "PATH", "Look only at snapshots with this absolute path"));
-  options_.push_back(
-      add_value_option(app, "--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags"));
+  options_.push_back(&options.add_value("--keep-tag", keep_tags_, "TAG,...",
+                                        "Keep the snapshots that have all of the tags; '' means without tags"));
+  options_.push_back(&options.add_value("--group-by", group_by_, "LIST",
+                                        "Apply the rules to each group: 'host', 'paths', 'tags', or '' for one group"));
+  options_.push_back(&options.add_value("--host", hosts_, "HOST", "Look only at snapshots of this host"));
+  options_.push_back(&options.add_value("--path", paths_, "PATH", "Look only at snapshots with this absolute path"));
+  options_.push_back(&options.add_value("--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags"));
 }
 
 bool rule_options::is_any_given() const {
-  return std::ranges::any_of(options_, [](const CLI::Option* each) { return each->count() != 0; });
+  return std::ranges::any_of(options_, [](const option* each) { return each->is_given; });
 }
 
 result<forget_rules> rule_options::read() const {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/store_policy.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -19,7 +20,7 @@ struct forget_rules {
 
 class rule_options {
  public:
-  void add_to(CLI::App& app);
+  void add_to(option_list& options);
 
   /// Returns whether an option was given that does not go together with named snapshots.
   [[nodiscard]] bool is_any_given() const;
@@ -34,7 +35,7 @@ class rule_options {
   std::vector<std::string> hosts_;
   std::vector<std::string> paths_;
   std::vector<std::string> tags_;
-  std::vector<const CLI::Option*> options_;
+  std::vector<const option*> options_;
 };
 
 }  // namespace cutpoint::cli

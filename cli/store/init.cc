@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -31,7 +31,7 @@ namespace {
 
 class init_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -91,22 +91,22 @@ status make_key_file(const std::string& path) {
 
 }  // namespace
 
-void init_command::add_options(CLI::App& app) {
-  store_.add_to(app);
-  add_value_option(app, "--encryption", encryption_, "NAME", "none, password or key-file (must be given)");
-  cuts_.add_to(app);
-  app.get_option("--algorithm")
-      ->description("Chunking algorithm; 'cutpoint list' shows all (default: one that cuts chunks of about 64 KiB)");
-  context_.add_to(app);
-  add_value_option(app, "--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
-  add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
-  add_value_option(app, "--container-size", container_size_, "SIZE", "Length of containers");
-  app.add_flag("--for-experiments", is_for_experiments_, "Accept fingerprints that a store must not trust");
-  app.add_flag(
+void init_command::add_options(option_list& options) {
+  store_.add_to(options);
+  options.add_value("--encryption", encryption_, "NAME", "none, password or key-file (must be given)");
+  cuts_.add_to(options);
+  options.find("--algorithm").meaning =
+      "Chunking algorithm; 'cutpoint list' shows all (default: one that cuts chunks of about 64 KiB)";
+  context_.add_to(options);
+  options.add_value("--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
+  options.add_value("--compression", compression_, "NAME", "zstd or none");
+  options.add_value("--container-size", container_size_, "SIZE", "Length of containers");
+  options.add_flag("--for-experiments", is_for_experiments_, "Accept fingerprints that a store must not trust");
+  options.add_flag(
       "--insecure-cuts", accepts_insecure_cuts_,
       "Accept borg2-fastcdc and borg1 in an encrypted store: lengths of chunks give their key away, and then tell "
       "which known contents are stored");
-  add_quiet(app, level_);
+  options.add_quiet(level_);
 }
 
 exit_code init_command::run() {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/store_options/store_options.h"
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> actions = {"list", "add", "remove", "p
 
 class key_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -39,11 +39,12 @@ class key_command final : public subcommand {
 
 }  // namespace
 
-void key_command::add_options(CLI::App& app) {
-  app.add_option("ACTION", action_, "list, add, remove or passwd, which replaces the key that was given")->required();
-  app.add_option("KEY", id_, "Key to remove: the beginning of its id");
-  store_.add_to(app);
-  new_secret_.add_to(app, "new-", "the new key");
+void key_command::add_options(option_list& options) {
+  options.add_argument("ACTION", action_, "list, add, remove or passwd, which replaces the key that was given")
+      .required();
+  options.add_argument("KEY", id_, "Key to remove: the beginning of its id");
+  store_.add_to(options);
+  new_secret_.add_to(options, "new-", "the new key");
 }
 
 exit_code key_command::run() {

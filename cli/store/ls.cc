@@ -18,7 +18,7 @@ namespace {
 
 class ls_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -50,11 +50,11 @@ std::string json_of(const stored_file& file) {
 
 }  // namespace
 
-void ls_command::add_options(CLI::App& app) {
-  app.add_option("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
-  store_.add_to(app);
-  among_.add_to(app);
-  app.add_flag("--json", is_json_, "Print a line of JSON for each file");
+void ls_command::add_options(option_list& options) {
+  options.add_argument("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest").required();
+  store_.add_to(options);
+  among_.add_to(options);
+  options.add_flag("--json", is_json_, "Print a line of JSON for each file");
 }
 
 exit_code ls_command::run() {

@@ -7,7 +7,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -22,7 +22,7 @@ namespace {
 
 class prune_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -36,13 +36,13 @@ class prune_command final : public subcommand {
 
 }  // namespace
 
-void prune_command::add_options(CLI::App& app) {
-  store_.add_to(app);
-  app.add_flag("--dry-run", is_dry_run_, "Say what would be removed, and change nothing");
-  add_value_option(app, "--max-unused", most_unused_, "PERCENT", "Share of the stored bytes that may stay unused");
-  add_value_option(app, "--max-rewrite", most_rewritten_, "SIZE", "Copy at most so much into new containers");
-  app.add_flag("--json", is_json_, "Print as JSON");
-  add_quiet(app, level_);
+void prune_command::add_options(option_list& options) {
+  store_.add_to(options);
+  options.add_flag("--dry-run", is_dry_run_, "Say what would be removed, and change nothing");
+  options.add_value("--max-unused", most_unused_, "PERCENT", "Share of the stored bytes that may stay unused");
+  options.add_value("--max-rewrite", most_rewritten_, "SIZE", "Copy at most so much into new containers");
+  options.add_flag("--json", is_json_, "Print as JSON");
+  options.add_quiet(level_);
 }
 
 exit_code prune_command::run() {

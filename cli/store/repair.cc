@@ -17,7 +17,7 @@ namespace {
 
 class repair_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -28,10 +28,10 @@ class repair_command final : public subcommand {
 
 }  // namespace
 
-void repair_command::add_options(CLI::App& app) {
-  store_.add_to(app);
-  app.add_flag("--json", is_json_, "Print as JSON");
-  add_quiet(app, level_);
+void repair_command::add_options(option_list& options) {
+  store_.add_to(options);
+  options.add_flag("--json", is_json_, "Print as JSON");
+  options.add_quiet(level_);
 }
 
 exit_code repair_command::run() {

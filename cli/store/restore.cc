@@ -9,7 +9,7 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/common/json.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/problem_log.h"
 #include "cli/common/subcommand.h"
@@ -26,7 +26,7 @@ namespace {
 
 class restore_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -48,22 +48,22 @@ class restore_command final : public subcommand {
 
 }  // namespace
 
-void restore_command::add_options(CLI::App& app) {
-  app.add_option("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
-  add_value_option(app, "--target", target_, "FOLDER", "Folder to restore into; it is created if it does not exist")
-      ->required();
-  store_.add_to(app);
-  among_.add_to(app);
-  add_value_option(app, "--include", included_, "PATTERN", "Restore only files that match (repeatable)");
-  excluded_.add_to(app, "Leave out files that match (repeatable)");
-  app.add_flag("--overwrite", overwrites_,
-               "Change files that exist: only what differs is written; no other file is removed");
-  app.add_flag("--delete", removes_others_,
-               "Remove files of the target that the snapshot lacks, unless a pattern leaves them out");
-  app.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be restored and removed");
-  app.add_flag("--verify", verifies_, "Read all contents back from the disk and compare them");
-  app.add_flag("--json", is_json_, "Print as JSON, and name each problem");
-  add_verbosity(app, verbosity_);
+void restore_command::add_options(option_list& options) {
+  options.add_argument("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest").required();
+  options.add_value("--target", target_, "FOLDER", "Folder to restore into; it is created if it does not exist")
+      .required();
+  store_.add_to(options);
+  among_.add_to(options);
+  options.add_value("--include", included_, "PATTERN", "Restore only files that match (repeatable)");
+  excluded_.add_to(options, "Leave out files that match (repeatable)");
+  options.add_flag("--overwrite", overwrites_,
+                   "Change files that exist: only what differs is written; no other file is removed");
+  options.add_flag("--delete", removes_others_,
+                   "Remove files of the target that the snapshot lacks, unless a pattern leaves them out");
+  options.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be restored and removed");
+  options.add_flag("--verify", verifies_, "Read all contents back from the disk and compare them");
+  options.add_flag("--json", is_json_, "Print as JSON, and name each problem");
+  options.add_verbosity(verbosity_);
 }
 
 std::string restore_command::summary_of(const store_restore_summary& restored) const {

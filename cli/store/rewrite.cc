@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/problem_log.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -22,7 +22,7 @@ namespace {
 
 class rewrite_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -40,15 +40,15 @@ class rewrite_command final : public subcommand {
 
 }  // namespace
 
-void rewrite_command::add_options(CLI::App& app) {
-  app.add_option("SNAPSHOT", ids_, "Snapshots to rewrite; 'latest' is the newest (default: all)");
-  store_.add_to(app);
-  excluded_.add_to(app, "Leave out what matches (repeatable)");
-  among_.add_to(app);
-  app.add_flag("--forget", forgets_, "Remove the old snapshots, whose places the new ones take");
-  app.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be left out");
-  app.add_flag("--json", is_json_, "Print lines of JSON");
-  add_quiet(app, level_);
+void rewrite_command::add_options(option_list& options) {
+  options.add_argument("SNAPSHOT", ids_, "Snapshots to rewrite; 'latest' is the newest (default: all)");
+  store_.add_to(options);
+  excluded_.add_to(options, "Leave out what matches (repeatable)");
+  among_.add_to(options);
+  options.add_flag("--forget", forgets_, "Remove the old snapshots, whose places the new ones take");
+  options.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be left out");
+  options.add_flag("--json", is_json_, "Print lines of JSON");
+  options.add_quiet(level_);
 }
 
 std::string rewrite_command::sum_of(const store_edit_summary& done) const {

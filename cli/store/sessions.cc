@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/json.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -19,7 +19,7 @@ namespace {
 
 class sessions_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -39,10 +39,10 @@ std::string lease_text(const store_session& session) {
 
 }  // namespace
 
-void sessions_command::add_options(CLI::App& app) {
-  add_value_option(app, "--end", ended_id_, "ID", "End the session whose id begins so, because its process is dead");
-  store_.add_to(app);
-  app.add_flag("--json", is_json_, "Print a line of JSON for each session");
+void sessions_command::add_options(option_list& options) {
+  options.add_value("--end", ended_id_, "ID", "End the session whose id begins so, because its process is dead");
+  store_.add_to(options);
+  options.add_flag("--json", is_json_, "Print a line of JSON for each session");
 }
 
 exit_code sessions_command::run() {

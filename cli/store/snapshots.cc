@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/json.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -20,7 +20,7 @@ namespace {
 
 class snapshots_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -42,13 +42,14 @@ std::string line_of_snapshot(const store_snapshot& snapshot) {
 
 }  // namespace
 
-void snapshots_command::add_options(CLI::App& app) {
-  store_.add_to(app);
-  among_.add_to(app);
-  add_value_option(app, "--latest", latest_, "N", "Show the N newest snapshots of each group");
-  add_value_option(app, "--group-by", group_by_, "LIST",
-                   "Show groups: by 'host', 'paths', 'tags'; '' is one group; --latest alone groups by host and paths");
-  app.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
+void snapshots_command::add_options(option_list& options) {
+  store_.add_to(options);
+  among_.add_to(options);
+  options.add_value("--latest", latest_, "N", "Show the N newest snapshots of each group");
+  options.add_value(
+      "--group-by", group_by_, "LIST",
+      "Show groups: by 'host', 'paths', 'tags'; '' is one group; --latest alone groups by host and paths");
+  options.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
 }
 
 exit_code snapshots_command::run() {

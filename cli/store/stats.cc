@@ -19,7 +19,7 @@ namespace {
 
 class stats_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -71,11 +71,11 @@ std::string text_of(const backup_store& store, const store_statistics& counted,
 
 }  // namespace
 
-void stats_command::add_options(CLI::App& app) {
-  store_.add_to(app);
-  app.add_flag("--details", has_details_,
-               "Read all tables and trees: compression, live shares, fragmentation, growth, kinds of files");
-  app.add_flag("--json", is_json_, "Print as JSON");
+void stats_command::add_options(option_list& options) {
+  store_.add_to(options);
+  options.add_flag("--details", has_details_,
+                   "Read all tables and trees: compression, live shares, fragmentation, growth, kinds of files");
+  options.add_flag("--json", is_json_, "Print as JSON");
 }
 
 exit_code stats_command::run() {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
 #include "cli/store/edit_report.h"
@@ -21,7 +21,7 @@ namespace {
 
 class tag_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -39,15 +39,15 @@ class tag_command final : public subcommand {
 
 }  // namespace
 
-void tag_command::add_options(CLI::App& app) {
-  app.add_option("SNAPSHOT", ids_, "Snapshots to change; 'latest' is the newest (default: all)");
-  store_.add_to(app);
-  add_value_option(app, "--add", added_, "TAG,...", "Add tags (repeatable)");
-  add_value_option(app, "--remove", removed_, "TAG,...", "Remove tags (repeatable)");
-  add_value_option(app, "--set", tags_, "TAG,...", "Replace all tags; '' leaves none (repeatable)");
-  among_.add_to(app);
-  app.add_flag("--json", is_json_, "Print lines of JSON");
-  add_quiet(app, level_);
+void tag_command::add_options(option_list& options) {
+  options.add_argument("SNAPSHOT", ids_, "Snapshots to change; 'latest' is the newest (default: all)");
+  store_.add_to(options);
+  options.add_value("--add", added_, "TAG,...", "Add tags (repeatable)");
+  options.add_value("--remove", removed_, "TAG,...", "Remove tags (repeatable)");
+  options.add_value("--set", tags_, "TAG,...", "Replace all tags; '' leaves none (repeatable)");
+  among_.add_to(options);
+  options.add_flag("--json", is_json_, "Print lines of JSON");
+  options.add_quiet(level_);
 }
 
 /// Reads the tags. Errors: invalid_argument.

@@ -19,7 +19,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-constexpr std::size_t block_bytes = MiB;
+constexpr std::size_t archive_block_bytes = MiB;
 constexpr std::size_t longest_path = MiB;
 
 /// In this locale libarchive takes names that are UTF-8 as they are, and writes others byte by byte.
@@ -139,7 +139,7 @@ class tar_writer {
   const cancellation* cancel_;
   status output_failure_;
   std::string path_;  ///< of the present file, in the archive
-  std::vector<std::uint8_t> block_ = std::vector<std::uint8_t>(block_bytes);
+  std::vector<std::uint8_t> block_ = std::vector<std::uint8_t>(archive_block_bytes);
   /// First paths of files with several names. Keyed by kind, device and inode.
   std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, std::string> first_paths_;
   /// Is destroyed first, because that may write.
@@ -251,7 +251,7 @@ status tar_writer::add_content(const viewed_file& file, archive_entry* entry) {
                          "the archive has zeros in the place of what is lost: " + count.error().message()});
       }
       std::ranges::fill(block_, std::uint8_t{0});
-      count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, facts.size - offset));
+      count = static_cast<std::size_t>(std::min<std::uint64_t>(archive_block_bytes, facts.size - offset));
     }
     if (::archive_write_data(archive_.get(), block_.data(), *count) < 0) return failure();
     offset += *count;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
@@ -51,9 +51,9 @@ std::string variable_of(std::string_view option) {
   return text;
 }
 
-void secret_options::add_to(CLI::App& app, const std::string& prefix, const std::string& owner) {
+void secret_options::add_to(option_list& options, const std::string& prefix, const std::string& owner) {
   const auto add = [&](const std::string& name, std::string& target, const char* value, const std::string& meaning) {
-    app.add_option("--" + prefix + name, target, meaning)->type_name(value)->envname(variable_of(prefix + name));
+    options.add_value("--" + prefix + name, target, value, meaning).or_variable(variable_of(prefix + name));
   };
   add("password-file", password_file_, "FILE", "File with the password of " + owner);
   add("password-command", password_command_, "COMMAND", "Shell command that prints the password of " + owner);

@@ -3,8 +3,9 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/store.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -12,7 +13,7 @@ class secret_options {
  public:
   /// Adds --password-file, --password-command and --key-file with a prefix for their names, such as "from-", whose variables
   /// of the environment are CUTPOINT_FROM_PASSWORD_FILE and so on. `owner` says in help what is encrypted.
-  void add_to(CLI::App& app, const std::string& prefix, const std::string& owner);
+  void add_to(option_list& options, const std::string& prefix, const std::string& owner);
 
   [[nodiscard]] bool has_password() const { return !password_file_.empty() || !password_command_.empty(); }
   /// Returns the path of the key file, or an empty string.

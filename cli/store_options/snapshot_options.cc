@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/problem_log.h"
 
 namespace cutpoint::cli {
 
-void snapshot_options::add_to(CLI::App& app) {
-  add_value_option(app, "--host", hosts_, "HOST", "Look only at snapshots of this host");
-  add_value_option(app, "--path", paths_, "PATH", "Look only at snapshots with this absolute path");
-  add_value_option(app, "--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags");
+void snapshot_options::add_to(option_list& options) {
+  options.add_value("--host", hosts_, "HOST", "Look only at snapshots of this host");
+  options.add_value("--path", paths_, "PATH", "Look only at snapshots with this absolute path");
+  options.add_value("--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags");
 }
 
 snapshot_filter snapshot_options::filter() const {

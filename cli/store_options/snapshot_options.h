@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/store.h>
 #include <cutpoint/store_policy.h>
 
 #include "cli/common/console.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 /// --host, --path and --tag.
 class snapshot_options {
  public:
-  void add_to(CLI::App& app);
+  void add_to(option_list& options);
 
   [[nodiscard]] snapshot_filter filter() const;
   [[nodiscard]] bool is_any_given() const { return !hosts_.empty() || !paths_.empty() || !tags_.empty(); }

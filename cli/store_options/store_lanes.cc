@@ -8,9 +8,9 @@
 
 namespace cutpoint::cli {
 
-void store_lanes::add_to(CLI::App& command) {
-  lanes_.add_to(command);
-  segments_.add_size_to(command);
+void store_lanes::add_to(option_list& options) {
+  lanes_.add_to(options);
+  segments_.add_size_to(options);
 }
 
 status store_lanes::start() {

@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
 #include <cutpoint/store.h>
 
 #include "cli/common/console.h"
+#include "cli/common/options.h"
 #include "cli/options/lane_options.h"
 #include "cli/options/segment_options.h"
 
@@ -16,7 +16,7 @@ namespace cutpoint::cli {
 class store_lanes {
  public:
   /// Adds the options of `chunk` and `dedup`, except the join: a store has exact cuts.
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Starts the threads. Errors: a wrong name, value, bound or combination; a device that cannot be used.
   [[nodiscard]] status start();

@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/user_files.h"
 
 namespace cutpoint::cli {
 
-void store_options::add_to(CLI::App& app, std::string_view prefix) {
+void store_options::add_to(option_list& options, std::string_view prefix) {
   const std::string name = fmt::format("{}store", prefix);
   option_ = "--" + name;
   variable_ = variable_of(name);
   const std::string owner = prefix.empty() ? "the store" : "the store that is read";
-  app.add_option(option_, location_, "Folder of " + owner)->type_name("FOLDER")->envname(variable_);
-  secret_.add_to(app, std::string(prefix), owner + ", if it is encrypted");
+  options.add_value(option_, location_, "FOLDER", "Folder of " + owner).or_variable(variable_);
+  secret_.add_to(options, std::string(prefix), owner + ", if it is encrypted");
 }
 
 /// Whatever the reason of a failure is, it is that of a store that cannot be opened.

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/store.h>
 
 #include "cli/common/console.h"
 #include "cli/common/json.h"
+#include "cli/common/options.h"
 #include "cli/common/problem_log.h"
 #include "cli/store_options/secret_options.h"
 
@@ -19,7 +19,7 @@ class store_options {
  public:
   /// Adds the options. A store that is read beside another one has a prefix: "from-" gives --from-store and
   /// CUTPOINT_FROM_STORE.
-  void add_to(CLI::App& app, std::string_view prefix = {});
+  void add_to(option_list& options, std::string_view prefix = {});
 
   [[nodiscard]] const std::string& location() const { return location_; }
   [[nodiscard]] const secret_options& secret() const { return secret_; }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/options/cut_options.h"
 
 namespace cutpoint::cli {
@@ -52,28 +52,27 @@ result<double> share_of(const std::string& text) {
 
 }  // namespace
 
-void tune_options::add_to(CLI::App& command) {
-  add_value_option(command, "--algorithm", algorithms_, "NAME",
-                   "Try this algorithm, and no unnamed ones (repeatable; default: ten algorithms)");
-  add_value_option(command, "--profile", profiles_, "NAME",
-                   "Try this profile at its own sizes, and nothing unnamed (repeatable)");
-  add_value_option(command, "--size", sizes_, "SIZE",
-                   "Wanted mean of the chunks, 1K to 4M (repeatable; default: 4K, 8K, 16K, 32K and 64K)");
-  add_value_option(command, "--goal", goal_, "NAME", "Preference: savings, balanced or speed");
-  add_value_option(command, "--hash", fingerprint_, "NAME",
-                   "Fingerprint whose time is included, or none (default: sha256)");
-  add_value_option(command, "--chunk-cost", chunk_cost_, "SIZE", "Bytes that a store needs for each chunk, up to 64K");
-  add_value_option(command, "--sample", sample_, "PERCENT|SIZE",
-                   "Part of the inputs to try on (default: 10%, but at least 64M)");
-  add_value_option(command, "--memory", memory_, "SIZE", "Most bytes of the inputs to hold in memory, at least 32M");
-  add_value_option(command, "--threads", threads_, "N",
-                   "Threads that count savings, 1 to 4096; speeds are those of one thread (default: one for each "
-                   "processor)");
-  add_value_option(
-      command, "--combinations", combinations_, "N",
+void tune_options::add_to(option_list& options) {
+  options.add_value("--algorithm", algorithms_, "NAME",
+                    "Try this algorithm, and no unnamed ones (repeatable; default: ten algorithms)");
+  options.add_value("--profile", profiles_, "NAME",
+                    "Try this profile at its own sizes, and nothing unnamed (repeatable)");
+  options.add_value("--size", sizes_, "SIZE",
+                    "Wanted mean of the chunks, 1K to 4M (repeatable; default: 4K, 8K, 16K, 32K and 64K)");
+  options.add_value("--goal", goal_, "NAME", "Preference: savings, balanced or speed");
+  options.add_value("--hash", fingerprint_, "NAME", "Fingerprint whose time is included, or none (default: sha256)");
+  options.add_value("--chunk-cost", chunk_cost_, "SIZE", "Bytes that a store needs for each chunk, up to 64K");
+  options.add_value("--sample", sample_, "PERCENT|SIZE",
+                    "Part of the inputs to try on (default: 10%, but at least 64M)");
+  options.add_value("--memory", memory_, "SIZE", "Most bytes of the inputs to hold in memory, at least 32M");
+  options.add_value("--threads", threads_, "N",
+                    "Threads that count savings, 1 to 4096; speeds are those of one thread (default: one for each "
+                    "processor)");
+  options.add_value(
+      "--combinations", combinations_, "N",
       "Most settings of seqcdc to try for each mean, 1 to 100000 (default: 480; 36 beside other algorithms)");
-  add_value_option(command, "--runs", runs_, "N", "Runs on random bytes that bound seqcdc's settings, 1 to 1000");
-  add_value_option(command, "--seed", seed_, "N", "Seed of these random bytes");
+  options.add_value("--runs", runs_, "N", "Runs on random bytes that bound seqcdc's settings, 1 to 1000");
+  options.add_value("--seed", seed_, "N", "Seed of these random bytes");
 }
 
 status tune_options::check_plan(tune_search_space& plan) const {

@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 #include <cutpoint/tune/facts.h>
 #include <cutpoint/tune/sample.h>
 #include <cutpoint/tune/search.h>
+
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -28,7 +29,7 @@ struct tune_job {
 
 class tune_options {
  public:
-  void add_to(CLI::App& command);
+  void add_to(option_list& options);
 
   /// Returns the job. Errors: a wrong name, value or bound.
   [[nodiscard]] result<tune_job> checked() const;

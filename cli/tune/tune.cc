@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cutpoint/text.h>
 #include <cutpoint/tune/context_search.h>
 #include <fmt/format.h>
@@ -15,7 +14,7 @@
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/option_values.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 #include "cli/common/units.h"
@@ -31,7 +30,7 @@ namespace {
 
 class tune_command final : public subcommand {
  public:
-  void add_options(CLI::App& app) override;
+  void add_options(option_list& options) override;
   exit_code run() override;
 
  private:
@@ -65,17 +64,17 @@ std::string task_text(const tune_search_space& plan, const tune_facts& facts) {
 
 }  // namespace
 
-void tune_command::add_options(CLI::App& app) {
-  inputs_.add_to(app);
-  options_.add_to(app);
-  app.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
-  app.add_flag("--monte-carlo", is_monte_carlo_,
-               "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model");
-  add_value_option(app, "--context", context_path_, "FILE",
-                   "Propose rules for files of different extensions too, and write them to FILE for dedup --context");
-  app.add_flag("--json", is_json_, "Print the report as JSON");
-  output_.add_to(app);
-  add_verbosity(app, verbosity_);
+void tune_command::add_options(option_list& options) {
+  inputs_.add_to(options);
+  options_.add_to(options);
+  options.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
+  options.add_flag("--monte-carlo", is_monte_carlo_,
+                   "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model");
+  options.add_value("--context", context_path_, "FILE",
+                    "Propose rules for files of different extensions too, and write them to FILE for dedup --context");
+  options.add_flag("--json", is_json_, "Print the report as JSON");
+  output_.add_to(options);
+  options.add_verbosity(verbosity_);
 }
 
 status tune_command::check_inputs() {
