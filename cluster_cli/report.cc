@@ -9,14 +9,14 @@ namespace cutpoint::cli {
 
 namespace {
 
-ordered_json node_json(const cluster::node_report& node) {
+json node_json(const cluster::node_report& node) {
   return {
       {"stored_bytes", node.stored_bytes}, {"application_count", node.application_count}, {"is_alive", node.is_alive}};
 }
 
-ordered_json one_json(const cluster::simulation_options& options, const cluster::finished_simulation& simulation,
-                      const cluster::trace_totals& totals) {
-  ordered_json row = {
+json one_json(const cluster::simulation_options& options, const cluster::finished_simulation& simulation,
+              const cluster::trace_totals& totals) {
+  json row = {
       {"policy", options.policy}, {"node_count", options.node_count}, {"handprint_size", options.handprint_size}};
   cluster::visit_numbers(simulation, totals, [&](const char* name, auto number) { row[name] = number; });
   row["nodes"] = json_list(simulation.report.nodes, node_json);
@@ -47,7 +47,7 @@ std::string simulation_table(const simulation_facts& facts) {
 }
 
 std::string simulation_json(const simulation_facts& facts) {
-  ordered_json simulations = ordered_json::array();
+  json simulations = json::array();
   for (std::size_t i = 0; i < facts.finished.size(); ++i) {
     simulations.push_back(one_json(facts.options[i], facts.finished[i], facts.totals));
   }

@@ -9,17 +9,17 @@ namespace cutpoint::cli {
 
 namespace {
 
-ordered_json cells_of(const std::vector<bench_cell>& cells, bool is_engine) {
-  ordered_json out = ordered_json::object();
+json cells_of(const std::vector<bench_cell>& cells, bool is_engine) {
+  json out = json::object();
   for (const bench_cell& cell : cells) {
-    ordered_json& fields = out[std::string(cell.name)];
+    json& fields = out[std::string(cell.name)];
     fields = {{"outcome", to_string(cell.outcome)},
               {"bytes_per_second", or_null(cell.bytes_per_second)},
               {"of_read", or_null(cell.of_read)}};
     if (is_engine) {
       fields["of_link"] = or_null(cell.of_link);
       fields["of_device"] = or_null(cell.of_device);
-      fields["plan"] = cell.plan ? ordered_json(to_string(*cell.plan)) : ordered_json();
+      fields["plan"] = cell.plan ? json(to_string(*cell.plan)) : json();
       fields["device_cut_share"] = or_null(cell.device_cut_share);
       fields["predicted_bytes_per_second"] = or_null(cell.predicted);
     }
@@ -28,19 +28,19 @@ ordered_json cells_of(const std::vector<bench_cell>& cells, bool is_engine) {
   return out;
 }
 
-ordered_json json_of(const bench_row& row) {
+json json_of(const bench_row& row) {
   return {{"place", to_string(row.place)},
           {"kind", to_string(row.job->kind)},
           {"name", row.job->name},
           {"sizes", row.job->size},
-          {"cuts", row.job->cuts ? ordered_json(row.job->cuts->canonical()) : ordered_json()},
+          {"cuts", row.job->cuts ? json(row.job->cuts->canonical()) : json()},
           {"mean_bytes", or_null(row.mean_bytes)},
           {"read_bytes_per_second", row.read_bytes_per_second},
           {"auto", to_string(row.job->chosen)},
           {"back_ends", cells_of(row.cells, false)}};
 }
 
-ordered_json json_of_engine(const engine_row& row) {
+json json_of_engine(const engine_row& row) {
   return {{"name", row.job->name},
           {"sizes", row.job->size},
           {"hash", row.job->hash},
@@ -54,13 +54,11 @@ ordered_json json_of_engine(const engine_row& row) {
 }  // namespace
 
 std::string bench_json(const bench_facts& facts) {
-  const auto back_end = [](const backend_info& b) {
-    return ordered_json{{"name", b.name}, {"runs_here", b.runs_here}};
-  };
-  const auto setup = [](const engine_setup& s) { return ordered_json{{"name", s.name}, {"problem", s.problem}}; };
+  const auto back_end = [](const backend_info& b) { return json{{"name", b.name}, {"runs_here", b.runs_here}}; };
+  const auto setup = [](const engine_setup& s) { return json{{"name", s.name}, {"problem", s.problem}}; };
   return json_text({{"version", version()},
                     {"processor_model", facts.processor_model},
-                    {"file", facts.files.size() == 1 ? ordered_json(facts.files.front()) : ordered_json()},
+                    {"file", facts.files.size() == 1 ? json(facts.files.front()) : json()},
                     {"files", facts.files},
                     {"data_bytes", facts.data_bytes},
                     {"l2_bytes", facts.l2_bytes},
@@ -69,7 +67,7 @@ std::string bench_json(const bench_facts& facts) {
                     {"read_by", to_string(widest_backend())},
                     {"back_ends", json_list(processor_backends(), back_end)},
                     {"rows", json_list(facts.rows, json_of)},
-                    {"thread_count", facts.has_engine ? ordered_json(facts.threads.threads) : ordered_json()},
+                    {"thread_count", facts.has_engine ? json(facts.threads.threads) : json()},
                     {"engine_back_ends", json_list(facts.setups, setup)},
                     {"engine_rows", json_list(facts.engine_rows, json_of_engine)}});
 }

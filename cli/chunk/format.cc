@@ -68,14 +68,14 @@ class jsonl_format final : public chunk_format {
     return json_line({{"cuts", canonical}, {"fingerprint", fingerprint}});
   }
   std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
-    ordered_json record = json_path(path);
+    json record = json_path(path);
     record["offset"] = where.offset;
     record["length"] = where.length;
     if (fingerprint.size != 0) record["digest"] = to_hex(fingerprint);
     return json_line(record);
   }
   std::string failure(const std::string& path, const status& why) override {
-    ordered_json record = json_path(path);
+    json record = json_path(path);
     record["error"] = why.message();
     return json_line(record);
   }
@@ -106,8 +106,8 @@ std::string text_path(std::string_view path) {
   return printable(doubled);
 }
 
-ordered_json json_path(std::string_view path) {
-  ordered_json record;
+json json_path(std::string_view path) {
+  json record;
   add_text(record, "path", path);
   return record;
 }

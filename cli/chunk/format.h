@@ -29,7 +29,7 @@ class chunk_format {
 /// Formats a path for text: backslashes are doubled, and control characters are written as \xHH.
 [[nodiscard]] std::string text_path(std::string_view path);
 /// Formats a path for jsonl. If the path is not UTF-8, the record also has its bytes in hexadecimal, as `path_hex`.
-[[nodiscard]] ordered_json json_path(std::string_view path);
+[[nodiscard]] json json_path(std::string_view path);
 
 /// Returns the names that --format takes.
 [[nodiscard]] std::vector<std::string_view> chunk_format_names();

@@ -9,7 +9,8 @@
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "cli/common/json.h"
 
 namespace cutpoint::cli {
 
@@ -72,28 +73,27 @@ line_kind read_text(std::string_view line, listed_chunk& read) {
   return line_kind::chunk;
 }
 
-using json = nlohmann::json;
-
 std::optional<std::string> text_of(const json& record, const char* key) {
-  if (!record.is_object()) return std::nullopt;
-  const auto value = record.find(key);
-  if (value == record.end() || !value->is_string()) return std::nullopt;
-  return value->get<std::string>();
+  const json* const value = record.find(key);
+  if (value == nullptr || value->text() == nullptr) return std::nullopt;
+  return *value->text();
+}
+
+std::optional<std::uint64_t> number_of(const json& record, const char* key) {
+  const json* const value = record.find(key);
+  return value != nullptr ? value->unsigned_number() : std::nullopt;
 }
 
 line_kind read_jsonl(std::string_view line, listed_chunk& read) {
-  const auto record = json::parse(line, nullptr, false);
+  const json record = parse_json(line).value_or(json());
   auto path = text_of(record, "path");
   if (const auto hex = text_of(record, "path_hex")) path = bytes_of_hex(*hex);
   if (!path) return line_kind::malformed;
-  if (record.contains("error")) return line_kind::other;
-  const auto offset = record.find("offset");
-  const auto length = record.find("length");
-  if (offset == record.end() || length == record.end()) return line_kind::malformed;
-  if (!offset->is_number_unsigned() || !length->is_number_unsigned()) return line_kind::malformed;
-  read = {*std::move(path),
-          {offset->get<std::uint64_t>(), length->get<std::uint64_t>()},
-          text_of(record, "digest").value_or("")};
+  if (record.find("error") != nullptr) return line_kind::other;
+  const auto offset = number_of(record, "offset");
+  const auto length = number_of(record, "length");
+  if (!offset || !length) return line_kind::malformed;
+  read = {*std::move(path), {*offset, *length}, text_of(record, "digest").value_or("")};
   return line_kind::chunk;
 }
 
@@ -108,7 +108,7 @@ class listing_reader::implementation {
     if (!first) return first.error();
     if (!*first) return refused();
     if ((*first)->starts_with(text_beginning)) return read_text_header(std::string(**first));
-    const auto record = json::parse(**first, nullptr, false);
+    const json record = parse_json(**first).value_or(json());
     const auto cuts_text = text_of(record, "cuts");
     const auto fingerprint_text = text_of(record, "fingerprint");
     if (!cuts_text || !fingerprint_text) return refused();

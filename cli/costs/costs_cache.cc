@@ -9,7 +9,6 @@
 
 #include <cutpoint/version.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/common/user_files.h"
 #include "cli/costs/costs_json.h"
@@ -64,12 +63,16 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
   const auto refuse = [&path](std::string_view why) {
     return status(status_code::invalid_argument, fmt::format("{}: {}", path, why));
   };
-  const ordered_json read = ordered_json::parse(*text, nullptr, false);
+  const json read = parse_json(*text).value_or(json());
   if (!read.is_object()) return refuse("is no JSON object");
-  if (read.value("format", ordered_json()) != format_version) return refuse("is of another format");
-  if (read.value("build", ordered_json()) != build) return refuse("was measured by another build");
-  const auto costs = read.find("costs");
-  if (costs == read.end()) return refuse("has no costs");
+  const json* const format = read.find("format");
+  if (format == nullptr || format->number() != format_version) return refuse("is of another format");
+  const json* const measured_by = read.find("build");
+  if (measured_by == nullptr || measured_by->text() == nullptr || *measured_by->text() != build) {
+    return refuse("was measured by another build");
+  }
+  const json* const costs = read.find("costs");
+  if (costs == nullptr) return refuse("has no costs");
   auto model = parse_costs(*costs);
   if (!model) return refuse(model.error().message());
   if (model->machine != machine) return refuse("was measured on another machine");

@@ -76,7 +76,7 @@ void visit(Costs& costs, auto& field) {
 
 class field_writer {
  public:
-  ordered_json object = ordered_json::object();
+  json object = json::object();
 
   template <class Value>
   void operator()(const char* name, const Value& value) {
@@ -84,15 +84,15 @@ class field_writer {
   }
 
  private:
-  static ordered_json json_of(backend value) { return to_string(value); }
-  static ordered_json json_of(fingerprint_kind value) { return name_of(value); }
+  static json json_of(backend value) { return to_string(value); }
+  static json json_of(fingerprint_kind value) { return name_of(value); }
   template <class Value>
-  static ordered_json json_of(const std::vector<Value>& values) {
+  static json json_of(const std::vector<Value>& values) {
     return json_list(values, [](const Value& value) { return json_of(value); });
   }
   template <class Value>
-  static ordered_json json_of(const Value& value) {
-    if constexpr (std::is_constructible_v<ordered_json, Value>) {
+  static json json_of(const Value& value) {
+    if constexpr (std::is_constructible_v<json, Value>) {
       return value;
     } else {
       field_writer writer;
@@ -105,34 +105,34 @@ class field_writer {
 /// Reads the fields of one object. `is_valid` becomes false if one is missing, of another kind or out of all bounds.
 class field_reader {
  public:
-  field_reader(const ordered_json& object, bool& is_valid) : object_(object), is_valid_(is_valid) {}
+  field_reader(const json& object, bool& is_valid) : object_(object), is_valid_(is_valid) {}
 
   template <class Value>
   void operator()(const char* name, Value& output) {
-    const auto entry = object_.find(name);
-    require(entry != object_.end());
+    const json* const entry = object_.find(name);
+    require(entry != nullptr);
     if (is_valid_) read(*entry, output);
   }
 
  private:
   void require(bool condition) { is_valid_ = is_valid_ && condition; }
 
-  void read(const ordered_json& value, double& output) {
-    output = value.is_number() ? value.get<double>() : -1;
+  void read(const json& value, double& output) {
+    output = value.number().value_or(-1);
     require(output >= 0 && output <= most_number);
   }
   template <std::integral Number>
-  void read(const ordered_json& value, Number& output) {
+  void read(const json& value, Number& output) {
     double number = 0;
     read(value, number);
     require(number <= std::min(most_number, static_cast<double>(std::numeric_limits<Number>::max())));
     if (is_valid_) output = static_cast<Number>(number);
   }
-  void read(const ordered_json& value, std::string& output) {
-    require(value.is_string());
-    if (is_valid_) output = value.get<std::string>();
+  void read(const json& value, std::string& output) {
+    require(value.text() != nullptr);
+    if (is_valid_) output = *value.text();
   }
-  void read(const ordered_json& value, backend& output) {
+  void read(const json& value, backend& output) {
     std::string name;
     read(value, name);
     std::vector<backend> known = {backend::cuda};
@@ -141,7 +141,7 @@ class field_reader {
     require(entry != known.end());
     if (is_valid_) output = *entry;
   }
-  void read(const ordered_json& value, fingerprint_kind& output) {
+  void read(const json& value, fingerprint_kind& output) {
     std::string name;
     read(value, name);
     const auto kind = parse_fingerprint(name);
@@ -149,34 +149,34 @@ class field_reader {
     if (is_valid_) output = *kind;
   }
   template <class Value>
-  void read(const ordered_json& value, std::vector<Value>& output) {
+  void read(const json& value, std::vector<Value>& output) {
     require(value.is_array());
-    for (const ordered_json& each : value) {
+    for (const json& each : value.elements()) {
       if (is_valid_) read(each, output.emplace_back());
     }
   }
   template <class Value>
-  void read(const ordered_json& value, Value& output) {
+  void read(const json& value, Value& output) {
     field_reader reader(value, is_valid_);
     visit(output, reader);
   }
 
-  const ordered_json& object_;
+  const json& object_;
   bool& is_valid_;
 };
 
 }  // namespace
 
-ordered_json costs_json(const cost_model& costs) {
+json costs_json(const cost_model& costs) {
   field_writer writer;
   visit(costs, writer);
   return writer.object;
 }
 
-result<cost_model> parse_costs(const ordered_json& json) {
+result<cost_model> parse_costs(const json& object) {
   cost_model costs;
   bool is_valid = true;
-  field_reader reader(json, is_valid);
+  field_reader reader(object, is_valid);
   visit(costs, reader);
   if (is_valid) return costs;
   return status(status_code::invalid_argument, "has a field that is missing, of another kind or out of all bounds");

@@ -7,9 +7,9 @@
 
 namespace cutpoint::cli {
 
-[[nodiscard]] ordered_json costs_json(const cost_model& costs);
+[[nodiscard]] json costs_json(const cost_model& costs);
 
 /// Errors: invalid_argument, if a field is missing or wrong.
-[[nodiscard]] result<cost_model> parse_costs(const ordered_json& json);
+[[nodiscard]] result<cost_model> parse_costs(const json& object);
 
 }  // namespace cutpoint::cli

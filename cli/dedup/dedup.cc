@@ -142,9 +142,9 @@ void dedup_command::add_options(option_list& options) {
   inputs_.add_to(options);
   chunking_.add_to(options);
   context_.add_to(options);
-  option& json = options.add_flag("--json", is_json_, "Print the report as JSON");
+  option& as_json = options.add_flag("--json", is_json_, "Print the report as JSON");
   options.add_flag("--details", is_detailed_, "Also report chunk lengths, stages, lanes and predictions")
-      .excludes(json);
+      .excludes(as_json);
   output_.add_to(options);
   trace_.add_to(options);
   options.add_verbosity(verbosity_);

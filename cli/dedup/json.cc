@@ -9,7 +9,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-ordered_json json_of(const dedup_counts& counts) {
+json json_of(const dedup_counts& counts) {
   return {{"stream_count", counts.stream_count},
           {"bytes", counts.bytes},
           {"chunk_count", counts.chunk_count},
@@ -20,15 +20,15 @@ ordered_json json_of(const dedup_counts& counts) {
           {"elimination_ratio", or_null(counts.elimination_ratio())}};
 }
 
-ordered_json json_of(const length_distribution& lengths, const std::optional<double>& expected) {
-  ordered_json out = {{"mean_bytes", or_null(lengths.mean())},
-                      {"expected_mean_bytes", or_null(expected)},
-                      {"min_bytes", or_null(lengths.min())},
-                      {"max_bytes", or_null(lengths.max())}};
+json json_of(const length_distribution& lengths, const std::optional<double>& expected) {
+  json out = {{"mean_bytes", or_null(lengths.mean())},
+              {"expected_mean_bytes", or_null(expected)},
+              {"min_bytes", or_null(lengths.min())},
+              {"max_bytes", or_null(lengths.max())}};
   for (const int percent : reported_percentiles) {
     out[fmt::format("percentile_{}_bytes", percent)] = or_null(lengths.percentile(percent));
   }
-  out["histogram"] = ordered_json::array();
+  out["histogram"] = json::array();
   for (const auto& bucket : lengths.buckets(reported_fineness)) {
     if (bucket.chunk_count == 0) continue;
     out["histogram"].push_back(
@@ -37,41 +37,41 @@ ordered_json json_of(const length_distribution& lengths, const std::optional<dou
   return out;
 }
 
-ordered_json json_of(const fingerprint_index& index) {
+json json_of(const fingerprint_index& index) {
   return {{"entry_count", index.size()},
           {"memory_bytes", index.memory_bytes()},
           {"bytes_per_entry", or_null(bytes_per_entry(index))}};
 }
 
-ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expected) {
-  ordered_json out = json_of(tally.total());
+json json_of(const dedup_tally& tally, const std::optional<double>& expected) {
+  json out = json_of(tally.total());
   out["chunks"] = json_of(tally.lengths(), expected);
   out["index"] = json_of(tally.index());
   return out;
 }
 
-ordered_json kinds_json(const dedup_report& facts) {
+json kinds_json(const dedup_report& facts) {
   return json_list(facts.kinds_by_bytes(), [&](std::size_t kind) {
-    ordered_json row = {{"kind", facts.kind_names[kind]}};
+    json row = {{"kind", facts.kind_names[kind]}};
     if (!facts.context.rules().empty()) row["class"] = facts.context.class_name(facts.kind_rules[kind]);
     row.update(json_of(facts.tally->kinds()[kind]));
     return row;
   });
 }
 
-ordered_json classes_json(const dedup_report& facts) {
+json classes_json(const dedup_report& facts) {
   const std::vector<dedup_counts> counts = facts.classes();
-  ordered_json rows = ordered_json::array();
+  json rows = json::array();
   for (std::size_t rule = 0; rule < counts.size(); ++rule) {
     const chunker& cuts = facts.feed->cuts_of(rule);
-    ordered_json row = {{"class", facts.context.class_name(rule)}, {"cuts", cuts.canonical()}};
+    json row = {{"class", facts.context.class_name(rule)}, {"cuts", cuts.canonical()}};
     row.update(json_of(counts[rule]));
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-ordered_json comparison_json(const dedup_report& facts, const std::optional<double>& expected) {
+json comparison_json(const dedup_report& facts, const std::optional<double>& expected) {
   const exact_comparison& exact = *facts.exact;
   const cut_differences& differences = exact.differences;
   return {{"exact", json_of(*exact.tally, expected)},
@@ -88,7 +88,7 @@ ordered_json comparison_json(const dedup_report& facts, const std::optional<doub
 std::string dedup_json(const dedup_report& facts) {
   const feed_options& feed = *facts.feed;
   const auto expected = feed.cuts.expected_chunk_bytes();
-  ordered_json out = {
+  json out = {
       {"version", version()},
       {"interrupted", facts.is_interrupted},
       {"cuts", feed.cuts.canonical()},
@@ -108,7 +108,7 @@ std::string dedup_json(const dedup_report& facts) {
       {"bottleneck", or_null(facts.bottleneck())},
       {"backends",
        {{"chunking", to_string(facts.work.chunked_on)}, {"fingerprinting", to_string(facts.work.fingerprinted_on)}}},
-      {"comparison", facts.exact ? comparison_json(facts, expected) : ordered_json()}};
+      {"comparison", facts.exact ? comparison_json(facts, expected) : json()}};
   out.update(time_json(facts));
   return json_text(out);
 }

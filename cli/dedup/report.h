@@ -18,6 +18,6 @@ namespace cutpoint::cli {
 // The parts that say where the time went, with predictions.
 
 [[nodiscard]] std::string time_report(const dedup_report& facts);
-[[nodiscard]] ordered_json time_json(const dedup_report& facts);
+[[nodiscard]] json time_json(const dedup_report& facts);
 
 }  // namespace cutpoint::cli

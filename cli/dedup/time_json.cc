@@ -8,18 +8,18 @@ namespace cutpoint::cli {
 
 namespace {
 
-ordered_json prediction_json(const plan_prediction& predicted) {
+json prediction_json(const plan_prediction& predicted) {
   return {{"plan", to_string(predicted.plan)},
           {"bytes_per_second", predicted.bytes_per_second},
           {"device_cut_share", predicted.device_cut_share},
           {"device_fingerprint_share", predicted.device_fingerprint_share},
           {"limits", json_list(predicted.limits, [](const rate_limit& limit) {
-             return ordered_json{{"name", limit.name}, {"bytes_per_second", limit.bytes_per_second}};
+             return json{{"name", limit.name}, {"bytes_per_second", limit.bytes_per_second}};
            })}};
 }
 
 /// Adds the fields that stages and devices share.
-ordered_json with_work(ordered_json row, const stage_work& work, const rate_comparison& rate, double alone_seconds) {
+json with_work(json row, const stage_work& work, const rate_comparison& rate, double alone_seconds) {
   row["busy_seconds"] = work.seconds;
   row["bytes"] = work.bytes;
   row["bytes_per_second"] = or_null(rate.measured);
@@ -28,22 +28,22 @@ ordered_json with_work(ordered_json row, const stage_work& work, const rate_comp
   return row;
 }
 
-ordered_json lanes_json(const dedup_report& facts, const explanation& why) {
-  ordered_json out = ordered_json::array();
+json lanes_json(const dedup_report& facts, const explanation& why) {
+  json out = json::array();
   const std::vector<explained_lane> explained = why.lanes();
   for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
     const lane_record& record = facts.work.lanes[lane];
-    ordered_json row = {{"lane", lane},
-                        {"name", explained[lane].name},
-                        {"device", record.device >= 0 ? ordered_json(record.device) : ordered_json()},
-                        {"reading_seconds", lane == 0 ? facts.reading.seconds : 0.0}};
-    double busy = row["reading_seconds"];
+    json row = {{"lane", lane},
+                {"name", explained[lane].name},
+                {"device", record.device >= 0 ? json(record.device) : json()},
+                {"reading_seconds", lane == 0 ? facts.reading.seconds : 0.0}};
+    double busy = lane == 0 ? facts.reading.seconds : 0.0;
     for (std::size_t i = 0; i < stage_count; ++i) {
       const double seconds = record.work[i].seconds;
       row[fmt::format("{}_seconds", to_string(static_cast<stage>(i)))] = seconds;
       busy += seconds;
     }
-    row["busy_share"] = facts.wall_seconds > 0 ? ordered_json(busy / facts.wall_seconds) : ordered_json();
+    row["busy_share"] = facts.wall_seconds > 0 ? json(busy / facts.wall_seconds) : json();
     row["bytes_per_second"] = or_null(explained[lane].pace.measured);
     row["predicted_bytes_per_second"] = or_null(explained[lane].pace.predicted);
     out.push_back(std::move(row));
@@ -51,40 +51,40 @@ ordered_json lanes_json(const dedup_report& facts, const explanation& why) {
   return out;
 }
 
-ordered_json queue_json(const explained_queue& queue) {
+json queue_json(const explained_queue& queue) {
   const std::uint64_t capacity = queue.how_full.capacity;
   return {{"queue", queue.name},
           {"unit", queue.is_bytes ? "bytes" : "segments"},
           {"mean", queue.how_full.mean},
           {"most", queue.how_full.most},
-          {"capacity", capacity != 0 ? ordered_json(capacity) : ordered_json()}};
+          {"capacity", capacity != 0 ? json(capacity) : json()}};
 }
 
 }  // namespace
 
-ordered_json json_of(const plan_bottleneck& bottleneck) {
+json json_of(const plan_bottleneck& bottleneck) {
   const auto& limit = bottleneck.tightest;
   return {{"plan", to_string(bottleneck.plan)},
           {"predicted_bytes_per_second", or_null(bottleneck.bytes_per_second)},
-          {"limit", limit ? ordered_json(limit->name) : ordered_json()},
-          {"limit_bytes_per_second", limit ? ordered_json(limit->bytes_per_second) : ordered_json()}};
+          {"limit", limit ? json(limit->name) : json()},
+          {"limit_bytes_per_second", limit ? json(limit->bytes_per_second) : json()}};
 }
 
-ordered_json stages_json(std::span<const stage_cost> costs, const explanation& why, std::uint64_t thread_count) {
+json stages_json(std::span<const stage_cost> costs, const explanation& why, std::uint64_t thread_count) {
   return json_list(costs, [&](const stage_cost& cost) {
     return with_work({{"stage", cost.name}, {"is_parallel", cost.is_parallel}}, cost.work, why.rate_of(cost),
                      cost.alone_seconds(thread_count));
   });
 }
 
-ordered_json devices_json(std::span<const device_cost> costs, const explanation& why) {
+json devices_json(std::span<const device_cost> costs, const explanation& why) {
   return json_list(costs, [&](const device_cost& cost) {
     return with_work({{"device", cost.device}, {"lane_count", cost.lane_count}}, cost.work, why.rate_of(cost),
                      cost.alone_seconds());
   });
 }
 
-ordered_json time_json(const dedup_report& facts) {
+json time_json(const dedup_report& facts) {
   const explanation why(facts.work, facts.feed->rates.get());
   const feed_statistics& work = facts.work;
   const throughput_model model = facts.model();

@@ -38,16 +38,15 @@ class info_command final : public subcommand {
   bool calibrates_ = false;
 };
 
-ordered_json json_of(const topology& machine) {
+json json_of(const topology& machine) {
   const auto cache = [](const cache_info& each) {
-    return ordered_json{{"level", each.level},           {"kind", each.kind},   {"bytes", each.bytes},
-                        {"line_bytes", each.line_bytes}, {"count", each.count}, {"processors", each.processor_count}};
+    return json{{"level", each.level},           {"kind", each.kind},   {"bytes", each.bytes},
+                {"line_bytes", each.line_bytes}, {"count", each.count}, {"processors", each.processor_count}};
   };
   const auto node = [](const numa_node_info& each) {
-    return ordered_json{
-        {"index", each.index}, {"memory_bytes", each.memory_bytes}, {"processors", each.processor_count}};
+    return json{{"index", each.index}, {"memory_bytes", each.memory_bytes}, {"processors", each.processor_count}};
   };
-  const auto device = [](const system_device& each) { return ordered_json{{"kind", each.kind}, {"name", each.name}}; };
+  const auto device = [](const system_device& each) { return json{{"kind", each.kind}, {"name", each.name}}; };
   return {{"processor_model", machine.processor_model},
           {"packages", machine.package_count},
           {"cores", machine.core_count},
@@ -60,7 +59,7 @@ ordered_json json_of(const topology& machine) {
           {"devices", json_list(machine.devices, device)}};
 }
 
-ordered_json gpu_json(const gpu_info& gpu) {
+json gpu_json(const gpu_info& gpu) {
   return {{"index", gpu.index},
           {"name", gpu.name},
           {"memory_bytes", gpu.memory_bytes},
@@ -75,13 +74,13 @@ ordered_json gpu_json(const gpu_info& gpu) {
           {"problem", gpu.problem}};
 }
 
-ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& gpus, const known_costs& known) {
-  ordered_json out = {{"version", version()},
-                      {"machine", json_of(machine)},
-                      {"back_ends", back_ends_json()},
-                      {"gpus", json_list(gpus ? *gpus : std::vector<gpu_info>(), gpu_json)},
-                      {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
-                      {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
+json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& gpus, const known_costs& known) {
+  json out = {{"version", version()},
+              {"machine", json_of(machine)},
+              {"back_ends", back_ends_json()},
+              {"gpus", json_list(gpus ? *gpus : std::vector<gpu_info>(), gpu_json)},
+              {"costs", known.costs ? costs_json(*known.costs) : json()},
+              {"costs_file", known.file.empty() ? json() : json(printable(known.file))}};
   if (!gpus) out["why_no_gpus"] = gpus.error().message();
   return out;
 }

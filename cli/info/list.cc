@@ -48,14 +48,14 @@ std::string_view to_string(value_kind kind) {
 bool is_bounded(const parameter_info& info) { return info.kind < value_kind::choice; }
 
 /// Returns sizes and counts as numbers, and words as hexadecimal text, because JSON numbers are not exact to 64 bits.
-ordered_json json_value(std::uint64_t value, value_kind kind) {
+json json_value(std::uint64_t value, value_kind kind) {
   if (kind == value_kind::word) return fmt::format("{:#x}", value);
   return value;
 }
 
-ordered_json json_of(const parameter_rule& rule) {
+json json_of(const parameter_rule& rule) {
   using condition = parameter_rule::condition;
-  ordered_json out = {{"must", to_string(rule.must)}};
+  json out = {{"must", to_string(rule.must)}};
   const bool is_compared = rule.must <= condition::less_than || rule.must == condition::has_mask;
   if (!rule.other.empty()) out["parameter"] = rule.other;
   if (is_compared && rule.other.empty()) out["value"] = rule.value;
@@ -64,12 +64,11 @@ ordered_json json_of(const parameter_rule& rule) {
   return out;
 }
 
-ordered_json json_of(const listed_parameter& parameter) {
+json json_of(const listed_parameter& parameter) {
   const parameter_info& info = parameter.info;
-  ordered_json out = {{"name", info.name}, {"kind", to_string(info.kind)}, {"meaning", info.meaning}};
+  json out = {{"name", info.name}, {"kind", to_string(info.kind)}, {"meaning", info.meaning}};
   const bool is_number = info.kind == value_kind::size || info.kind == value_kind::count;
-  out["default"] =
-      is_number ? ordered_json(*parse_number(parameter.default_value)) : ordered_json(parameter.default_value);
+  out["default"] = is_number ? json(*parse_number(parameter.default_value)) : json(parameter.default_value);
   out["fixed"] = parameter.is_fixed;
   if (!parameter.when_left_out.empty()) out["when_left_out"] = parameter.when_left_out;
   if (is_bounded(info)) {
@@ -81,7 +80,7 @@ ordered_json json_of(const listed_parameter& parameter) {
   return out;
 }
 
-ordered_json json_of(const catalog_entry& entry) {
+json json_of(const catalog_entry& entry) {
   const std::uint64_t reach = entry.defaults.reach();
   return {{"name", entry.name},
           {"kind", to_string(entry.kind)},
@@ -89,19 +88,19 @@ ordered_json json_of(const catalog_entry& entry) {
           {"candidates", to_string(entry.defaults.candidates())},
           {"source", entry.source},
           {"cuts", entry.defaults.canonical()},
-          {"reach_bytes", reach == unlimited ? ordered_json() : ordered_json(reach)},
+          {"reach_bytes", reach == unlimited ? json() : json(reach)},
           {"behind_bytes", entry.defaults.behind()},
           {"lookahead_bytes", entry.defaults.lookahead()},
           {"parameters", json_list(entry.parameters, [](const listed_parameter& each) { return json_of(each); })},
           {"sized_cuts", json_list(entry.sized_defaults, [](const chunker& each) { return each.canonical(); })}};
 }
 
-ordered_json json_of_all() {
+json json_of_all() {
   const auto fingerprint = [](const fingerprint_info& info) {
-    return ordered_json{{"name", info.name},
-                        {"digest_bytes", info.digest_bytes},
-                        {"resists_collisions", info.resists_collisions},
-                        {"source", info.source}};
+    return json{{"name", info.name},
+                {"digest_bytes", info.digest_bytes},
+                {"resists_collisions", info.resists_collisions},
+                {"source", info.source}};
   };
   return {{"version", version()},
           {"entries", json_list(catalog(), [](const catalog_entry& entry) { return json_of(entry); })},

@@ -7,15 +7,12 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "cli/common/json.h"
 
 namespace cutpoint::cli {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// Formats seconds as microseconds with three decimals, several times as fast as formatting a double.
 std::string microseconds(double seconds) {
@@ -25,7 +22,7 @@ std::string microseconds(double seconds) {
 
 std::string name_event(const trace_process& process, std::uint64_t lane, std::string_view kind, std::string_view name) {
   return fmt::format(R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, process.number,
-                     lane, quoted(name));
+                     lane, json_string(name));
 }
 
 std::string counter_event(const trace_process& process, std::string_view time, std::string_view name,

@@ -31,7 +31,7 @@ void backup_report::write(const std::string& line) {
 void backup_report::add_problem(const std::string& path, const status& why) {
   problems_.add(path, why);
   if (format_ == report_format::text) return;
-  ordered_json line = {{"message_type", "error"}, {"error", {{"message", why.message()}}}, {"during", "archival"}};
+  json line = {{"message_type", "error"}, {"error", {{"message", why.message()}}}, {"during", "archival"}};
   add_text(line, "item", path);
   write(json_line(line));
 }
@@ -50,14 +50,14 @@ void backup_report::update(const store_backup_progress& progress) {
   next_status_ = now + std::chrono::seconds(1);
   const std::uint64_t total_bytes = std::max(progress.parent_bytes, progress.bytes);
   const double share = progress.parent_bytes == 0 ? 0 : as_double(progress.bytes) / as_double(total_bytes);
-  ordered_json line = {{"message_type", "status"},
-                       {"seconds_elapsed", static_cast<std::uint64_t>(seconds())},
-                       {"percent_done", share},
-                       {"total_files", std::max(progress.parent_files, count_of(progress.files))},
-                       {"files_done", count_of(progress.files)},
-                       {"total_bytes", total_bytes},
-                       {"bytes_done", progress.bytes},
-                       {"error_count", progress.problems}};
+  json line = {{"message_type", "status"},
+               {"seconds_elapsed", static_cast<std::uint64_t>(seconds())},
+               {"percent_done", share},
+               {"total_files", std::max(progress.parent_files, count_of(progress.files))},
+               {"files_done", count_of(progress.files)},
+               {"total_bytes", total_bytes},
+               {"bytes_done", progress.bytes},
+               {"error_count", progress.problems}};
   add_texts(line, "current_files", {progress.path});
   if (share > 0) line["seconds_remaining"] = static_cast<std::uint64_t>(seconds() * (1 - share) / share);
   write(json_line(line));
@@ -120,22 +120,22 @@ std::string backup_report::class_lines() const {
 }
 
 std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_run) const {
-  ordered_json line = {{"message_type", "summary"}};
+  json line = {{"message_type", "summary"}};
   line.update(snapshot_json(snapshot));
-  line.update(ordered_json{{"dry_run", is_dry_run},
-                           {"files_new", totals_.files.added},
-                           {"files_changed", totals_.files.changed},
-                           {"files_unmodified", totals_.files.unchanged},
-                           {"dirs_new", totals_.folders.added},
-                           {"dirs_changed", totals_.folders.changed},
-                           {"dirs_unmodified", totals_.folders.unchanged},
-                           {"data_added", snapshot.new_raw_bytes},
-                           {"data_added_packed", snapshot.new_stored_bytes},
-                           {"total_files_processed", count_of(totals_.files)},
-                           {"total_bytes_processed", snapshot.bytes},
-                           {"read_bytes", totals_.read_bytes},
-                           {"healed_chunks", snapshot.healed_chunks},
-                           {"total_duration", seconds()}});
+  line.update(json{{"dry_run", is_dry_run},
+                   {"files_new", totals_.files.added},
+                   {"files_changed", totals_.files.changed},
+                   {"files_unmodified", totals_.files.unchanged},
+                   {"dirs_new", totals_.folders.added},
+                   {"dirs_changed", totals_.folders.changed},
+                   {"dirs_unmodified", totals_.folders.unchanged},
+                   {"data_added", snapshot.new_raw_bytes},
+                   {"data_added_packed", snapshot.new_stored_bytes},
+                   {"total_files_processed", count_of(totals_.files)},
+                   {"total_bytes_processed", snapshot.bytes},
+                   {"read_bytes", totals_.read_bytes},
+                   {"healed_chunks", snapshot.healed_chunks},
+                   {"total_duration", seconds()}});
   if (work_) line.update(work_json());
   if (!snapshot.id.empty()) line["snapshot_id"] = snapshot.id;
   return json_line(line);
@@ -166,21 +166,20 @@ std::string backup_report::work_text() const {
                             or_dash(why.device_cut_share(), human_percent));
 }
 
-ordered_json backup_report::work_json() const {
+json backup_report::work_json() const {
   const explanation why(work_->feed, rates_.get());
   return {{"thread_count", work_->thread_count},
           {"wall_seconds", work_->wall_seconds},
           {"bottleneck", or_null(work_->bottleneck())},
-          {"backends", work_->feed.fed_bytes == 0
-                           ? ordered_json()
-                           : ordered_json{{"chunking", to_string(work_->feed.chunked_on)},
-                                          {"fingerprinting", to_string(work_->feed.fingerprinted_on)}}},
+          {"backends", work_->feed.fed_bytes == 0 ? json()
+                                                  : json{{"chunking", to_string(work_->feed.chunked_on)},
+                                                         {"fingerprinting", to_string(work_->feed.fingerprinted_on)}}},
           {"classes", json_list(work_->classes,
                                 [](const store_class_work& each) {
-                                  return ordered_json{{"class", each.name},
-                                                      {"bytes", each.bytes},
-                                                      {"new_raw_bytes", each.new_raw_bytes},
-                                                      {"new_stored_bytes", each.new_stored_bytes}};
+                                  return json{{"class", each.name},
+                                              {"bytes", each.bytes},
+                                              {"new_raw_bytes", each.new_raw_bytes},
+                                              {"new_stored_bytes", each.new_stored_bytes}};
                                 })},
           {"plan", to_string(work_->feed.plan)},
           {"before_offload", cli::json_of(why.before_offload())},

@@ -53,7 +53,7 @@ class backup_report {
   [[nodiscard]] std::string json_of(const store_snapshot& snapshot, bool is_dry_run) const;
   [[nodiscard]] std::string class_lines() const;
   [[nodiscard]] std::string work_text() const;
-  [[nodiscard]] ordered_json work_json() const;
+  [[nodiscard]] json work_json() const;
   void write(const std::string& line);
 
   const console& say_;

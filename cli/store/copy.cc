@@ -71,19 +71,17 @@ exit_code copy_command::run() {
     if (written.ok()) written = out->write(text);
   };
   const auto print_copied = [&](const store_snapshot& original, const store_snapshot& copy) {
-    print(is_json_ ? ordered_json{{"outcome", "copied"},
-                                  {"original", original.id},
-                                  {"copy", copy.id},
-                                  {"new_raw_bytes", copy.new_raw_bytes},
-                                  {"new_stored_bytes", copy.new_stored_bytes}}
-                             .dump() +
-                         "\n"
+    print(is_json_ ? json_line({{"outcome", "copied"},
+                                {"original", original.id},
+                                {"copy", copy.id},
+                                {"new_raw_bytes", copy.new_raw_bytes},
+                                {"new_stored_bytes", copy.new_stored_bytes}})
                    : copy.id + "\n");
   };
   const auto print_skipped = [&](const store_snapshot& original, const store_snapshot& copy) {
     say.note(fmt::format("{} was copied before, as {}", original.id.substr(0, 16), copy.id.substr(0, 16)));
     if (!is_json_) return;
-    print(ordered_json{{"outcome", "skipped"}, {"original", original.id}, {"copy", copy.id}}.dump() + "\n");
+    print(json_line({{"outcome", "skipped"}, {"original", original.id}, {"copy", copy.id}}));
   };
   activity_line line(say);
   const auto copied = target->copy_snapshots(

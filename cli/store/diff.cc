@@ -53,7 +53,7 @@ std::string text_of(const store_change& change) {
 }
 
 std::string json_of(const store_change& change) {
-  ordered_json record = {{"message_type", "change"}};
+  json record = {{"message_type", "change"}};
   add_text(record, "path", change.path);
   record["modifier"] = letter_of(change.which);
   return json_line(record);
@@ -72,7 +72,7 @@ std::string text_of(const store_diff_summary& sum) {
   return text;
 }
 
-ordered_json json_of(const store_diff_side& totals) {
+json json_of(const store_diff_side& totals) {
   return {{"files", totals.files}, {"dirs", totals.folders}, {"others", totals.others}, {"bytes", totals.bytes}};
 }
 

@@ -13,14 +13,14 @@ void edit_report::add_edited(const std::string& old_id, const std::string& new_i
     if (!new_id.empty()) write(fmt::format("{} -> {}\n", old_id, new_id));
     return;
   }
-  ordered_json line = {{"message_type", "changed"}, {"old_snapshot_id", old_id}};
+  json line = {{"message_type", "changed"}, {"old_snapshot_id", old_id}};
   if (!new_id.empty()) line["new_snapshot_id"] = new_id;
   write(json_line(line));
 }
 
 void edit_report::add_left_out(const std::string& snapshot, const std::string& path) {
   if (format_ == format::text) return write(fmt::format("leave out  {}:{}\n", snapshot.substr(0, 16), printable(path)));
-  ordered_json line = {{"message_type", "left_out"}, {"snapshot_id", snapshot}};
+  json line = {{"message_type", "left_out"}, {"snapshot_id", snapshot}};
   add_text(line, "path", path);
   write(json_line(line));
 }

@@ -40,7 +40,7 @@ std::string find_command::line_of(const store_snapshot& snapshot, const stored_f
     return fmt::format("{}  {:>14} {}  {}\n", snapshot.id.substr(0, 16), file.size,
                        local_time(std::int64_t{file.modified.tv_sec} * 1'000'000'000), printable(file.path));
   }
-  ordered_json record = {{"snapshot", snapshot.id}};
+  json record = {{"snapshot", snapshot.id}};
   add_text(record, "path", file.path);
   record.update({{"kind", to_string(file.kind)},
                  {"size", file.size},

@@ -64,12 +64,12 @@ std::string line_of(const snapshot_decision& decision) {
 }
 
 std::string json_of(const snapshot_group& group) {
-  ordered_json keep = ordered_json::array();
-  ordered_json remove = ordered_json::array();
+  json keep = json::array();
+  json remove = json::array();
   for (const auto& [snapshot, reasons] : group.decisions) {
-    ordered_json json = snapshot_json(snapshot);
-    if (!reasons.empty()) json["reasons"] = reasons;
-    (reasons.empty() ? remove : keep).push_back(std::move(json));
+    json record = snapshot_json(snapshot);
+    if (!reasons.empty()) record["reasons"] = reasons;
+    (reasons.empty() ? remove : keep).push_back(std::move(record));
   }
   return json_line(
       {{"host", group.host}, {"paths", group.paths}, {"tags", group.tags}, {"keep", keep}, {"remove", remove}});

@@ -35,7 +35,7 @@ std::string text_of(const stored_file& file) {
 }
 
 std::string json_of(const stored_file& file) {
-  ordered_json record;
+  json record;
   add_text(record, "path", file.path);
   record.update({{"kind", to_string(file.kind)},
                  {"permissions", file.permissions},

@@ -105,7 +105,7 @@ std::string prune_text(const store_prune_summary& done, const store_prune_option
   return text;
 }
 
-ordered_json prune_json(const store_prune_summary& done) {
+json prune_json(const store_prune_summary& done) {
   return {{"containers", done.containers},
           {"container_bytes", done.container_bytes},
           {"unused_bytes", done.unused_bytes},

@@ -25,12 +25,12 @@ std::string settings_lines(const store_settings& settings) {
   return text + line("compression", compression_text(settings.compression_level));
 }
 
-ordered_json context_json(const chunking_context& context) {
+json context_json(const chunking_context& context) {
   return json_list(context.rules(), [](const context_rule& rule) {
-    return ordered_json{{"class", rule.name},
-                        {"extensions", rule.extensions},
-                        {"cuts", rule.cuts.canonical()},
-                        {"compression_level", or_null(rule.compression_level)}};
+    return json{{"class", rule.name},
+                {"extensions", rule.extensions},
+                {"cuts", rule.cuts.canonical()},
+                {"compression_level", or_null(rule.compression_level)}};
   });
 }
 

@@ -13,6 +13,6 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string settings_lines(const store_settings& settings);
 
 /// Returns a list of the rules of a context.
-[[nodiscard]] ordered_json context_json(const chunking_context& context);
+[[nodiscard]] json context_json(const chunking_context& context);
 
 }  // namespace cutpoint::cli

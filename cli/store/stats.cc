@@ -34,8 +34,7 @@ std::uint64_t bytes_of(const std::vector<store_snapshot>& snapshots) {
   return bytes;
 }
 
-ordered_json json_of(const backup_store& store, const store_statistics& counted,
-                     const std::vector<store_snapshot>& snapshots) {
+json json_of(const backup_store& store, const store_statistics& counted, const std::vector<store_snapshot>& snapshots) {
   const store_settings& settings = store.settings();
   return {{"cuts", settings.cuts},
           {"fingerprint", name_of(settings.fingerprint)},
@@ -91,7 +90,7 @@ exit_code stats_command::run() {
   if (!all) return fail(say, all.error());
   const auto counted = store->statistics();
   if (!counted) return fail(say, counted.error());
-  ordered_json json = json_of(*store, *counted, *all);
+  json record = json_of(*store, *counted, *all);
   std::string text = text_of(*store, *counted, *all);
   if (has_details_) {
     // Snapshots that cannot be read were named already.
@@ -101,13 +100,13 @@ exit_code stats_command::run() {
                                            },
                                        .cancel = &interruption()});
     if (report) {
-      json.update(details_json(*report));
+      record.update(details_json(*report));
       text += details_text(*report) + growth_text(*all);
     } else {
       outcome = fail(say, report.error());  // what does not need the trees is shown
     }
   }
-  const exit_code written = write_all(output_option(), is_json_ ? json_text(json) : text, say);
+  const exit_code written = write_all(output_option(), is_json_ ? json_text(record) : text, say);
   return written == exit_code::done ? outcome : written;
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t most_kinds = 10;  ///< in the report for people
 constexpr int bar_letters = 30;
 
-ordered_json json_of(const record_totals& totals) {
+json json_of(const record_totals& totals) {
   return {{"count", totals.count},
           {"raw_bytes", totals.raw_bytes},
           {"stored_bytes", totals.stored_bytes},
@@ -24,7 +24,7 @@ ordered_json json_of(const record_totals& totals) {
           {"live_stored_bytes", totals.live_stored_bytes}};
 }
 
-ordered_json json_of(const snapshot_layout& layout) {
+json json_of(const snapshot_layout& layout) {
   return {{"snapshot", layout.id},
           {"bytes", layout.bytes},
           {"stored_bytes", layout.stored_bytes},
@@ -59,13 +59,13 @@ std::string text_of(const store_report& report, const live_share_bin& bin) {
 
 }  // namespace
 
-ordered_json growth_json(const std::vector<store_snapshot>& snapshots) {
+json growth_json(const std::vector<store_snapshot>& snapshots) {
   return json_list(snapshots, [](const store_snapshot& each) {
-    return ordered_json{{"snapshot", each.id},
-                        {"time", each.time},
-                        {"bytes", each.bytes},
-                        {"new_raw_bytes", each.new_raw_bytes},
-                        {"new_stored_bytes", each.new_stored_bytes}};
+    return json{{"snapshot", each.id},
+                {"time", each.time},
+                {"bytes", each.bytes},
+                {"new_raw_bytes", each.new_raw_bytes},
+                {"new_stored_bytes", each.new_stored_bytes}};
   });
 }
 
@@ -82,24 +82,25 @@ std::string growth_text(const std::vector<store_snapshot>& snapshots) {
   return text;
 }
 
-ordered_json details_json(const store_report& report) {
-  return {{"chunks", json_of(report.chunks)},
-          {"nodes", json_of(report.nodes)},
-          {"live_shares", json_list(report.live_shares,
-                                    [](const live_share_bin& each) {
-                                      return ordered_json{{"at_most", each.at_most},
-                                                          {"containers", each.containers},
-                                                          {"container_bytes", each.bytes}};
-                                    })},
-          {"oldest", json_of(report.oldest)},
-          {"newest", json_of(report.newest)},
-          {"kinds", json_list(report.kinds, [](const kind_totals& each) {
-             return ordered_json{{"kind", each.kind},
-                                 {"class", each.class_name},
-                                 {"files", each.files},
-                                 {"bytes", each.bytes},
-                                 {"stored_bytes", each.stored_bytes}};
-           })}};
+json details_json(const store_report& report) {
+  return {
+      {"chunks", json_of(report.chunks)},
+      {"nodes", json_of(report.nodes)},
+      {"live_shares",
+       json_list(
+           report.live_shares,
+           [](const live_share_bin& each) {
+             return json{{"at_most", each.at_most}, {"containers", each.containers}, {"container_bytes", each.bytes}};
+           })},
+      {"oldest", json_of(report.oldest)},
+      {"newest", json_of(report.newest)},
+      {"kinds", json_list(report.kinds, [](const kind_totals& each) {
+         return json{{"kind", each.kind},
+                     {"class", each.class_name},
+                     {"files", each.files},
+                     {"bytes", each.bytes},
+                     {"stored_bytes", each.stored_bytes}};
+       })}};
 }
 
 std::string details_text(const store_report& report) {

@@ -11,10 +11,10 @@
 namespace cutpoint::cli {
 
 /// The snapshots in the order of their commits, with what each added. docs/store.md lists the fields.
-[[nodiscard]] ordered_json growth_json(const std::vector<store_snapshot>& snapshots);
+[[nodiscard]] json growth_json(const std::vector<store_snapshot>& snapshots);
 [[nodiscard]] std::string growth_text(const std::vector<store_snapshot>& snapshots);
 
-[[nodiscard]] ordered_json details_json(const store_report& report);
+[[nodiscard]] json details_json(const store_report& report);
 [[nodiscard]] std::string details_text(const store_report& report);
 
 }  // namespace cutpoint::cli

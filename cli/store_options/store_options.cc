@@ -93,14 +93,14 @@ std::string local_time(std::int64_t nanoseconds) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(seconds));
 }
 
-ordered_json snapshot_json(const store_snapshot& snapshot) {
-  ordered_json record = {{"id", snapshot.id},
-                         {"sequence", snapshot.sequence},
-                         {"time", snapshot.time},
-                         {"duration", snapshot.duration},
-                         {"is_incomplete", snapshot.is_incomplete},
-                         {"parent", snapshot.parent},
-                         {"host", snapshot.host}};
+json snapshot_json(const store_snapshot& snapshot) {
+  json record = {{"id", snapshot.id},
+                 {"sequence", snapshot.sequence},
+                 {"time", snapshot.time},
+                 {"duration", snapshot.duration},
+                 {"is_incomplete", snapshot.is_incomplete},
+                 {"parent", snapshot.parent},
+                 {"host", snapshot.host}};
   add_texts(record, "paths", snapshot.paths);
   record.update({{"tags", snapshot.tags},
                  {"original", snapshot.original},

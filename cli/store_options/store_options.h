@@ -51,6 +51,6 @@ void remember_log(const std::string& location, backup_store& store);
 [[nodiscard]] std::string local_time(std::int64_t nanoseconds);
 
 /// The description of a snapshot in JSON. docs/store.md lists the fields.
-[[nodiscard]] ordered_json snapshot_json(const store_snapshot& snapshot);
+[[nodiscard]] json snapshot_json(const store_snapshot& snapshot);
 
 }  // namespace cutpoint::cli

@@ -12,11 +12,11 @@ namespace cutpoint::cli {
 
 namespace {
 
-ordered_json json_of(const seqcdc_values& values) {
+json json_of(const seqcdc_values& values) {
   return {{"seq_length", values.seq_length}, {"skip_trigger", values.skip_trigger}, {"skip_size", values.skip_size}};
 }
 
-ordered_json json_of(const seqcdc_bounds& bounds) {
+json json_of(const seqcdc_bounds& bounds) {
   return {{"target_bytes", bounds.target_bytes},
           {"run_count", bounds.run_count},
           {"run_bytes", bounds.bytes_each},
@@ -28,7 +28,7 @@ ordered_json json_of(const seqcdc_bounds& bounds) {
           {"nearest_mean_bytes", bounds.nearest_mean_bytes}};
 }
 
-ordered_json json_of(const model_row& row) {
+json json_of(const model_row& row) {
   return {{"seq_length", row.seq_length},
           {"sequence_bytes", row.seq_length + 1},
           {"expected_mean_bytes", row.expected_bytes},
@@ -37,7 +37,7 @@ ordered_json json_of(const model_row& row) {
           {"error_share", row.error_share()}};
 }
 
-ordered_json savings_json(const dedup_counts& counts) {
+json savings_json(const dedup_counts& counts) {
   return {{"bytes", counts.bytes},
           {"chunk_count", counts.chunk_count},
           {"unique_bytes", counts.unique_bytes},
@@ -45,29 +45,29 @@ ordered_json savings_json(const dedup_counts& counts) {
           {"savings_share", or_null(counts.savings())}};
 }
 
-ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
+json json_of(const tune_row& row, std::uint64_t chunk_cost) {
   const std::uint64_t target = row.candidate.target_bytes;
-  ordered_json parameters = ordered_json::object();
+  json parameters = json::object();
   for (const parameter_setting& setting : row.candidate.settings) parameters[setting.name] = *parse_size(setting.value);
   return {{"name", row.candidate.name},
           {"cuts", row.candidate.cuts.canonical()},
           {"options", options_of(row.candidate)},
           {"parameters", parameters},
-          {"target_bytes", target != 0 ? ordered_json(target) : ordered_json()},
+          {"target_bytes", target != 0 ? json(target) : json()},
           {"tried_count", row.tried_count},
           {"mean_bytes", row.mean_bytes},
           {"sample", savings_json(row.counts)},
-          {"whole", row.whole ? savings_json(*row.whole) : ordered_json()},
+          {"whole", row.whole ? savings_json(*row.whole) : json()},
           {"net_savings_share", row.net_savings(chunk_cost)},
           {"back_end", to_string(backend_of(row.candidate.cuts))},
-          {"cut_bytes_per_second", row.speed ? ordered_json(row.speed->cut_bytes_per_second) : ordered_json()},
-          {"hash_bytes_per_second", row.speed ? or_null(row.speed->hash_bytes_per_second) : ordered_json()},
-          {"bytes_per_second", row.speed ? ordered_json(row.speed->bytes_per_second()) : ordered_json()},
-          {"compressed_share", row.compression ? ordered_json(row.compression->compressed_share) : ordered_json()},
+          {"cut_bytes_per_second", row.speed ? json(row.speed->cut_bytes_per_second) : json()},
+          {"hash_bytes_per_second", row.speed ? or_null(row.speed->hash_bytes_per_second) : json()},
+          {"bytes_per_second", row.speed ? json(row.speed->bytes_per_second()) : json()},
+          {"compressed_share", row.compression ? json(row.compression->compressed_share) : json()},
           {"on_front", row.is_on_front}};
 }
 
-ordered_json json_of(const extension_facts& each) {
+json json_of(const extension_facts& each) {
   const tune_row& chosen = each.rows.front();
   return {{"extension", each.extension},
           {"class", each.class_name.empty() ? std::string(other_files) : each.class_name},
@@ -82,7 +82,7 @@ ordered_json json_of(const extension_facts& each) {
           {"usual_stored_bytes", std::llround(each.usual.stored_bytes())}};
 }
 
-ordered_json context_of(const tune_facts& facts) {
+json context_of(const tune_facts& facts) {
   if (!facts.context) return {};
   const auto extension = [](const extension_facts& each) { return json_of(each); };
   return {{"extensions", json_list(facts.context->extensions, extension)},
@@ -92,7 +92,7 @@ ordered_json context_of(const tune_facts& facts) {
           {"usual_stored_bytes", std::llround(facts.context->usual_stored_bytes)}};
 }
 
-ordered_json sample_of(const tune_facts& facts) {
+json sample_of(const tune_facts& facts) {
   if (!facts.has_inputs) return {};
   return {{"bytes", facts.sample_bytes}, {"stream_count", facts.sample_stream_count}, {"share", facts.sample_share}};
 }
@@ -103,7 +103,7 @@ std::string tune_json(const tune_facts& facts) {
   const auto bounds = [](const seqcdc_bounds& each) { return json_of(each); };
   const auto model = [](const model_row& each) { return json_of(each); };
   const auto candidate = [&](const tune_row& each) { return json_of(each, facts.chunk_cost); };
-  ordered_json recommendation;
+  json recommendation;
   if (facts.is_recommended) {
     const tune_candidate& best = facts.rows.front().candidate;
     const std::string warning = warning_about(facts);
@@ -111,7 +111,7 @@ std::string tune_json(const tune_facts& facts) {
                       {"cuts", best.cuts.canonical()},
                       {"options", options_of(best)},
                       {"why", why_recommended(facts)},
-                      {"warning", warning.empty() ? ordered_json() : ordered_json(warning)}};
+                      {"warning", warning.empty() ? json() : json(warning)}};
   }
   return json_text({{"version", version()},
                     {"interrupted", facts.is_interrupted},

@@ -79,7 +79,7 @@ TEST_F(costs_cache, gives_back_what_was_kept) {
   ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
   const auto loaded = load();
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
-  EXPECT_EQ(costs_json(*loaded), costs_json(example()));
+  EXPECT_EQ(json_line(costs_json(*loaded)), json_line(costs_json(example())));
   EXPECT_EQ(loaded->processor.cuts[0].where, processor_backends().back().kind);
   EXPECT_EQ(loaded->processor.cuts[0].mean_bytes, 9000.5);
   EXPECT_EQ(loaded->devices[0].rates.fingerprints[0].in_flight, 16384u);
@@ -145,7 +145,7 @@ TEST_F(costs_cache, refuses_numbers_that_no_machine_has) {
 }
 
 TEST_F(costs_cache, refuses_each_field_that_is_missing_or_of_another_kind) {
-  const ordered_json flat = costs_json(example()).flatten();
+  const ordered_json flat = ordered_json::parse(json_line(costs_json(example()))).flatten();
   ASSERT_GT(flat.size(), 40u);
   for (const auto& [where, value] : flat.items()) {
     const ordered_json::json_pointer at(where);

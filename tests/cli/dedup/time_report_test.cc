@@ -4,6 +4,7 @@
 #include <cutpoint/catalog.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/dedup/explanation.h"
 #include "cli/dedup/report.h"
@@ -73,6 +74,8 @@ class made_up_run {
   dedup_tally tally_{fingerprint_kind::sha256, [](std::uint64_t) { return std::size_t{0}; }};
 };
 
+ordered_json time_of(const dedup_report& facts) { return ordered_json::parse(json_line(time_json(facts))); }
+
 TEST(time_report, says_the_bottleneck_before_and_after_offload_with_numbers) {
   const made_up_run run;
   const std::string text = time_report(run.facts);
@@ -81,7 +84,7 @@ TEST(time_report, says_the_bottleneck_before_and_after_offload_with_numbers) {
               HasSubstr("after offload  shared 8.00 GiB/s, bound by link of device 1 at 8.00 GiB/s, then reading at "
                         "10.0 GiB/s\n"));
   EXPECT_THAT(text, HasSubstr("measured       8.00 GiB/s, bottleneck device 2, 87.5 % cut on devices\n"));
-  const ordered_json told = time_json(run.facts);
+  const ordered_json told = time_of(run.facts);
   EXPECT_EQ(told["before_offload"]["limit"], "processor");
   EXPECT_EQ(told["before_offload"]["predicted_bytes_per_second"], in_gib);
   EXPECT_EQ(told["after_offload"]["plan"], "shared");
@@ -106,7 +109,7 @@ TEST(time_report, keeps_devices_out_of_the_stages_of_the_processor) {
 
 TEST(time_report, has_predicted_rates_beside_measured_ones) {
   const made_up_run run;
-  const ordered_json told = time_json(run.facts);
+  const ordered_json told = time_of(run.facts);
   const ordered_json& chunking = told["stages"][2];
   EXPECT_EQ(chunking["predicted_bytes_per_second"], in_gib);
   EXPECT_EQ(chunking["bytes_per_second"], in_gib);
@@ -124,7 +127,7 @@ TEST(time_report, has_predicted_rates_beside_measured_ones) {
 
 TEST(time_report, has_how_full_queues_were) {
   const made_up_run run;
-  const ordered_json queues = time_json(run.facts)["queues"];
+  const ordered_json queues = time_of(run.facts)["queues"];
   EXPECT_EQ(queues[0],
             (ordered_json{
                 {"queue", "held"}, {"unit", "bytes"}, {"mean", 1e6}, {"most", 3'000'000}, {"capacity", 4'000'000}}));
@@ -139,7 +142,7 @@ TEST(time_report, says_so_where_nothing_was_predicted) {
   const std::string text = time_report(run.facts);
   EXPECT_THAT(text, HasSubstr("plan           shared; nothing was predicted\n"));
   EXPECT_THAT(text, testing::Not(HasSubstr("before offload")));
-  EXPECT_EQ(time_json(run.facts)["before_offload"]["limit"], nullptr);
+  EXPECT_EQ(time_of(run.facts)["before_offload"]["limit"], nullptr);
 }
 
 }  // namespace
