@@ -27,10 +27,10 @@ void occupy_closed_descriptors() {
   }
 }
 
-exit_code run(int argc, char** argv, const program& definition, const console& say) {
+result<exit_code> run(int argc, char** argv, const program& definition, const console& say) {
   command_line line(definition);
   const auto text = line.parse(argc, argv);
-  if (!text) return say.refuse(text.error());
+  if (!text) return text.error();
   return *text ? write_all(output_option(), **text, say) : line.chosen().run();
 }
 
@@ -42,7 +42,8 @@ int run_program(int argc, char** argv, const program& definition) {
   exit_code outcome = exit_code::input_failed;
   try {
     occupy_closed_descriptors();
-    outcome = run(argc, argv, definition, say);
+    const auto ended = run(argc, argv, definition, say);
+    outcome = ended ? *ended : say.refuse(ended.error());
   } catch (const std::bad_alloc&) {
     say.error("out of memory");
   } catch (const std::exception& unexpected) {

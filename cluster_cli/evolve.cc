@@ -17,7 +17,7 @@ namespace {
 class evolve_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   /// What options say of how versions differ; the rest is as measured.
@@ -82,21 +82,21 @@ status evolve_command::apply(const user_changes& options, std::vector<cluster::v
   return {};
 }
 
-exit_code evolve_command::run() {
+result<exit_code> evolve_command::run() {
   const console say(verbosity_);
   const auto versions = checked_number("--versions", versions_, 1, 1'000'000);
-  if (!versions) return say.refuse(versions.error());
+  if (!versions) return versions.error();
   const auto seed = checked_number("--seed", seed_, 0);
-  if (!seed) return say.refuse(seed.error());
+  if (!seed) return seed.error();
   const auto options = checked_changes();
-  if (!options) return say.refuse(options.error());
+  if (!options) return options.error();
   auto classes = with_trace(trace_, [](auto& reader) { return cluster::measure_changes(reader, &interruption()); });
-  if (!classes) return say.refuse(classes.error());
-  if (const status applied = apply(*options, *classes); !applied.ok()) return say.refuse(applied);
+  if (!classes) return classes.error();
+  if (const status applied = apply(*options, *classes); !applied.ok()) return applied;
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
+  if (!out) return out.error();
   if (out->is_same_file(trace_)) {
-    return say.refuse(usage_error(fmt::format("{}: is the trace, and would be written over", trace_)));
+    return usage_error(fmt::format("{}: is the trace, and would be written over", trace_));
   }
   for (const cluster::versioned_class& each : *classes) {
     say.note(fmt::format("{}: {} chunks, of which {:.4f} % change, {:.2f} together", each.application,

@@ -24,12 +24,12 @@ namespace {
 class simulate_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] result<cluster::simulation_options> common_options() const;
   [[nodiscard]] result<cluster::simulation_jobs> checked_jobs() const;
-  [[nodiscard]] exit_code run(cluster::simulation_jobs& jobs, const console& say) const;
+  [[nodiscard]] result<exit_code> run(cluster::simulation_jobs& jobs, const console& say) const;
 
   std::string trace_;
   std::vector<std::string> policies_;
@@ -206,29 +206,30 @@ result<cluster::trace_totals> measure(const std::string& trace, const console& s
   return with_trace(trace, [&](auto& reader) { return cluster::measure_trace(reader, hooks); });
 }
 
-exit_code simulate_command::run() {
+result<exit_code> simulate_command::run() {
   const console say(verbosity_);
   auto jobs = checked_jobs();
-  return jobs ? run(*jobs, say) : say.refuse(jobs.error());
+  if (!jobs) return jobs.error();
+  return run(*jobs, say);
 }
 
-exit_code simulate_command::run(cluster::simulation_jobs& jobs, const console& say) const {
+result<exit_code> simulate_command::run(cluster::simulation_jobs& jobs, const console& say) const {
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
+  if (!out) return out.error();
   std::optional<placement_file> placements;
   if (!placements_.empty()) {
     auto file = output::open(placements_);
-    if (!file) return say.refuse(file.error());
+    if (!file) return file.error();
     placements.emplace(*std::move(file));
   }
   if (out->is_same_file(trace_) || (placements && placements->file().is_same_file(trace_))) {
-    return say.refuse(usage_error(fmt::format("{}: is the trace, and would be written over", trace_)));
+    return usage_error(fmt::format("{}: is the trace, and would be written over", trace_));
   }
   if (placements && out->is_same_file(placements_)) {
-    return say.refuse(usage_error(fmt::format("{}: cannot have both the placements and the report", placements_)));
+    return usage_error(fmt::format("{}: cannot have both the placements and the report", placements_));
   }
   const auto totals = measure(trace_, say);
-  if (!totals) return say.refuse(totals.error());
+  if (!totals) return totals.error();
   if (placements) placements->begin();
   std::optional<chunk_progress> progress(std::in_place, say, totals->chunk_count * jobs.options.size());
   jobs.hooks_of = [&](std::size_t i) {
@@ -241,7 +242,7 @@ exit_code simulate_command::run(cluster::simulation_jobs& jobs, const console& s
   };
   const auto finished = cluster::simulate_all(jobs, *totals);
   progress.reset();
-  if (!finished) return say.refuse(finished.error());
+  if (!finished) return finished.error();
   const simulation_facts facts = {jobs.options, *totals, *finished};
   warn_of_short_handprints(facts, say);
   status outcome = placements ? placements->finish() : status();

@@ -25,7 +25,7 @@ namespace {
 class trace_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] std::string class_of(const std::string& path, const chunking_context& context) const;
@@ -75,23 +75,23 @@ void trace_command::add_options(option_list& options) {
   options.add_quiet(verbosity_);
 }
 
-exit_code trace_command::run() {
+result<exit_code> trace_command::run() {
   const console say(verbosity_);
   const auto client = checked_number("--client", client_, 0, std::numeric_limits<std::uint32_t>::max());
-  if (!client) return say.refuse(client.error());
+  if (!client) return client.error();
   const auto context = context_.checked();
-  if (!context) return say.refuse(context.error());
+  if (!context) return context.error();
   std::vector<listing_reader> listings;
   for (const std::string& each : listings_) {
     auto listing = listing_reader::open(each, &interruption());
-    if (!listing) return say.refuse(listing.error());
+    if (!listing) return listing.error();
     listings.push_back(*std::move(listing));
   }
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
+  if (!out) return out.error();
   for (const std::string& each : listings_) {
     if (each == "-" || !out->is_same_file(each)) continue;
-    return say.refuse(usage_error(fmt::format("{}: is a listing, and the trace would be written over it", each)));
+    return usage_error(fmt::format("{}: is a listing, and the trace would be written over it", each));
   }
   return write_trace(*out, say, [&](cluster::chunk_trace_writer& writer) {
     status outcome;

@@ -27,8 +27,8 @@ std::invoke_result_t<Function, cluster::chunk_trace_reader&> with_trace(const st
 
 /// Writes a trace to an output: the function gets the writer, and returns how that went. Prints what failed. Returns the exit code.
 template <class Function>
-[[nodiscard]] exit_code write_trace(output& out, const console& say, Function&& function) {
-  if (out.is_terminal()) return say.refuse(usage_error("a chunk trace is not written to a terminal: give -o FILE"));
+[[nodiscard]] result<exit_code> write_trace(output& out, const console& say, Function&& function) {
+  if (out.is_terminal()) return usage_error("a chunk trace is not written to a terminal: give -o FILE");
   cluster::chunk_trace_writer writer([&](std::string_view bytes) { return out.write(bytes); });
   status outcome = out.begin();
   if (outcome.ok()) outcome = function(writer);

@@ -33,7 +33,7 @@ namespace {
 class bench_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   struct job_lists {
@@ -43,7 +43,7 @@ class bench_command final : public subcommand {
 
   [[nodiscard]] result<bench_facts> facts() const;
   [[nodiscard]] result<job_lists> checked_jobs(const bench_facts& facts) const;
-  [[nodiscard]] exit_code run(job_lists& jobs, bench_facts facts, const console& say) const;
+  [[nodiscard]] result<exit_code> run(job_lists& jobs, bench_facts facts, const console& say) const;
   [[nodiscard]] status check_files(const output& out, const trace_file* trace) const;
   [[nodiscard]] status measure_kernels(const std::vector<bench_job>& jobs, byte_span data, bench_facts& facts,
                                        const console& say) const;
@@ -203,12 +203,12 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
   return {};
 }
 
-exit_code bench_command::run() {
+result<exit_code> bench_command::run() {
   const console say(verbosity_);
   auto asked = facts();
-  if (!asked) return say.refuse(asked.error());
+  if (!asked) return asked.error();
   auto jobs = checked_jobs(*asked);
-  if (!jobs) return say.refuse(jobs.error());
+  if (!jobs) return jobs.error();
   return run(*jobs, *std::move(asked), say);
 }
 
@@ -224,21 +224,20 @@ status bench_command::check_files(const output& out, const trace_file* trace) co
   return check_different_files(trace, out);
 }
 
-exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& say) const {
+result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, const console& say) const {
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
+  if (!out) return out.error();
   const auto trace = trace_.open();
-  if (!trace) return say.refuse(trace.error());
-  if (const status apart = check_files(*out, trace->get()); !apart.ok()) return say.refuse(apart);
+  if (!trace) return trace.error();
+  if (const status apart = check_files(*out, trace->get()); !apart.ok()) return apart;
   const auto machine = discover_topology();
-  if (!machine) return say.refuse(machine.error());
+  if (!machine) return machine.error();
   const auto data = files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))
                                    : aligned_bytes::read_files(files_, facts.data_bytes, interruption());
-  if (!data) return say.refuse(data.error());
+  if (!data) return data.error();
   if (data->view().size() < least_data) {
-    return say.refuse(
-        {status_code::io_error, fmt::format("--data: too little to measure: {}; give at least {}",
-                                            size_with_unit(data->view().size()), format_size(least_data))});
+    return status(status_code::io_error, fmt::format("--data: too little to measure: {}; give at least {}",
+                                                     size_with_unit(data->view().size()), format_size(least_data)));
   }
   facts.processor_model = machine->processor_model;
   facts.data_bytes = data->view().size();
@@ -252,7 +251,7 @@ exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& 
   if (outcome.ok()) outcome = measure_engine(jobs.engine, data->view(), facts, trace->get(), say);
   const bool is_traced = finish(trace->get(), say);
   facts.is_interrupted = outcome.code() == status_code::cancelled;
-  if (!outcome.ok() && !facts.is_interrupted) return say.refuse(outcome);
+  if (!outcome.ok() && !facts.is_interrupted) return outcome;
   const exit_code written = write_report(facts, *out, say);
   return written == exit_code::done && !is_traced ? exit_code::input_failed : written;
 }

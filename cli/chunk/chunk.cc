@@ -28,11 +28,11 @@ namespace {
 class chunk_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
-  [[nodiscard]] exit_code list_chunks(const console& say);
-  [[nodiscard]] exit_code check_listing(const console& say);
+  [[nodiscard]] result<exit_code> list_chunks(const console& say);
+  [[nodiscard]] result<exit_code> check_listing(const console& say);
 
   chunking_options chunking_;
   input_options inputs_{further_names::read};
@@ -119,33 +119,32 @@ void chunk_command::add_options(option_list& options) {
   options.add_verbosity(verbosity_);
 }
 
-exit_code chunk_command::run() {
+result<exit_code> chunk_command::run() {
   const console say(verbosity_);
   return check_.empty() ? list_chunks(say) : check_listing(say);
 }
 
-exit_code chunk_command::list_chunks(const console& say) {
-  if (const status loaded = inputs_.load(); !loaded.ok()) return say.refuse(loaded);
-  const auto wrong = [&](const char* why) { return say.refuse(usage_error(why)); };
+result<exit_code> chunk_command::list_chunks(const console& say) {
+  if (const status loaded = inputs_.load(); !loaded.ok()) return loaded;
   const bool is_lengths = format_ == "lengths";
   if (is_lengths && chunking_.hash().has_fingerprint()) {
-    return wrong("--hash cannot be given with --format lengths, which prints lengths only");
+    return usage_error("--hash cannot be given with --format lengths, which prints lengths only");
   }
   const auto format = make_chunk_format(format_);
-  if (!format) return say.refuse(format.error());
+  if (!format) return format.error();
   auto job = chunking_.checked(is_lengths ? "none" : "sha256");
-  if (!job) return say.refuse(job.error());
+  if (!job) return job.error();
   const auto trace = trace_.open();
-  if (!trace) return say.refuse(trace.error());
+  if (!trace) return trace.error();
   feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
   job->feed.trace = timeline;
   chunk_lister lister(**format, say);
   auto cutting = make_cutting(inputs_, *job, lister, say);
-  if (!cutting) return say.refuse(cutting.error());
+  if (!cutting) return cutting.error();
 
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
-  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return say.refuse(inputs);
+  if (!out) return out.error();
+  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return inputs;
   lister.write_to(*out);
   status outcome = out->begin();
   if (outcome.ok()) {
@@ -172,26 +171,26 @@ exit_code chunk_command::list_chunks(const console& say) {
   return outcome.ok() && is_traced && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
 }
 
-exit_code chunk_command::check_listing(const console& say) {
-  if (inputs_.is_given()) return say.refuse(usage_error("--check takes the paths from the listing: give none"));
-  if (trace_.is_given()) return say.refuse(usage_error("--trace cannot be given with --check"));
+result<exit_code> chunk_command::check_listing(const console& say) {
+  if (inputs_.is_given()) return usage_error("--check takes the paths from the listing: give none");
+  if (trace_.is_given()) return usage_error("--trace cannot be given with --check");
   auto listing = listing_reader::open(check_, &interruption());
-  if (!listing) return say.refuse(listing.error());
-  if (const status used = chunking_.use(listing->cuts(), listing->fingerprint()); !used.ok()) return say.refuse(used);
+  if (!listing) return listing.error();
+  if (const status used = chunking_.use(listing->cuts(), listing->fingerprint()); !used.ok()) return used;
   auto paths = listed_paths(check_, &interruption());
-  if (!paths) return say.refuse(paths.error());
+  if (!paths) return paths.error();
   inputs_.set_files(*std::move(paths));
   auto job = chunking_.checked(listing->fingerprint());
-  if (!job) return say.refuse(job.error());
+  if (!job) return job.error();
   listing_checker checker(*listing, say);
   auto cutting = make_cutting(inputs_, *job, checker, say);
-  if (!cutting) return say.refuse(cutting.error());
+  if (!cutting) return cutting.error();
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
+  if (!out) return out.error();
   if (out->is_same_file(check_)) {
-    return say.refuse(usage_error(fmt::format("{}: is the listing, and the results would be written over it", check_)));
+    return usage_error(fmt::format("{}: is the listing, and the results would be written over it", check_));
   }
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return inputs;
 
   status outcome = checker.begin();
   if (outcome.ok()) {

@@ -21,6 +21,10 @@ enum class verbosity { quiet, normal, verbose };
 class console {
  public:
   explicit console(verbosity level) noexcept : level_(level) {}
+  console(const console&) = delete;
+  console& operator=(const console&) = delete;
+  /// Erases the line of progress.
+  ~console() { progress({}); }
 
   /// Sets the name that the messages of all consoles begin with; "cutpoint" if it is not called. The text must outlive them.
   /// Called before the program has threads.

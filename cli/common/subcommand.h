@@ -18,8 +18,9 @@ class subcommand {
   virtual ~subcommand() = default;
 
   virtual void add_options(option_list& options) = 0;
-  /// Does what the parsed options ask for.
-  virtual exit_code run() = 0;
+  /// Does what the parsed options ask for. Errors: what ends the run, which is not printed yet; it decides the exit code
+  /// (`console::refuse`).
+  virtual result<exit_code> run() = 0;
 
   /// How many words the command line has after '--', none of which is an option; nullopt without '--'. Known before `run`.
   std::optional<std::size_t> words_after_options;

@@ -34,11 +34,11 @@ namespace {
 class dedup_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
-  exit_code run(const chunking& job, const chunking_context& context, file_reader& reader, engine& threads,
-                trace_file* trace, const console& say) const;
+  result<exit_code> run(const chunking& job, const chunking_context& context, file_reader& reader, engine& threads,
+                        trace_file* trace, const console& say) const;
 
   chunking_options chunking_;
   context_option context_;
@@ -150,31 +150,31 @@ void dedup_command::add_options(option_list& options) {
   options.add_verbosity(verbosity_);
 }
 
-exit_code dedup_command::run() {
+result<exit_code> dedup_command::run() {
   const console say(verbosity_);
-  if (const status loaded = inputs_.load(); !loaded.ok()) return say.refuse(loaded);
+  if (const status loaded = inputs_.load(); !loaded.ok()) return loaded;
   const auto key = chunking_.key();
-  if (!key) return say.refuse(key.error());
+  if (!key) return key.error();
   const auto context = context_.checked(*key);
-  if (!context) return say.refuse(context.error());
+  if (!context) return context.error();
   auto job = chunking_.checked("sha256", *key, *context);
-  if (!job) return say.refuse(job.error());
+  if (!job) return job.error();
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
-    return say.refuse(usage_error("--hash none: duplicates are found by their fingerprints"));
+    return usage_error("--hash none: duplicates are found by their fingerprints");
   }
-  if (const status used = chunking_.use(*context, *job); !used.ok()) return say.refuse(used);
+  if (const status used = chunking_.use(*context, *job); !used.ok()) return used;
   auto reader = inputs_.make_reader(*job);
-  if (!reader) return say.refuse(reader.error());
+  if (!reader) return reader.error();
   auto threads = engine::make(job->engine);
-  if (!threads) return say.refuse(threads.error());
+  if (!threads) return threads.error();
   job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   const auto trace = trace_.open();
-  if (!trace) return say.refuse(trace.error());
+  if (!trace) return trace.error();
   return run(*job, context->rules, *reader, *threads, trace->get(), say);
 }
 
-exit_code dedup_command::run(const chunking& job, const chunking_context& context, file_reader& reader, engine& threads,
-                             trace_file* trace, const console& say) const {
+result<exit_code> dedup_command::run(const chunking& job, const chunking_context& context, file_reader& reader,
+                                     engine& threads, trace_file* trace, const console& say) const {
   std::optional<comparison> exact_run;
   if (job.feed.join != join_kind::exact) exact_run.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
   dedup_receiver receiver(job.feed.fingerprint.kind, context, exact_run ? &exact_run->compared : nullptr, say);
@@ -182,18 +182,18 @@ exit_code dedup_command::run(const chunking& job, const chunking_context& contex
   feed_options traced = job.feed;
   traced.trace = timeline;
   auto destination = threads.open(traced, receiver);
-  if (!destination) return say.refuse(destination.error());
+  if (!destination) return destination.error();
   if (exact_run) {
     feed_options exact = job.feed;
     exact.join = join_kind::exact;
     auto exact_feed = threads.open(exact, exact_run->receiver);
-    if (!exact_feed) return say.refuse(exact_feed.error());
+    if (!exact_feed) return exact_feed.error();
     exact_run->destination.emplace(*std::move(exact_feed));
   }
   for (const std::string& warning : job.warnings) say.warning(warning);
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
-  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return say.refuse(inputs);
+  if (!out) return out.error();
+  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return inputs;
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));

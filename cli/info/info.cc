@@ -28,7 +28,7 @@ namespace {
 class info_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   cut_options cuts_;
@@ -140,12 +140,12 @@ void info_command::add_options(option_list& options) {
   output_.add_to(options);
 }
 
-exit_code info_command::run() {
+result<exit_code> info_command::run() {
   const console say(verbosity::normal);
   const auto cuts = cuts_.checked();
-  if (!cuts) return say.refuse(cuts.error());
+  if (!cuts) return cuts.error();
   const auto fingerprint = hash_.checked("sha256");
-  if (!fingerprint) return say.refuse(fingerprint.error());
+  if (!fingerprint) return fingerprint.error();
   const feed_options job{.cuts = cuts->chunker, .fingerprint = *fingerprint};
   const auto machine = discover_topology();
   const auto failed = [&say](const status& why) {

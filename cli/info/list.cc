@@ -25,7 +25,7 @@ namespace {
 class list_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   std::string name_;
@@ -189,14 +189,14 @@ void list_command::add_options(option_list& options) {
   output_.add_to(options);
 }
 
-exit_code list_command::run() {
+result<exit_code> list_command::run() {
   const console say(verbosity::normal);
   std::string text;
   if (name_.empty()) {
     text = is_json_ ? json_text(json_of_all()) : text_of_all();
   } else {
     const auto entry = find_entry(name_);
-    if (!entry) return say.refuse(entry.error());
+    if (!entry) return entry.error();
     text = is_json_ ? json_text(json_of(**entry)) : text_of(**entry);
   }
   return write_all(output_, text, say);

@@ -19,7 +19,7 @@ namespace {
 class mount_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -37,12 +37,12 @@ void mount_command::add_options(option_list& options) {
   options.add_value("--memory", memory_, "SIZE", "Memory for what was read last");
 }
 
-exit_code mount_command::run() {
+result<exit_code> mount_command::run() {
   const console say(verbosity::normal);
   const auto memory = checked_size("--memory", memory_, 8 * MiB);
-  if (!memory) return say.refuse(memory.error());
+  if (!memory) return memory.error();
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   auto view = store_view::make(std::move(*store), {.memory_bytes = *memory});
   if (!view) return fail(say, view.error());
   const status served =

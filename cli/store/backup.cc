@@ -28,7 +28,7 @@ namespace {
 class backup_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -88,29 +88,29 @@ void backup_command::add_options(option_list& options) {
   options.add_verbosity(verbosity_);
 }
 
-exit_code backup_command::run() {
+result<exit_code> backup_command::run() {
   const console say(verbosity_);
-  if (const status loaded = reads_command_ ? status() : paths_.load(); !loaded.ok()) return say.refuse(loaded);
+  if (const status loaded = reads_command_ ? status() : paths_.load(); !loaded.ok()) return loaded;
   if (reads_command_ && paths_.paths().empty()) {
-    return say.refuse(usage_error("--stdin-from-command: give the command after '--'"));
+    return usage_error("--stdin-from-command: give the command after '--'");
   }
   if (reads_command_ && words_after_options.value_or(paths_.paths().size()) != paths_.paths().size()) {
-    return say.refuse(usage_error(fmt::format(
-        "--stdin-from-command: {} stands before '--', and the whole command must follow it", paths_.paths().front())));
+    return usage_error(fmt::format("--stdin-from-command: {} stands before '--', and the whole command must follow it",
+                                   paths_.paths().front()));
   }
   auto walking = filter_.checked();
-  if (!walking) return say.refuse(walking.error());
+  if (!walking) return walking.error();
   const auto memory = checked_size("--memory", memory_, MiB);
-  if (!memory) return say.refuse(memory.error());
+  if (!memory) return memory.error();
   const auto seconds = time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000);
-  if (!seconds) return say.refuse(seconds.error());
+  if (!seconds) return seconds.error();
   const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
-  if (!cap) return say.refuse(cap.error());
+  if (!cap) return cap.error();
   const auto tags = checked_tags("--tag", tags_);
-  if (!tags) return say.refuse(tags.error());
-  if (const status started = lanes_.start(); !started.ok()) return say.refuse(started);
+  if (!tags) return tags.error();
+  if (const status started = lanes_.start(); !started.ok()) return started;
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   std::string parent;
   if (!parent_.empty()) {
     const auto parent_snapshot = store->find_snapshot(parent_);
@@ -150,7 +150,7 @@ exit_code backup_command::run() {
   report.finish();
   if (!snapshot && snapshot.error().message() == report.problems().first())
     return exit_code::input_failed;  // it was printed
-  if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return say.refuse(snapshot.error());
+  if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return snapshot.error();
   if (!snapshot) return fail(say, snapshot.error());
   if (const status reported = report.summarize(*snapshot, is_dry_run_); !reported.ok()) return fail(say, reported);
   return snapshot->is_incomplete ? exit_code::input_failed : exit_code::done;

@@ -22,7 +22,7 @@ namespace {
 class check_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -69,12 +69,12 @@ void check_command::add_options(option_list& options) {
   options.add_quiet(level_);
 }
 
-exit_code check_command::run() {
+result<exit_code> check_command::run() {
   const console say(level_);
   const auto subset = subset_ ? subset_of(*subset_) : result<store_data_subset>(store_data_subset());
-  if (!subset) return say.refuse(subset.error());
+  if (!subset) return subset.error();
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   activity_line line(say);
   const store_check_options options{
       .reads_data = reads_data_ || subset_.has_value(),

@@ -25,7 +25,7 @@ namespace {
 class copy_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options source_;
@@ -49,15 +49,15 @@ void copy_command::add_options(option_list& options) {
   options.add_verbosity(level_);
 }
 
-exit_code copy_command::run() {
+result<exit_code> copy_command::run() {
   const console say(level_);
   const auto memory = checked_size("--memory", memory_, MiB);
-  if (!memory) return say.refuse(memory.error());
-  if (const status started = lanes_.start(); !started.ok()) return say.refuse(started);
+  if (!memory) return memory.error();
+  if (const status started = lanes_.start(); !started.ok()) return started;
   auto source = source_.open();
-  if (!source) return say.refuse(source.error());
+  if (!source) return source.error();
   auto target = target_.open_for_writing();
-  if (!target) return say.refuse(target.error());
+  if (!target) return target.error();
   std::vector<std::string> ids;
   for (const std::string& each : snapshots_) {
     const auto snapshot = source->find_snapshot(each);

@@ -20,7 +20,7 @@ namespace {
 class diff_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -87,10 +87,10 @@ void diff_command::add_options(option_list& options) {
   options.add_flag("--json", is_json_, "Print a line of JSON for each change, and one with the sums");
 }
 
-exit_code diff_command::run() {
+result<exit_code> diff_command::run() {
   const console say(verbosity::normal);
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto before = find_snapshot_path(*store, before_, among_);
   if (!before) return fail(say, before.error());
   const auto after = find_snapshot_path(*store, after_, among_);

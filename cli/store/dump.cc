@@ -27,7 +27,7 @@ constexpr std::size_t read_bytes = MiB;
 class dump_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -60,10 +60,10 @@ void dump_command::add_options(option_list& options) {
   options.add_verbosity(verbosity_);
 }
 
-exit_code dump_command::run() {
+result<exit_code> dump_command::run() {
   const console say(verbosity_);
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
   auto view = store_view::make(std::move(*store), {.memory_bytes = view_memory_bytes});
@@ -74,8 +74,7 @@ exit_code dump_command::run() {
   auto out = output_.open();
   if (!out) return fail(say, out.error());
   if (is_folder && out->is_terminal()) {
-    return say.refuse(
-        usage_error(what_ + ": it is a folder, and an archive is not written to a terminal: give --output"));
+    return usage_error(what_ + ": it is a folder, and an archive is not written to a terminal: give --output");
   }
   problem_log problems(say, verbosity_);
   status written = out->begin();

@@ -29,7 +29,7 @@ void edit_report::add_problem(const std::string& snapshot, const status& why) {
   say_.error(problem_text(snapshot, why));
 }
 
-exit_code edit_report::finish(const result<store_edit_summary>& done, std::string_view sum, bool is_whole) {
+result<exit_code> edit_report::finish(const result<store_edit_summary>& done, std::string_view sum, bool is_whole) {
   if (done && format_ == format::json) {
     write(json_line({{"message_type", "summary"},
                      {"changed_snapshots", done->edited},
@@ -39,7 +39,7 @@ exit_code edit_report::finish(const result<store_edit_summary>& done, std::strin
     write(fmt::format("{}\n", sum));
   }
   if (written_.ok()) written_ = out_.finish();
-  if (!done && done.error().code() == status_code::invalid_argument) return say_.refuse(done.error());
+  if (!done && done.error().code() == status_code::invalid_argument) return done.error();
   if (!done) return fail(say_, done.error());
   if (!written_.ok()) return fail(say_, written_);
   return done->problems == 0 && is_whole ? exit_code::done : exit_code::input_failed;

@@ -26,7 +26,7 @@ class edit_report {
   void add_problem(const std::string& snapshot, const status& why);
 
   /// Prints the sum, and returns the exit code of the command. `is_whole` says whether all snapshots were found.
-  [[nodiscard]] exit_code finish(const result<store_edit_summary>& done, std::string_view sum, bool is_whole);
+  [[nodiscard]] result<exit_code> finish(const result<store_edit_summary>& done, std::string_view sum, bool is_whole);
 
  private:
   void write(const std::string& line) {

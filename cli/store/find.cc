@@ -23,7 +23,7 @@ namespace {
 class find_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] std::string line_of(const store_snapshot& snapshot, const stored_file& file) const;
@@ -59,13 +59,13 @@ void find_command::add_options(option_list& options) {
   options.add_flag("--json", is_json_, "Print a line of JSON for each file");
 }
 
-exit_code find_command::run() {
+result<exit_code> find_command::run() {
   const console say(verbosity::normal);
   const auto patterns =
       checked_patterns("PATTERN", patterns_, ignores_case_ ? letter_case::ignored : letter_case::compared);
-  if (!patterns) return say.refuse(patterns.error());
+  if (!patterns) return patterns.error();
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   bool is_whole = true;
   const auto note = [&](const std::string& what, const status& why) {
     say.error(problem_text(what, why));

@@ -28,7 +28,7 @@ namespace {
 class forget_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   /// What is kept and removed, and whether something was left out that could not be found or read.
@@ -149,18 +149,18 @@ exit_code forget_command::prune(const console& say, backup_store& store, std::se
   return exit_code_of(*done, write_report(text, is_json_, say));
 }
 
-exit_code forget_command::run() {
+result<exit_code> forget_command::run() {
   const console say(level_);
   const auto rules = rules_.read();
-  if (!rules) return say.refuse(rules.error());
+  if (!rules) return rules.error();
   if (ids_.empty() && rules->policy.is_empty()) {
-    return say.refuse(usage_error("nothing says what to forget: name snapshots, or give a rule such as --keep-last 7"));
+    return usage_error("nothing says what to forget: name snapshots, or give a rule such as --keep-last 7");
   }
   if (!ids_.empty() && rules_.is_any_given()) {
-    return say.refuse(usage_error("snapshots are named, so that rules, groups and filters would have no effect"));
+    return usage_error("snapshots are named, so that rules, groups and filters would have no effect");
   }
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   auto forgotten = plan(say, *store, *rules);
   if (!forgotten) return fail(say, forgotten.error());
   // Nothing is removed before the user was told.

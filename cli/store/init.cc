@@ -32,7 +32,7 @@ namespace {
 class init_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -109,34 +109,34 @@ void init_command::add_options(option_list& options) {
   options.add_quiet(level_);
 }
 
-exit_code init_command::run() {
+result<exit_code> init_command::run() {
   const console say(level_);
-  if (store_.location().empty()) return say.refuse(usage_error("no store: give --store or set CUTPOINT_STORE"));
+  if (store_.location().empty()) return usage_error("no store: give --store or set CUTPOINT_STORE");
   if (encryption_.empty()) {
-    return say.refuse(usage_error(
+    return usage_error(
         "--encryption is missing: give password (with --password-file or --password-command), key-file (with "
-        "--key-file) or none"));
+        "--key-file) or none");
   }
   if (encryption_ != "none" && encryption_ != "password" && encryption_ != "key-file") {
-    return say.refuse(usage_error("--encryption " + encryption_ + ": the names are none, password and key-file"));
+    return usage_error("--encryption " + encryption_ + ": the names are none, password and key-file");
   }
   if (compression_ != "zstd" && compression_ != "none") {
-    return say.refuse(usage_error("--compression " + compression_ + ": the names are zstd and none"));
+    return usage_error("--compression " + compression_ + ": the names are zstd and none");
   }
   const bool needs_password = encryption_ == "password";
   const bool needs_key_file = encryption_ == "key-file";
   const secret_options& secrets = store_.secret();
   if (needs_password != secrets.has_password() || needs_key_file == secrets.key_file().empty()) {
-    return say.refuse(usage_error("--encryption " + encryption_ +
-                                  (needs_password   ? " needs --password-file or --password-command alone"
-                                   : needs_key_file ? " needs --key-file alone"
-                                                    : " takes no password and no key file")));
+    return usage_error("--encryption " + encryption_ +
+                       (needs_password   ? " needs --password-file or --password-command alone"
+                        : needs_key_file ? " needs --key-file alone"
+                                         : " takes no password and no key file"));
   }
   const auto container_bytes = checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB);
-  if (!container_bytes) return say.refuse(container_bytes.error());
+  if (!container_bytes) return container_bytes.error();
   const auto kind = parse_fingerprint(hash_);
-  if (!kind) return say.refuse(kind.error());
-  if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
+  if (!kind) return kind.error();
+  if (*kind == fingerprint_kind::none) return usage_error("--hash none: a store needs fingerprints");
   store_settings settings{.cuts = {},
                           .fingerprint = *kind,
                           .compression_level = compression_ == "zstd" ? usual_compression_level : 0,
@@ -146,24 +146,23 @@ exit_code init_command::run() {
   // An encrypted store sets the keys of its algorithms.
   if (cuts_.is_given()) {
     const auto cuts = cuts_.checked(encryption_ == "none" ? "fastcdc" : "toeplitz128-aes");
-    if (!cuts) return say.refuse(cuts.error());
+    if (!cuts) return cuts.error();
     settings.cuts = cuts->chunker.canonical();
     if (!takes_secret_key(cuts->chunker)) {
       for (const std::string& warning : cuts->warnings) say.warning(warning);
     }
   }
   const auto context = context_.checked(encryption_ == "none" ? std::nullopt : std::optional(secret_key()));
-  if (!context) return say.refuse(context.error());
-  if (const status used = settings.use(*context); !used.ok()) return say.refuse(used);
+  if (!context) return context.error();
+  if (const status used = settings.use(*context); !used.ok()) return used;
   for (const std::string& warning : context->warnings) say.warning(warning);
   if (needs_key_file) {
     if (const status created = make_key_file(secrets.key_file()); !created.ok()) return fail(say, created);
   }
   const auto secret = secrets.read();
-  if (!secret) return say.refuse(secret.error());
+  if (!secret) return secret.error();
   const status created = backup_store::create(store_.location(), settings, *secret);
-  if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name)
-    return say.refuse(created);
+  if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name) return created;
   if (!created.ok()) return fail(say, created);
   const auto store = backup_store::open(store_.location(), *secret);
   if (!store) return fail(say, store.error());

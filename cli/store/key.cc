@@ -23,12 +23,12 @@ constexpr std::array<std::string_view, 4> actions = {"list", "add", "remove", "p
 class key_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] exit_code list(backup_store& store, const console& say) const;
   /// Adds a key. Removes the one that opened the store if `replaces`.
-  [[nodiscard]] exit_code add(backup_store& store, bool replaces, const console& say) const;
+  [[nodiscard]] result<exit_code> add(backup_store& store, bool replaces, const console& say) const;
   [[nodiscard]] exit_code remove(backup_store& store, const console& say) const;
 
   store_options store_;
@@ -47,22 +47,21 @@ void key_command::add_options(option_list& options) {
   new_secret_.add_to(options, "new-", "the new key");
 }
 
-exit_code key_command::run() {
+result<exit_code> key_command::run() {
   const console say(verbosity::normal);
   if (std::ranges::count(actions, action_) == 0) {
-    return say.refuse(usage_error(fmt::format("{}: the actions are {}", action_, fmt::join(actions, ", "))));
+    return usage_error(fmt::format("{}: the actions are {}", action_, fmt::join(actions, ", ")));
   }
   const bool adds = action_ == "add" || action_ == "passwd";
   if (adds != new_secret_.is_given()) {
-    return say.refuse(
-        usage_error(action_ + (adds ? ": give --new-password-file, --new-password-command or --new-key-file"
-                                    : " makes no new key")));
+    return usage_error(action_ + (adds ? ": give --new-password-file, --new-password-command or --new-key-file"
+                                       : " makes no new key"));
   }
   if ((action_ == "remove") == id_.empty()) {
-    return say.refuse(usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key")));
+    return usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key"));
   }
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   if (adds) return add(*store, action_ == "passwd", say);
   return action_ == "list" ? list(*store, say) : remove(*store, say);
 }
@@ -78,11 +77,11 @@ exit_code key_command::list(backup_store& store, const console& say) const {
   return write_all(output_option(), text, say);
 }
 
-exit_code key_command::add(backup_store& store, bool replaces, const console& say) const {
+result<exit_code> key_command::add(backup_store& store, bool replaces, const console& say) const {
   const auto before = store.keys();
   if (!before) return fail(say, before.error());
   const auto secret = new_secret_.read();
-  if (!secret) return say.refuse(secret.error());
+  if (!secret) return secret.error();
   const auto id = store.add_key(*secret);
   if (!id) return fail(say, id.error());
   const auto used = std::ranges::find(*before, true, &store_key::is_used);

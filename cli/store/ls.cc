@@ -19,7 +19,7 @@ namespace {
 class ls_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -57,10 +57,10 @@ void ls_command::add_options(option_list& options) {
   options.add_flag("--json", is_json_, "Print a line of JSON for each file");
 }
 
-exit_code ls_command::run() {
+result<exit_code> ls_command::run() {
   const console say(verbosity::normal);
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
   auto out = output::open("");

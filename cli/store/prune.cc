@@ -23,7 +23,7 @@ namespace {
 class prune_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -45,22 +45,22 @@ void prune_command::add_options(option_list& options) {
   options.add_quiet(level_);
 }
 
-exit_code prune_command::run() {
+result<exit_code> prune_command::run() {
   const console say(level_);
   store_prune_options options{.is_dry_run = is_dry_run_, .cancel = &interruption()};
   const auto most_unused = checked_percent("--max-unused", most_unused_);
-  if (!most_unused) return say.refuse(most_unused.error());
+  if (!most_unused) return most_unused.error();
   options.most_unused = *most_unused;
   if (!most_rewritten_.empty()) {
     const auto most_rewritten = checked_size("--max-rewrite", most_rewritten_, 0);
-    if (!most_rewritten) return say.refuse(most_rewritten.error());
+    if (!most_rewritten) return most_rewritten.error();
     options.most_rewritten_bytes = *most_rewritten;
   }
   options.damaged = [&](const std::string& object, const status& why) {
     say.warning(problem_text(object, why) + "; what would give it up stays");
   };
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   activity_line drawn(say);
   options.progress = drawn.drawer();
   const auto done = store->prune(options);

@@ -18,7 +18,7 @@ namespace {
 class repair_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -34,10 +34,10 @@ void repair_command::add_options(option_list& options) {
   options.add_quiet(level_);
 }
 
-exit_code repair_command::run() {
+result<exit_code> repair_command::run() {
   const console say(level_);
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const store_repair_options options{
       .damaged =
           [&](const std::string& object, const status& why, std::uint64_t saved) {

@@ -27,7 +27,7 @@ namespace {
 class restore_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -78,14 +78,14 @@ std::string restore_command::summary_of(const store_restore_summary& restored) c
   return text + '\n';
 }
 
-exit_code restore_command::run() {
+result<exit_code> restore_command::run() {
   const console say(verbosity_);
   auto include = checked_patterns("--include", included_);
-  if (!include) return say.refuse(include.error());
+  if (!include) return include.error();
   auto exclude = excluded_.checked();
-  if (!exclude) return say.refuse(exclude.error());
+  if (!exclude) return exclude.error();
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto which = find_snapshot_path(*store, what_, among_);
   if (!which) return fail(say, which.error());
   problem_log problems(say, is_json_ ? verbosity::verbose : verbosity_);
@@ -124,7 +124,7 @@ exit_code restore_command::run() {
     say.error(printable(fmt::format("{} files exist and were left as they are, {} first: --overwrite changes them",
                                     human_count(existing), first_existing)));
   }
-  if (!restored && restored.error().code() == status_code::invalid_argument) return say.refuse(restored.error());
+  if (!restored && restored.error().code() == status_code::invalid_argument) return restored.error();
   if (!restored) return fail(say, restored.error());
   const std::string text = is_json_ ? json_text({{"files", restored->files},
                                                  {"folders", restored->folders},

@@ -23,7 +23,7 @@ namespace {
 class rewrite_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] std::string sum_of(const store_edit_summary& done) const;
@@ -59,15 +59,15 @@ std::string rewrite_command::sum_of(const store_edit_summary& done) const {
                           : ". The old ones stay until cutpoint forget, and the data until cutpoint prune");
 }
 
-exit_code rewrite_command::run() {
+result<exit_code> rewrite_command::run() {
   const console say(level_);
   if (!excluded_.is_any_given()) {
-    return say.refuse(usage_error("nothing says what to leave out: give --exclude, --iexclude or --exclude-file"));
+    return usage_error("nothing says what to leave out: give --exclude, --iexclude or --exclude-file");
   }
   auto exclude = excluded_.checked();
-  if (!exclude) return say.refuse(exclude.error());
+  if (!exclude) return exclude.error();
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
   if (!chosen) return fail(say, chosen.error());
   auto out = output_option().open();

@@ -20,7 +20,7 @@ namespace {
 class sessions_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] exit_code end(backup_store& store, const std::vector<store_session>& all, const console& say) const;
@@ -45,10 +45,10 @@ void sessions_command::add_options(option_list& options) {
   options.add_flag("--json", is_json_, "Print a line of JSON for each session");
 }
 
-exit_code sessions_command::run() {
+result<exit_code> sessions_command::run() {
   const console say(verbosity::normal);
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto all = store->sessions();
   if (!all) return fail(say, all.error());
   if (!ended_id_.empty()) return end(*store, *all, say);

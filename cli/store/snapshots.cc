@@ -21,7 +21,7 @@ namespace {
 class snapshots_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -52,15 +52,15 @@ void snapshots_command::add_options(option_list& options) {
   options.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
 }
 
-exit_code snapshots_command::run() {
+result<exit_code> snapshots_command::run() {
   const console say(verbosity::normal);
   const auto latest = latest_.empty() ? result<std::uint64_t>(UINT64_MAX) : checked_number("--latest", latest_, 1);
-  if (!latest) return say.refuse(latest.error());
+  if (!latest) return latest.error();
   const bool is_grouped = group_by_ && !group_by_->empty();
   const auto grouping = checked_grouping(group_by_.value_or("host,paths"));
-  if (!grouping) return say.refuse(grouping.error());
+  if (!grouping) return grouping.error();
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto chosen = choose_snapshots(say, *store, {}, among_.filter());
   if (!chosen) return fail(say, chosen.error());
   auto groups = group_snapshots(chosen->snapshots, *grouping);

@@ -20,7 +20,7 @@ namespace {
 class stats_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   store_options store_;
@@ -77,10 +77,10 @@ void stats_command::add_options(option_list& options) {
   options.add_flag("--json", is_json_, "Print as JSON");
 }
 
-exit_code stats_command::run() {
+result<exit_code> stats_command::run() {
   const console say(verbosity::normal);
   auto store = store_.open();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   exit_code outcome = exit_code::done;
   const auto note = [&](const std::string& object, const status& why) {
     say.error(problem_text(object, why));

@@ -22,7 +22,7 @@ namespace {
 class tag_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] result<store_tag_options> checked() const;
@@ -71,12 +71,12 @@ result<store_tag_options> tag_command::checked() const {
   return options;
 }
 
-exit_code tag_command::run() {
+result<exit_code> tag_command::run() {
   const console say(level_);
   auto options = checked();
-  if (!options) return say.refuse(options.error());
+  if (!options) return options.error();
   auto store = store_.open_for_writing();
-  if (!store) return say.refuse(store.error());
+  if (!store) return store.error();
   const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
   if (!chosen) return fail(say, chosen.error());
   for (const store_snapshot& each : chosen->snapshots) options->snapshots.insert(each.id);

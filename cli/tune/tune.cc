@@ -31,7 +31,7 @@ namespace {
 class tune_command final : public subcommand {
  public:
   void add_options(option_list& options) override;
-  exit_code run() override;
+  result<exit_code> run() override;
 
  private:
   [[nodiscard]] status check_inputs();
@@ -90,25 +90,25 @@ status tune_command::check_inputs() {
   return {};
 }
 
-exit_code tune_command::run() {
+result<exit_code> tune_command::run() {
   const console say(verbosity_);
-  if (const status checked = check_inputs(); !checked.ok()) return say.refuse(checked);
+  if (const status checked = check_inputs(); !checked.ok()) return checked;
   auto job = options_.checked();
-  if (!job) return say.refuse(job.error());
+  if (!job) return job.error();
   job->plan.counts_compression = context_path_.has_value();
   auto threads = engine::make({.threads = job->threads});
-  if (!threads) return say.refuse(threads.error());
+  if (!threads) return threads.error();
   job->plan.monte_carlo.threads = threads->thread_count();
   auto out = output_.open();
-  if (!out) return say.refuse(out.error());
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
+  if (!out) return out.error();
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return inputs;
 
   std::optional<output> context;
   if (context_path_) {
     auto file = output::open(*context_path_);
-    if (!file) return say.refuse(file.error());
-    if (out->is_same_file(*context_path_)) return say.refuse(usage_error("--context: is also the file of -o"));
-    if (const status inputs = inputs_.check(*file, nullptr); !inputs.ok()) return say.refuse(inputs);
+    if (!file) return file.error();
+    if (out->is_same_file(*context_path_)) return usage_error("--context: is also the file of -o");
+    if (const status inputs = inputs_.check(*file, nullptr); !inputs.ok()) return inputs;
     context.emplace(*std::move(file));
   }
 
@@ -119,7 +119,7 @@ exit_code tune_command::run() {
                    .memory_bytes = job->memory_bytes,
                    .has_inputs = !is_monte_carlo_};
   const status outcome = is_monte_carlo_ ? simulate(*job, say, facts) : find(*job, *threads, *out, say, facts);
-  if (outcome.code() == status_code::invalid_argument) return say.refuse(outcome);
+  if (outcome.code() == status_code::invalid_argument) return outcome;
   if (facts.context) {
     if (const status written = write_all(*context, to_toml(facts.context->content)); !written.ok()) {
       say.error(written.message());
