@@ -10,7 +10,7 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = re.findall(r"^add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+FOLDERS = re.findall(r"^add_subdirectory\((\w+)[ )]", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
 FOLDERS = [folder for folder in FOLDERS if not folder.startswith("cluster")]  # the command does without them
 INPUTS = ["CMakeLists.txt", "CMakePresets.json", "cmake/file", *(f"{folder}/deep/file" for folder in FOLDERS)]
 BUILD = """
