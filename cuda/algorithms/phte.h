@@ -6,7 +6,7 @@
 
 #include "cuda/cut/specification.h"
 #include "cuda/scan/encrypted_scan.h"
-#include "host/algorithms/secret_memory.h"
+#include "host/algorithms/secrets.h"
 
 namespace cutpoint::cuda {
 

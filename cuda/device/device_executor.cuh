@@ -13,7 +13,7 @@
 #include "cuda/device/device_block.cuh"
 #include "cuda/device/runtime.cuh"
 #include "cuda/device/sum_and_sort.cuh"
-#include "host/machine/pci_device.h"
+#include "host/machine/machine_facts.h"
 
 namespace cutpoint::cuda {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "cuda/device/runtime.cuh"
-#include "host/machine/pci_device.h"
+#include "host/machine/machine_facts.h"
 
 namespace cutpoint::cuda {
 namespace {

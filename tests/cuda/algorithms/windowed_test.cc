@@ -5,7 +5,6 @@
 #include "cuda/batch/make_batch_offload.h"
 #include "tests/cuda/support/random_batches.h"
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/planted_cuts.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
 

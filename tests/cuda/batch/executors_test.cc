@@ -11,7 +11,7 @@
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/limits.h"
+#include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::cuda {

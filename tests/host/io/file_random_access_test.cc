@@ -8,7 +8,7 @@
 #include <cutpoint/rechunk.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/io/open_descriptors.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {

@@ -10,8 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/host/io/await_tick.h"
-#include "tests/host/io/reader_files.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/io/simulated_reads.h"
 
 namespace cutpoint::tests {

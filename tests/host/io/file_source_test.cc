@@ -1,25 +1,45 @@
 // Tests files, pipes and FIFOs as sources: what they give, what they refuse, and how they handle signals.
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <functional>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 #include <cutpoint/source.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/io/open_descriptors.h"
 #include "tests/host/io/reading.h"
-#include "tests/host/io/signals.h"
 #include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
+
+/// Installs a handler of SIGUSR1 without SA_RESTART, and restores the previous one when it is destroyed.
+class interrupting_signals {
+ public:
+  interrupting_signals();
+  interrupting_signals(const interrupting_signals&) = delete;
+  interrupting_signals& operator=(const interrupting_signals&) = delete;
+  ~interrupting_signals();
+
+  /// Signals a thread repeatedly until it has been interrupted `times` times.
+  void interrupt(std::thread& thread, int times) const;
+  /// Signals a thread repeatedly until `is_done`, because a single signal may arrive before the call that it should
+  /// interrupt.
+  void interrupt_until(std::thread& thread, const std::atomic<bool>& is_done) const;
+};
+
 namespace {
 
 void expect_refused(const std::string& path, int error, std::string_view reason) {
@@ -212,4 +232,81 @@ TEST_F(cancelled_source, reads_nothing_after_a_request) {
 }
 
 }  // namespace
+// Tests that a stream in memory is read once from front to back.
+
+namespace {
+
+TEST(memory_source, gives_every_byte_in_order_whatever_is_asked_for) {
+  std::vector<std::uint8_t> bytes(1000);
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+  for (const std::size_t asked :
+       {std::size_t{1}, std::size_t{7}, std::size_t{999}, std::size_t{1000}, std::size_t{5000}}) {
+    memory_source stream(bytes);
+    std::vector<std::uint8_t> got;
+    std::vector<std::uint8_t> room(asked);
+    for (;;) {
+      const auto count = stream.read(room);
+      ASSERT_TRUE(count.ok());
+      if (*count == 0) break;
+      got.insert(got.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
+    }
+    EXPECT_EQ(got, bytes) << asked;
+  }
+}
+
+TEST(memory_source, is_at_its_end_for_good) {
+  memory_source stream({});
+  std::array<std::uint8_t, 4> room = {};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(*stream.read(room), 0u);
+}
+
+TEST(memory_source, writes_nothing_past_what_it_gives) {
+  const std::array<std::uint8_t, 2> bytes = {1, 2};
+  memory_source stream(bytes);
+  std::array<std::uint8_t, 4> room = {9, 9, 9, 9};
+  EXPECT_EQ(*stream.read(room), 2u);
+  EXPECT_EQ(room, (std::array<std::uint8_t, 4>{1, 2, 9, 9}));
+}
+
+}  // namespace
+
+// Sends signals to threads, and counts them in a handler.
+
+namespace {
+
+std::atomic<int> handled = 0;
+
+void count(int) { ++handled; }
+
+struct sigaction former_action = {};
+
+void pause_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+}  // namespace
+
+interrupting_signals::interrupting_signals() {
+  handled = 0;
+  struct sigaction action = {};
+  action.sa_handler = count;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGUSR1, &action, &former_action);
+}
+
+interrupting_signals::~interrupting_signals() { ::sigaction(SIGUSR1, &former_action, nullptr); }
+
+void interrupting_signals::interrupt(std::thread& thread, int times) const {
+  const int last = handled + times;
+  while (handled < last) {
+    ::pthread_kill(thread.native_handle(), SIGUSR1);
+    pause_briefly();
+  }
+}
+
+void interrupting_signals::interrupt_until(std::thread& thread, const std::atomic<bool>& is_done) const {
+  while (!is_done) {
+    ::pthread_kill(thread.native_handle(), SIGUSR1);
+    pause_briefly();
+  }
+}
+
 }  // namespace cutpoint::tests

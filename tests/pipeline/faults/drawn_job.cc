@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "tests/host/io/held_open.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/support/tiny_parameters.h"
 #include "tests/pipeline/support/exactness.h"
 

@@ -2,8 +2,8 @@
 // catalog.
 #include <algorithm>
 
-#include "tests/host/support/case_count.h"
-#include "tests/host/support/limits.h"
+#include "tests/host/support/choices.h"
+#include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
 #include "tests/simd/cuts/kernel_cases.h"

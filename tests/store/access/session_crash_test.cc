@@ -8,7 +8,7 @@
 #include "store/check/check.h"
 #include "store/repair/repair.h"
 #include "store/rewrite/snapshot_rewrite.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "store/backup/change_time.h"
-#include "tests/host/io/await_tick.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/support/file_store.h"
 #include "tests/store/support/made_trees.h"

@@ -9,7 +9,7 @@
 #include "store/crypto/checksum_sealer.h"
 #include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
 

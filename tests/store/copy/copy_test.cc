@@ -10,7 +10,7 @@
 #include "store/files/dump.h"
 #include "store/files/list.h"
 #include "store/format/failure.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/support/made_store.h"
 

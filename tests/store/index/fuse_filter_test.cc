@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {
 namespace {

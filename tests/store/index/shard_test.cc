@@ -15,7 +15,7 @@
 #include "store/storage/directory_storage.h"
 #include "store/storage/file_system.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {

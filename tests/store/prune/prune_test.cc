@@ -5,7 +5,7 @@
 
 #include "store/prune/removal.h"
 #include "store/repair/repair.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {

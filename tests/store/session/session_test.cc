@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {

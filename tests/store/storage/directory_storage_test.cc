@@ -11,7 +11,7 @@
 #include "store/format/failure.h"
 #include "store/format/object_name.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {

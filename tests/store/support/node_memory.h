@@ -10,7 +10,7 @@
 #include "store/format/failure.h"
 #include "store/tree/node_list_writer.h"
 #include "store/tree/node_walk.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/containers.h"
 
 namespace cutpoint::tests {

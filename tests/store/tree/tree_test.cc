@@ -9,7 +9,7 @@
 #include "store/format/fields.h"
 #include "store/tree/node_list_writer.h"
 #include "store/tree/node_walk.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/node_memory.h"
 
 namespace cutpoint::tests {

@@ -1,5 +1,5 @@
 // Checks conditions, and describes them in words.
-#include "host/algorithms/rules.h"
+#include "host/algorithms/reference.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-// The CPU quota of this process's control groups.
+// Facts about the machine beside its topology: the processors that a control group allows, and the memory node of a PCI device.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +15,10 @@ namespace cutpoint {
 
 /// Returns how many of `count` processors a quota keeps busy: it is rounded up, and the result is at least 1.
 [[nodiscard]] std::uint64_t usable_processors(std::uint64_t count, std::optional<double> quota);
+
+/// Returns the number of the memory node that the PCI device with this bus id, such as "0000:17:00.0", is attached to, or
+/// -1 if it is unknown. The first call examines the machine, in some tens of milliseconds. Thread-safe. Throws
+/// std::bad_alloc.
+[[nodiscard]] int node_of_pci_device(const std::string& bus_id);
 
 }  // namespace cutpoint

@@ -1,7 +1,11 @@
-// Secret keys: their memory, their fingerprints, and files that have one.
+#include "host/algorithms/secrets.h"
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string_view>
 
 #include <cutpoint/secret_key.h>
@@ -11,11 +15,37 @@
 #include <fmt/ranges.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/algorithms/secret_memory.h"
-
 namespace cutpoint {
+
+void* allocate_secret_pages(std::size_t byte_count) {
+  void* const pages = ::mmap(nullptr, byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  ::madvise(pages, byte_count, MADV_DONTDUMP);  // Linux has it since 3.4, for every anonymous page
+  return pages;
+}
+
+void free_secret_pages(void* pages, std::size_t byte_count) noexcept {
+  OPENSSL_cleanse(pages, byte_count);
+  ::munmap(pages, byte_count);
+}
+
+// Makes the AES-256-CTR key stream with OpenSSL, by encrypting zeros.
+
+bool fill_aes256_ctr_keystream(std::span<const std::uint8_t, 32> key, std::span<std::uint8_t> stream) noexcept {
+  const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> context(EVP_CIPHER_CTX_new(),
+                                                                                &EVP_CIPHER_CTX_free);
+  const std::array<std::uint8_t, 16> counter = {};
+  std::ranges::fill(stream, std::uint8_t{0});
+  int written = 0;
+  return context != nullptr &&
+         EVP_EncryptInit_ex(context.get(), EVP_aes_256_ctr(), nullptr, key.data(), counter.data()) == 1 &&
+         EVP_EncryptUpdate(context.get(), stream.data(), &written, stream.data(), static_cast<int>(stream.size())) == 1;
+}
+
+// Secret keys: their memory, their fingerprints, and files that have one.
 
 secret_key::secret_key(std::span<const std::uint8_t, byte_count> bytes) {
   const auto copy = make_secret<std::array<std::uint8_t, byte_count>>();
