@@ -1,4 +1,6 @@
 // Tests of the streams of a node: each alone is the node of one stream, and together they neither lose nor invent a chunk.
+#include "cluster/simulator/node_store.h"
+
 #include <memory>
 #include <numeric>
 #include <set>
@@ -7,9 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/similarity/handprint.h"
-#include "cluster/simulator/node_store.h"
+#include "cluster/similarity/similarity_index.h"
+#include "cluster/simulator/simulated_cluster.h"
 #include "host/core/splitmix.h"
+#include "tests/cluster/support/trace_bytes.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -119,6 +122,79 @@ TEST(cluster_container_store, a_container_is_read_when_it_is_closed) {
   for (int i = 0; i < 1000; ++i) containers.close(containers.begin(), {});
   EXPECT_EQ(*closed, (std::vector<std::uint64_t>{5, 6}));
   EXPECT_EQ(containers.find(first), nullptr);
+}
+
+}  // namespace
+// Tests of the estimates that Produck routes by.
+
+namespace {
+
+using cluster::cardinality_sketch;
+using cluster::routed_chunk;
+using cluster::sketch_bits;
+using cluster::sketch_bits_of;
+
+TEST(cluster_cardinality_sketch, estimates_counts_within_a_few_percent_unless_they_are_small) {
+  splitmix64 random(1);
+  cardinality_sketch sketch;
+  EXPECT_EQ(sketch.count(), 0);
+  std::size_t count = 0;
+  for (const std::size_t next : {100U, 1'000U, 10'000U, 100'000U, 1'000'000U}) {
+    sketch.insert(sketch_bits_of(random_chunks(random, next - count)));
+    count = next;
+    const double error = count < cardinality_sketch::bitmap_count ? 0.25 : count < 100'000 ? 0.1 : 0.04;
+    EXPECT_NEAR(sketch.count(), static_cast<double>(count), error * static_cast<double>(count));
+  }
+}
+
+TEST(cluster_cardinality_sketch, estimates_how_many_of_a_super_chunk_are_new) {
+  splitmix64 random(2);
+  cardinality_sketch sketch;
+  const auto known = random_chunks(random, 20'000);
+  sketch.insert(sketch_bits_of(known));
+  EXPECT_EQ(sketch.added_count(sketch_bits_of(std::span<const routed_chunk>(known).subspan(50, 1000))), 0);
+  double added = 0;
+  for (int i = 0; i < 20; ++i) {  // the mean, as one estimate is off by a fifth
+    auto chunks = random_chunks(random, 600);
+    chunks.insert(chunks.end(), known.begin() + 20 * i, known.begin() + 20 * i + 400);
+    added += sketch.added_count(sketch_bits_of(chunks)) / 20;
+  }
+  EXPECT_NEAR(added, 600, 60);
+}
+
+TEST(cluster_cardinality_sketch, equal_fingerprints_count_once) {
+  splitmix64 random(3);
+  auto chunks = random_chunks(random, 500);
+  const sketch_bits once = sketch_bits_of(chunks);
+  chunks.insert(chunks.end(), chunks.begin(), chunks.end());
+  EXPECT_EQ(sketch_bits_of(chunks), once);
+}
+
+}  // namespace
+// Tests of the set of fingerprints: it has what a std::set has, in 16 bytes each.
+
+namespace {
+
+TEST(cluster_fingerprint_set, has_what_a_standard_set_has) {
+  splitmix64 random(1);
+  cluster::fingerprint_set fingerprints;
+  std::set<std::uint64_t> expected;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint64_t fingerprint = random.next() % 9'000;  // 0 among them, which marks empty slots
+    EXPECT_EQ(fingerprints.contains(fingerprint), expected.contains(fingerprint));
+    EXPECT_EQ(fingerprints.insert(fingerprint), expected.insert(fingerprint).second);
+    ASSERT_EQ(fingerprints.size(), expected.size());
+  }
+  for (std::uint64_t i = 0; i < 10'000; ++i) EXPECT_EQ(fingerprints.contains(i), expected.contains(i));
+}
+
+TEST(cluster_fingerprint_set, takes_at_most_16_bytes_for_a_fingerprint) {
+  splitmix64 random(2);
+  cluster::fingerprint_set fingerprints;
+  for (int i = 0; i < 300'000; ++i) {
+    fingerprints.insert(random.next());
+    ASSERT_TRUE(i < 8 || fingerprints.memory_bytes() <= 16 * fingerprints.size()) << i;
+  }
 }
 
 }  // namespace
