@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
 #include "simd/dispatch/instruction_set.h"
 
 namespace cutpoint::bench {

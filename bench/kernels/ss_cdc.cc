@@ -7,7 +7,7 @@
 
 #include "host/algorithms/crc32.h"
 #include "host/algorithms/gear.h"
-#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
 #include "simd/dispatch/instruction_set.h"
 
 namespace cutpoint::bench {
