@@ -4,8 +4,8 @@
 #include <cutpoint/cuda.h>
 #include <launchers.cuh>
 
+#include "cuda/batch/batch_offload.h"
 #include "cuda/batch/buffer_batch.h"
-#include "cuda/batch/make_batch_offload.h"
 #include "cuda/device/devices.h"
 
 namespace cutpoint {

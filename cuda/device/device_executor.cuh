@@ -1,4 +1,4 @@
-// The executor of a batch (cuda/batch/batch_launcher.h) on a device: one stream, and the memory that its work needs. The host
+// The executor of a batch (cuda/batch/batch_offload.h) on a device: one stream, and the memory that its work needs. The host
 // double is cuda/host_double/host_executor.h.
 #pragma once
 

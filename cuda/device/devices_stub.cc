@@ -4,7 +4,6 @@
 #include "cuda/batch/offload.h"
 #include "cuda/device/devices.h"
 #include "cuda/device/digest_table.h"
-#include "cuda/device/link.h"
 
 namespace cutpoint::cuda {
 

@@ -8,7 +8,7 @@
 #include <cutpoint/engine.h>
 
 #include "cuda/batch/offload.h"
-#include "cuda/device/link.h"
+#include "cuda/device/devices.h"
 #include "pipeline/schedule/feed_configuration.h"
 #include "pipeline/schedule/tasks.h"
 

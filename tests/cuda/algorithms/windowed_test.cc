@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cuda/algorithms/all_specifications.h"
-#include "cuda/batch/make_batch_offload.h"
-#include "tests/cuda/support/random_batches.h"
+#include "cuda/batch/batch_offload.h"
+#include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"

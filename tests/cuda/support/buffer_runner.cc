@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "cuda/batch/batch_offload.h"
 #include "cuda/batch/buffer_batch.h"
-#include "cuda/batch/make_batch_offload.h"
 #include "cuda/host_double/host_executor.h"
 #include "tests/cuda/device/on_device.h"
 #include "tests/cuda/support/first_device.h"

@@ -1,6 +1,6 @@
 #include "tests/cuda/support/host_offload.h"
 
-#include "cuda/batch/make_batch_offload.h"
+#include "cuda/batch/batch_offload.h"
 
 namespace cutpoint::cuda {
 
