@@ -10,7 +10,7 @@
 #include <cutpoint/bytes.h>
 #include <fmt/format.h>
 
-#include "bench/common/synthetic_digest.h"
+#include "bench/common/usual_data.h"
 #include "host/core/splitmix.h"
 #include "store/index/shard_index.h"
 #include "store/index/shard_merge.h"

@@ -1,4 +1,6 @@
 // The stages of a backup, and two ways to run them that the papers compare with parallel ones.
+//
+// Apart because the program would have 700 lines with the stages that it compares.
 #pragma once
 
 #include <array>

@@ -1,4 +1,6 @@
 // A store's own index behind the interface that PRUNE's table has, so that both answer the same streams.
+//
+// Apart because it takes a whole store, and the program compares it with tablets that need none.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,9 @@
-// The chunkers that benchmarks compare: every entry of the catalog at about equal sizes.
+// What several programs measure with: the usual cuts, and digests that stand for those of data.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +11,9 @@
 #include <cutpoint/catalog.h>
 #include <cutpoint/chunk_sizes.h>
 #include <cutpoint/chunker.h>
+#include <cutpoint/fingerprint.h>
+
+#include "host/core/splitmix.h"
 
 namespace cutpoint::bench {
 
@@ -26,6 +32,17 @@ struct named_cuts {
     all.push_back({entry.name, sized ? *sized : entry.defaults});
   }
   return all;
+}
+
+/// Returns a digest of 20 or 32 bytes, another one for each number.
+[[nodiscard]] inline digest synthetic_digest(std::uint64_t number, std::uint8_t bytes) {
+  digest content;
+  content.size = bytes;
+  for (std::uint64_t word = 0; 8 * word < bytes; ++word) {
+    const std::uint64_t bits = splitmix64::mixed(4 * number + word);
+    std::memcpy(content.bytes.data() + 8 * word, &bits, std::min<std::size_t>(sizeof bits, bytes - 8 * word));
+  }
+  return content;
 }
 
 }  // namespace cutpoint::bench
