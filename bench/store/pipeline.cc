@@ -91,8 +91,7 @@ result<store::record_reference> store_files(const options& settings, const feed_
                                             store::open_store& target, engine& engine, store::write_session& session,
                                             const std::vector<std::string>& files, outcome& sum) {
   if (uses_engine(settings.how)) {
-    const store::backup_options backup{.paths = files, .feed = feed};
-    const auto stored = store::backup_files(engine, session, target.reading(), backup);
+    const auto stored = store::backup_files(engine, session, target.reading(), {.paths = files}, feed);
     if (!stored) return stored.error();
     if (stored->totals.problems != 0) return status(status_code::io_error, "a file cannot be read completely");
     store::add(sum.work.reading, stored->work.reading);

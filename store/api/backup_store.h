@@ -27,6 +27,15 @@ struct backup_store::implementation {
   /// Rates that were measured, by the number of threads and the devices. Null where no GPU can be used.
   std::map<std::pair<std::uint64_t, std::vector<int>>, std::shared_ptr<const job_rates>> measured_rates;
 
+  /// A backup whose options were checked.
+  struct prepared_backup {
+    store_backup_options options;  ///< without the store itself
+    feed_options feed;
+    std::optional<store::parent_snapshot> parent = {};
+    store::snapshot facts = {};  ///< what is known of the snapshot before
+    std::chrono::steady_clock::time_point begin = {};
+  };
+
   /// Puts the name of the store before a message that names an object of it.
   [[nodiscard]] static status in_store(const std::string& name, const status& why) {
     return {why.code(), name + ": " + why.message(), why.system_error()};
@@ -40,20 +49,15 @@ struct backup_store::implementation {
                                              std::uint64_t memory_bytes, const cancellation* cancel);
 
   [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
-  [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
   [[nodiscard]] result<store_snapshot> commit(store::held_session& session, store::session_writer& writer,
                                               store::snapshot facts, std::chrono::steady_clock::time_point begin,
                                               const cancellation* cancel,
                                               const std::function<status()>& before_commit = {});
-  [[nodiscard]] result<store_snapshot> write(engine& threads, const store::backup_options& files,
-                                             const store_backup_options& options, store::snapshot facts,
-                                             store::held_session& session);
-  [[nodiscard]] result<store_snapshot> write_nothing(engine& threads, const store::backup_options& files,
-                                                     const store_backup_options& options, store::snapshot facts);
-  [[nodiscard]] result<store::backup_summary> store_files(engine& threads, const store::backup_options& files,
-                                                          const store_backup_options& options, store::storage& objects,
-                                                          store::write_session& records,
-                                                          store::shard_index& parent_shards);
+  [[nodiscard]] result<store_snapshot> write(engine& threads, prepared_backup backup, store::held_session& session);
+  [[nodiscard]] result<store_snapshot> write_nothing(engine& threads, prepared_backup backup);
+  [[nodiscard]] result<store_snapshot> store_files(engine& threads, prepared_backup backup, store::storage& objects,
+                                                   store::session_writer& writer, store::shard_index& parent_shards,
+                                                   store::held_session* session);
   /// Calls `receiver`, which may be empty, with work whose session began at this time.
   static void report_work(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
                           const store_work_function& receiver);

@@ -98,31 +98,13 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
             "be read",
             id));
   }
-  const bool is_total_known =
-      options.path.find_first_not_of('/') == std::string::npos && options.include.empty() && options.exclude.empty();
-  const auto restored = store::restore_files(implementation_->opened_store->reading(), snapshot->root,
-                                             {.path = options.path,
-                                              .target = options.target,
-                                              .store_folder = implementation_->folder,
-                                              .include = options.include,
-                                              .exclude = options.exclude,
-                                              .replaces_files = options.replaces_files,
-                                              .removes_others = options.removes_others,
-                                              .complete_paths = snapshot->paths,
-                                              .is_dry_run = options.is_dry_run,
-                                              .verifies = options.verifies,
-                                              .threads = options.threads,
-                                              .most_bytes_per_second = options.most_bytes_per_second,
-                                              .visit = options.visit,
-                                              .problem = options.problem,
-                                              .warning = options.warning,
-                                              .progress = options.progress,
-                                              .total_files = is_total_known ? snapshot->statistics.files : 0,
-                                              .total_bytes = is_total_known ? snapshot->statistics.bytes : 0,
-                                              .cancel = options.cancel});
-  if (!restored) return restored.error();
-  return store_restore_summary{restored->files,         restored->folders,         restored->bytes,  restored->problems,
-                               restored->written_bytes, restored->read_containers, restored->removed};
+  return store::restore_files(implementation_->opened_store->reading(),
+                              {.root = snapshot->root,
+                               .complete_paths = snapshot->paths,
+                               .files = snapshot->statistics.files,
+                               .bytes = snapshot->statistics.bytes,
+                               .store_folder = implementation_->folder},
+                              options);
 }
 
 status backup_store::list_files(const std::string& id, std::string_view path,

@@ -28,19 +28,22 @@ constexpr int most_attempts = 8;
 
 class backup {
  public:
-  backup(engine& threads, const feed_options& feed, write_session& session, const backup_options& options,
-         file_reader reader, parent_tree parent, std::vector<named_path> named)
+  backup(engine& threads, const feed_options& feed, write_session& session, const store_backup_options& options,
+         const std::optional<parent_snapshot>& before, file_reader reader, parent_tree parent,
+         std::vector<named_path> named)
       : options_(options),
+        has_whole_parent_(before && !before->is_incomplete),
         named_(std::move(named)),
         exclude_(options.walking.exclude),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
-        description_(parent_, options.is_parent_incomplete, options.cancel,
+        description_(parent_, before && before->is_incomplete, options.cancel,
                      [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
         contents_(threads, feed, session),
         tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {
-    summary_.totals = options.start;
+    if (before) summary_.totals.parent_files = before->files;
+    if (before) summary_.totals.parent_bytes = before->bytes;
     contents_.hold_back(throttle_);
     contents_.watch([this](std::uint64_t bytes) {
       summary_.totals.bytes += bytes;
@@ -86,7 +89,8 @@ class backup {
   status read_rest();
   status write_complete();
 
-  const backup_options& options_;
+  const store_backup_options& options_;
+  bool has_whole_parent_;  ///< whether there is a parent, with all that its backup was to store
   std::vector<named_path> named_;
   pattern_list exclude_;             ///< what has matched in all walks
   std::size_t next_named_ = 0;       ///< index of the first one that has not been stored
@@ -128,7 +132,7 @@ result<backup_summary> backup::run() {
   summary_.paths = outermost_paths(named_);
   report_progress({});
   const auto has_changes = [](const store_backup_counts& counts) { return counts.added + counts.changed != 0; };
-  summary_.is_unchanged = options_.parent && !options_.is_parent_incomplete && !has_changes(summary_.totals.files) &&
+  summary_.is_unchanged = has_whole_parent_ && !has_changes(summary_.totals.files) &&
                           !has_changes(summary_.totals.folders) && summary_.totals.problems == 0 &&
                           !parent_.has_removed_entries();
   return summary_;
@@ -363,8 +367,9 @@ status backup::write_complete() {
 
 }  // namespace
 
-result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
-                                    const backup_options& options) {
+result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& store,
+                                    const store_backup_options& options, const feed_options& feed,
+                                    const std::optional<parent_snapshot>& parent) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
     return status(status_code::invalid_argument,
@@ -372,12 +377,13 @@ result<backup_summary> backup_files(engine& threads, write_session& session, con
   }
   auto named = named_paths(options);
   if (!named) return named.error();
-  feed_options feed = options.feed;
-  auto reader = make_input_reader(feed, options.access, options.cancel);
+  feed_options remaining = feed;  // without the memory of the reader
+  auto reader = make_input_reader(remaining, options.access, options.cancel);
   if (!reader) return reader.error();
-  auto tree = parent_tree::make(parent, options.parent);
+  auto tree = parent_tree::make(store, parent ? std::optional(parent->root) : std::nullopt);
   if (!tree) return tree.error();
-  return backup(threads, feed, session, options, *std::move(reader), *std::move(tree), *std::move(named)).run();
+  return backup(threads, remaining, session, options, parent, *std::move(reader), *std::move(tree), *std::move(named))
+      .run();
 }
 
 }  // namespace cutpoint::store
