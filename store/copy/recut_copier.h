@@ -10,6 +10,7 @@
 #include "store/backup/content_feed.h"
 #include "store/backup/parent_tree.h"
 #include "store/copy/content_copier.h"
+#include "store/session/work_timer.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {
@@ -37,7 +38,10 @@ class recut_copier final : public content_copier {
                             const std::string& path) override;
   [[nodiscard]] status finish() override { return contents_.finish(); }
   /// Adds the work of what was finished.
-  void add_work(store_work& sum) const { contents_.add_work(sum); }
+  void add_work(store_work& sum) const {
+    add(sum.reading, files_.meter.record.work);
+    contents_.add_work(sum);
+  }
 
  private:
   struct first_name {
@@ -48,6 +52,7 @@ class recut_copier final : public content_copier {
   [[nodiscard]] bool take_from_earlier(pending_entry& entry, const folder_entry& original);
 
   shared_reader& source_;
+  file_feeder files_{nullptr, nullptr};
   content_feed contents_;
   earlier_trees earlier_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, first_name> first_names_;  ///< by device and inode

@@ -19,6 +19,7 @@
 
 #include "store/backup/change_time.h"
 #include "tests/host/io/await_tick.h"
+#include "tests/host/io/few_descriptors.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
@@ -385,6 +386,19 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
   EXPECT_EQ(stored({source / "r", source / "r/m"}), (names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
   EXPECT_EQ(stored({source / "r", source / "r/m/sub"}), (names{"a", "m", "m/sub", "m/sub/file", "z"}));
   ::umount((source / "r/m").c_str());
+}
+
+TEST(backups_of_files, read_all_files_with_few_descriptors) {
+  const temporary_folder source;
+  for (int i = 100; i < 200; ++i) source.make_file("tree/" + std::to_string(i));
+  const auto files = make_file_store();
+  const auto done = [&] {
+    const few_descriptors limit(24);
+    return file_store(files).backup(source / "tree");
+  }();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->summary.totals.problems, 0u);
+  EXPECT_EQ(done->summary.files, 100u);
 }
 
 TEST(backups_of_files, follow_named_links_with_a_slash) {
