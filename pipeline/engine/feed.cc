@@ -8,7 +8,7 @@
 
 namespace cutpoint {
 
-feed::feed(std::unique_ptr<implementation> owned) noexcept : implementation_(std::move(owned)) {}
+feed::feed(std::unique_ptr<threaded_feed> inside) noexcept : implementation_(std::move(inside)) {}
 feed::feed(feed&&) noexcept = default;
 feed::~feed() = default;
 

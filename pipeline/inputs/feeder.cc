@@ -96,9 +96,9 @@ status file_feeder::feed(file_stream& file, content_receiver& receiver, status& 
   }
 }
 
-class input_feeder::implementation final : private content_receiver {
+class input_feeder::tree_feeder final : private content_receiver {
  public:
-  explicit implementation(const input_feeder_options& options)
+  explicit tree_feeder(const input_feeder_options& options)
       : options_(options), files_(&options.reader, &options.cancel, options.observer) {}
 
   status feed_tree(const std::string& path, const walk_options& options) {
@@ -210,7 +210,7 @@ class input_feeder::implementation final : private content_receiver {
   bool is_second_reading_ = false;
 };
 
-status input_feeder::implementation::feed_opened(const std::string& path, file_stream& file) {
+status input_feeder::tree_feeder::feed_opened(const std::string& path, file_stream& file) {
   ++files_.meter.record.input_count;
   path_ = path;
   rule_ = options_.context != nullptr ? options_.context->rule_of(path) : 0;
@@ -228,7 +228,7 @@ status input_feeder::implementation::feed_opened(const std::string& path, file_s
   return copy() != nullptr ? copy()->end(fed) : status();
 }
 
-status input_feeder::implementation::end_content(const content_end& end) {
+status input_feeder::tree_feeder::end_content(const content_end& end) {
   const bool was_second_reading = is_second_reading_;
   const status& outcome = was_second_reading && end.outcome.ok() ? end.change : end.outcome;
   if (status ended = options_.destination.end(outcome); !ended.ok()) return ended;
@@ -240,7 +240,7 @@ status input_feeder::implementation::end_content(const content_end& end) {
 }
 
 input_feeder::input_feeder(const input_feeder_options& options)
-    : implementation_(std::make_unique<implementation>(options)) {}
+    : implementation_(std::make_unique<tree_feeder>(options)) {}
 input_feeder::~input_feeder() = default;
 
 status input_feeder::feed_tree(const std::string& path, const walk_options& options) {

@@ -19,7 +19,7 @@
 
 namespace cutpoint {
 
-struct backup_store::implementation {
+struct backup_store::named_store {
   std::string name;    ///< begins messages: the path of a folder, or what a storage is called
   std::string folder;  ///< empty if the store is in a storage of the caller
   std::unique_ptr<store::open_store> opened_store;

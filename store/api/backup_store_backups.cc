@@ -17,7 +17,7 @@
 namespace cutpoint {
 
 /// The newest snapshot with the same host and paths, or the one that was asked for; nullopt without one.
-result<std::optional<store::open_store::listed_snapshot>> backup_store::implementation::parent_of(
+result<std::optional<store::open_store::listed_snapshot>> backup_store::named_store::parent_of(
     const store_backup_options& options, const std::vector<std::string>& paths) {
   std::optional<store::open_store::listed_snapshot> newest;
   if (options.reads_everything) return newest;
@@ -35,7 +35,7 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::implemen
 }
 
 result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
-  implementation& own = *implementation_;
+  named_store& own = *implementation_;
   if (status memory = own.opened_store->check_memory(options.memory_bytes); !memory.ok()) return memory;
   auto feed = own.feed_of(threads, options.lanes, options.memory_bytes, options.cancel);
   if (!feed) return feed.error();
@@ -49,7 +49,7 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
     feed->segment_bytes = store::container_cap::segment_bytes;
   }
   if (status checked = store::check_tags(options.tags); !checked.ok()) return checked;
-  implementation::prepared_backup backup{.options = options, .feed = *std::move(feed)};
+  named_store::prepared_backup backup{.options = options, .feed = *std::move(feed)};
   if (!own.folder.empty()) {
     const auto store_folder = describe_file(own.folder, symlinks::follow);
     if (store_folder) backup.options.walking.exclude_files.insert(*store_folder);
@@ -79,8 +79,8 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
 }
 
 /// Writes what is new of the files, and commits.
-result<store_snapshot> backup_store::implementation::write(engine& threads, prepared_backup backup,
-                                                           store::held_session& session) {
+result<store_snapshot> backup_store::named_store::write(engine& threads, prepared_backup backup,
+                                                        store::held_session& session) {
   backup.begin = std::chrono::steady_clock::now();
   backup.facts.session = session.id();
   const auto writer = session.open_writer();
@@ -91,7 +91,7 @@ result<store_snapshot> backup_store::implementation::write(engine& threads, prep
 }
 
 /// Does what `write` does, with a storage that discards what is put.
-result<store_snapshot> backup_store::implementation::write_nothing(engine& threads, prepared_backup backup) {
+result<store_snapshot> backup_store::named_store::write_nothing(engine& threads, prepared_backup backup) {
   backup.begin = std::chrono::steady_clock::now();
   const auto log = opened_store->read_log();
   if (!log) return named(log.error());
@@ -106,10 +106,10 @@ result<store_snapshot> backup_store::implementation::write_nothing(engine& threa
 
 /// Stores the files, and commits them unless the session is null. `parent_shards` is used by one thread, and so not the index
 /// of the session. The id is empty if no snapshot is made.
-result<store_snapshot> backup_store::implementation::store_files(engine& threads, prepared_backup backup,
-                                                                 store::storage& objects, store::session_writer& writer,
-                                                                 store::shard_index& parent_shards,
-                                                                 store::held_session* session) {
+result<store_snapshot> backup_store::named_store::store_files(engine& threads, prepared_backup backup,
+                                                              store::storage& objects, store::session_writer& writer,
+                                                              store::shard_index& parent_shards,
+                                                              store::held_session* session) {
   const store_backup_options& options = backup.options;
   store::snapshot& facts = backup.facts;
   if (options.most_old_containers != 0)
@@ -137,11 +137,11 @@ result<store_snapshot> backup_store::implementation::store_files(engine& threads
 }
 
 /// Makes durable what a session has written, and commits a snapshot of it.
-result<store_snapshot> backup_store::implementation::commit(store::held_session& session, store::session_writer& writer,
-                                                            store::snapshot facts,
-                                                            std::chrono::steady_clock::time_point begin,
-                                                            const cancellation* cancel,
-                                                            const std::function<status()>& before_commit) {
+result<store_snapshot> backup_store::named_store::commit(store::held_session& session, store::session_writer& writer,
+                                                         store::snapshot facts,
+                                                         std::chrono::steady_clock::time_point begin,
+                                                         const cancellation* cancel,
+                                                         const std::function<status()>& before_commit) {
   if (status finished = writer.finish(facts.statistics); !finished.ok()) return named(finished);
   if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
   if (const status approved = before_commit ? before_commit() : status(); !approved.ok()) return approved;
@@ -155,7 +155,7 @@ result<store_snapshot> backup_store::implementation::commit(store::held_session&
 }
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
-void backup_store::implementation::merge_shards() try {
+void backup_store::named_store::merge_shards() try {
   if (!opened_store->reopen_shards().ok()) return;
   for (;;) {
     const auto merged = opened_store->shards().merge();
@@ -201,8 +201,8 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     if (const auto* const there = copier.find_copy(original.facts)) {
       ++sum.skipped;
       if (options.skipped)
-        options.skipped(implementation::snapshot_of(original.id, original.facts),
-                        implementation::snapshot_of(there->id, there->facts));
+        options.skipped(named_store::snapshot_of(original.id, original.facts),
+                        named_store::snapshot_of(there->id, there->facts));
       continue;
     }
     status source_failure;
@@ -217,10 +217,10 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     sum.new_raw_bytes += copy->facts.statistics.new_raw_bytes;
     sum.new_stored_bytes += copy->facts.statistics.new_stored_bytes;
     if (options.copied)
-      options.copied(implementation::snapshot_of(original.id, original.facts),
-                     implementation::snapshot_of(copy->id, copy->facts));
+      options.copied(named_store::snapshot_of(original.id, original.facts),
+                     named_store::snapshot_of(copy->id, copy->facts));
   }
-  implementation::report_work(threads, begin, copier.work(), options.work);
+  named_store::report_work(threads, begin, copier.work(), options.work);
   if (sum.copied != 0) implementation_->merge_shards();
   return sum;
 }

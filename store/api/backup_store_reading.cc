@@ -16,7 +16,7 @@
 
 namespace cutpoint {
 
-store_snapshot backup_store::implementation::snapshot_of(std::string id, const store::snapshot& facts) {
+store_snapshot backup_store::named_store::snapshot_of(std::string id, const store::snapshot& facts) {
   return {.id = std::move(id),
           .sequence = facts.sequence,
           .time = facts.time,
@@ -35,7 +35,7 @@ store_snapshot backup_store::implementation::snapshot_of(std::string id, const s
 }
 
 /// Reads a snapshot by its whole id. Errors: invalid_argument, if no snapshot has it; those of `open_store::read`.
-result<store::snapshot> backup_store::implementation::read(const std::string& id) {
+result<store::snapshot> backup_store::named_store::read(const std::string& id) {
   const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", name, id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
   const auto is_committed = opened_store->is_committed(id);
@@ -50,7 +50,7 @@ result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem&
   const auto all = implementation_->opened_store->snapshots(problem);
   if (!all) return implementation_->named(all.error());
   std::vector<store_snapshot> snapshots;
-  for (const auto& each : *all) snapshots.push_back(implementation::snapshot_of(each.id, each.facts));
+  for (const auto& each : *all) snapshots.push_back(named_store::snapshot_of(each.id, each.facts));
   return snapshots;
 }
 

@@ -581,11 +581,11 @@ class backup_store {
  private:
   friend class push_session;
   friend class store_view;
-  struct implementation;
+  struct named_store;
   [[nodiscard]] store::open_store& internals() noexcept;
-  explicit backup_store(std::unique_ptr<implementation> inside) noexcept;
+  explicit backup_store(std::unique_ptr<named_store> inside) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<named_store> implementation_;
 };
 
 }  // namespace cutpoint
