@@ -88,7 +88,7 @@ result<feed_options> feed_of(const options& settings, const store::open_store& t
 
 /// Stores the files by the approach that was asked for. Returns the root of the snapshot.
 result<store::record_reference> store_files(const options& settings, const feed_options& feed,
-                                            store::open_store& target, engine& engine, store::write_session& session,
+                                            store::open_store& target, engine& engine, store::deduplicator& session,
                                             const std::vector<std::string>& files, outcome& sum) {
   if (uses_engine(settings.how)) {
     const auto stored = store::backup_files(engine, session, target.reading(), {.paths = files}, feed);
@@ -123,7 +123,7 @@ result<store::record_reference> store_files(const options& settings, const feed_
 /// Makes a snapshot of one file.
 status back_up(const options& settings, const feed_options& feed, store::open_store& target, engine& engine,
                const std::string& file, outcome& sum) {
-  const auto session = store::held_session::begin(target);
+  const auto session = store::leased_session::begin(target);
   if (!session) return session.error();
   auto writer = (*session)->open_writer();
   if (!writer) return writer.error();

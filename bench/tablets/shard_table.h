@@ -47,8 +47,8 @@ class shard_table final : public fingerprint_index {
   store::seal_key key_;
   std::unique_ptr<store::storage> objects_;
   std::unique_ptr<store::table_cache> tables_;
-  store::session_containers containers_;
-  std::unique_ptr<store::session_writer> writer_;
+  store::own_containers containers_;
+  std::unique_ptr<store::store_writer> writer_;
   std::vector<std::optional<store::found_record>> records_;  ///< workspace
   std::uint64_t size_ = 0;
 };

@@ -49,21 +49,21 @@ struct backup_store::named_store {
                                              std::uint64_t memory_bytes, const cancellation* cancel);
 
   [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
-  [[nodiscard]] result<store_snapshot> commit(store::held_session& session, store::session_writer& writer,
+  [[nodiscard]] result<store_snapshot> commit(store::leased_session& session, store::store_writer& writer,
                                               store::snapshot facts, std::chrono::steady_clock::time_point begin,
                                               const cancellation* cancel,
                                               const std::function<status()>& before_commit = {});
-  [[nodiscard]] result<store_snapshot> write(engine& threads, prepared_backup backup, store::held_session& session);
+  [[nodiscard]] result<store_snapshot> write(engine& threads, prepared_backup backup, store::leased_session& session);
   [[nodiscard]] result<store_snapshot> write_nothing(engine& threads, prepared_backup backup);
   [[nodiscard]] result<store_snapshot> store_files(engine& threads, prepared_backup backup, store::storage& objects,
-                                                   store::session_writer& writer, store::shard_index& parent_shards,
-                                                   store::held_session* session);
+                                                   store::store_writer& writer, store::shard_index& parent_shards,
+                                                   store::leased_session* session);
   /// Calls `receiver`, which may be empty, with work whose session began at this time.
   static void report_work(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
                           const store_work_function& receiver);
   /// The same with what the session has looked up, compressed and written besides.
   static void report_session(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
-                             store::write_session& records, const store_work_function& receiver);
+                             store::deduplicator& records, const store_work_function& receiver);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(

@@ -61,8 +61,8 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
   backup.facts.tags = options.tags;
   backup.facts.paths = store::outermost_paths(*paths);
   if (status checked = store::check_texts(backup.facts); !checked.ok()) return checked;
-  auto session = options.is_dry_run ? result(std::unique_ptr<store::held_session>())
-                                    : store::held_session::begin(*own.opened_store);
+  auto session = options.is_dry_run ? result(std::unique_ptr<store::leased_session>())
+                                    : store::leased_session::begin(*own.opened_store);
   if (!session) return own.named(session.error());
   // A parent that was found before the session might lose its data to a prune that does not know of the session.
   const auto parent = own.parent_of(options, backup.facts.paths);
@@ -80,7 +80,7 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
 
 /// Writes what is new of the files, and commits.
 result<store_snapshot> backup_store::named_store::write(engine& threads, prepared_backup backup,
-                                                        store::held_session& session) {
+                                                        store::leased_session& session) {
   backup.begin = std::chrono::steady_clock::now();
   backup.facts.session = session.id();
   const auto writer = session.open_writer();
@@ -97,7 +97,7 @@ result<store_snapshot> backup_store::named_store::write_nothing(engine& threads,
   if (!log) return named(log.error());
   store::discarding_storage objects(opened_store->objects());
   store::table_cache tables(objects, opened_store->key(), store::table_cache::usual_bytes, log->unusable());
-  store::session_containers containers;
+  store::own_containers containers;
   // No entry becomes a shard, because it could not be read back.
   const auto writer = opened_store->open_writer(objects, tables, containers, *log, SIZE_MAX);
   if (!writer) return named(writer.error());
@@ -107,9 +107,9 @@ result<store_snapshot> backup_store::named_store::write_nothing(engine& threads,
 /// Stores the files, and commits them unless the session is null. `parent_shards` is used by one thread, and so not the index
 /// of the session. The id is empty if no snapshot is made.
 result<store_snapshot> backup_store::named_store::store_files(engine& threads, prepared_backup backup,
-                                                              store::storage& objects, store::session_writer& writer,
+                                                              store::storage& objects, store::store_writer& writer,
                                                               store::shard_index& parent_shards,
-                                                              store::held_session* session) {
+                                                              store::leased_session* session) {
   const store_backup_options& options = backup.options;
   store::snapshot& facts = backup.facts;
   if (options.most_old_containers != 0)
@@ -137,7 +137,7 @@ result<store_snapshot> backup_store::named_store::store_files(engine& threads, p
 }
 
 /// Makes durable what a session has written, and commits a snapshot of it.
-result<store_snapshot> backup_store::named_store::commit(store::held_session& session, store::session_writer& writer,
+result<store_snapshot> backup_store::named_store::commit(store::leased_session& session, store::store_writer& writer,
                                                          store::snapshot facts,
                                                          std::chrono::steady_clock::time_point begin,
                                                          const cancellation* cancel,

@@ -108,8 +108,8 @@ class push_session::pushed_snapshot {
   store::throttle throttle_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<feed_options> feed_;
-  std::unique_ptr<store::held_session> session_;
-  std::unique_ptr<store::session_writer> writer_;
+  std::unique_ptr<store::leased_session> session_;
+  std::unique_ptr<store::store_writer> writer_;
   store::snapshot facts_;
 
   std::atomic<bool> is_out_of_memory_ = false;
@@ -149,7 +149,7 @@ status push_session::pushed_snapshot::begin() {
   if (!feed) return feed.error();
   feed->device_memory_bytes /= options_.most_streams;
   feed_ = *std::move(feed);
-  auto session = store::held_session::begin(*backups_.opened_store);
+  auto session = store::leased_session::begin(*backups_.opened_store);
   if (!session) return backups_.named(session.error());
   session_ = std::move(*session);
   auto writer = session_->open_writer();

@@ -102,7 +102,7 @@ result<feed_options> backup_store::named_store::feed_of(const engine& threads, c
 }
 
 void backup_store::named_store::report_session(const engine& threads, std::chrono::steady_clock::time_point begin,
-                                               store_work work, store::write_session& records,
+                                               store_work work, store::deduplicator& records,
                                                const store_work_function& receiver) {
   records.add_work(work);
   report_work(threads, begin, std::move(work), receiver);

@@ -28,7 +28,7 @@ constexpr int most_attempts = 8;
 
 class backup {
  public:
-  backup(engine& threads, const feed_options& feed, write_session& session, const store_backup_options& options,
+  backup(engine& threads, const feed_options& feed, deduplicator& records, const store_backup_options& options,
          const std::optional<parent_snapshot>& before, file_reader reader, parent_tree parent,
          std::vector<named_path> named)
       : options_(options),
@@ -40,8 +40,8 @@ class backup {
         description_(parent_, before && before->is_incomplete, options.cancel,
                      [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
-        contents_(threads, feed, session),
-        tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {
+        contents_(threads, feed, records),
+        tree_(records, [this](const std::string& path, const status& why) { report(path, why); }) {
     if (before) summary_.totals.parent_files = before->files;
     if (before) summary_.totals.parent_bytes = before->bytes;
     contents_.hold_back(throttle_);
@@ -342,7 +342,7 @@ status backup::write_complete() {
 
 }  // namespace
 
-result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& store,
+result<backup_summary> backup_files(engine& threads, deduplicator& records, const store_reading& store,
                                     const store_backup_options& options, const feed_options& feed,
                                     const std::optional<parent_snapshot>& parent) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
@@ -357,7 +357,7 @@ result<backup_summary> backup_files(engine& threads, write_session& session, con
   if (!reader) return reader.error();
   auto tree = parent_tree::make(store, parent ? std::optional(parent->root) : std::nullopt);
   if (!tree) return tree.error();
-  return backup(threads, remaining, session, options, parent, *std::move(reader), *std::move(tree), *std::move(named))
+  return backup(threads, remaining, records, options, parent, *std::move(reader), *std::move(tree), *std::move(named))
       .run();
 }
 

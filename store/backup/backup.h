@@ -1,4 +1,4 @@
-// Backs up trees of files into a write session.
+// Backs up trees of files into a session.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ struct backup_summary {
 ///
 /// Errors: those of the session, the engine and the storage; io_error, if nothing could be read: something
 /// failed, no file is in the tree, and no named path is a folder of which everything was read; cancelled.
-[[nodiscard]] result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& store,
+[[nodiscard]] result<backup_summary> backup_files(engine& threads, deduplicator& records, const store_reading& store,
                                                   const store_backup_options& options, const feed_options& feed,
                                                   const std::optional<parent_snapshot>& parent = std::nullopt);
 

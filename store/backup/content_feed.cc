@@ -5,12 +5,12 @@
 
 namespace cutpoint::store {
 
-content_feed::content_feed(engine& threads, const feed_options& options, write_session& session)
+content_feed::content_feed(engine& threads, const feed_options& options, deduplicator& records)
     : engine_(threads),
       options_(options),
-      session_(session),
+      records_(records),
       receiver_(
-          session, [this](std::uint64_t stream, const stored_extent& extent) { return take_extent(stream, extent); },
+          records, [this](std::uint64_t stream, const stored_extent& extent) { return take_extent(stream, extent); },
           [this](std::uint64_t stream, const status&) { return end_stream(stream); }) {}
 
 status content_feed::begin(fed_stream next) {
@@ -23,13 +23,13 @@ status content_feed::begin(fed_stream next) {
 }
 
 status content_feed::take_extent(std::uint64_t stream, const stored_extent& extent) {
-  return streams_.find(stream).entry->add(extent, session_);
+  return streams_.find(stream).entry->add(extent, records_);
 }
 
 status content_feed::end_stream(std::uint64_t stream) {
   const fed_stream ended = streams_.remove(stream);
   if (ended.hole_bytes != 0) {
-    if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, session_); !added.ok()) return added;
+    if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, records_); !added.ok()) return added;
   }
   if (ended.is_repeated) ended.entry->restart();
   return ended.is_last ? ended.entry->complete() : status();
@@ -37,7 +37,7 @@ status content_feed::end_stream(std::uint64_t stream) {
 
 void content_feed::begin_content(std::shared_ptr<pending_entry> entry) {
   content_ = std::move(entry);
-  rule_ = session_.context().rule_of(content_->entry.name);
+  rule_ = records_.context().rule_of(content_->entry.name);
   is_in_data_ = false;
   hole_bytes_ = 0;
 }

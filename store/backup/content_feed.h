@@ -20,7 +20,7 @@ namespace cutpoint::store {
 class content_feed final : private content_receiver {
  public:
   /// The arguments must outlive the feed.
-  content_feed(engine& threads, const feed_options& options, write_session& session);
+  content_feed(engine& threads, const feed_options& options, deduplicator& records);
 
   /// Sets a function that receives the number of bytes after each read and each hole, on the feeding thread.
   void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
@@ -73,7 +73,7 @@ class content_feed final : private content_receiver {
   throttle* throttle_ = nullptr;
   engine& engine_;
   feed_options options_;
-  write_session& session_;
+  deduplicator& records_;
 
   stream_table<fed_stream> streams_;
   extent_receiver receiver_;

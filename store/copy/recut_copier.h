@@ -26,9 +26,9 @@ class recut_copier final : public content_copier {
   };
 
   /// The references must outlive the copier.
-  recut_copier(engine& threads, const feed_options& feed, write_session& session, shared_reader& source,
+  recut_copier(engine& threads, const feed_options& feed, deduplicator& records, shared_reader& source,
                earlier_trees earlier, progress_meter* meter)
-      : content_copier(meter), source_(source), contents_(threads, feed, session), earlier_(std::move(earlier)) {
+      : content_copier(meter), source_(source), contents_(threads, feed, records), earlier_(std::move(earlier)) {
     contents_.watch([this](std::uint64_t bytes) { count(bytes); });
   }
 

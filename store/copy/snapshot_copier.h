@@ -50,8 +50,8 @@ class snapshot_copier {
  private:
   [[nodiscard]] bool keeps_records() const;
   [[nodiscard]] bool is_copy(const snapshot& original, const snapshot& other) const;
-  [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, held_session& session,
-                                                       write_session& writer, status& source_failure);
+  [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, leased_session& session,
+                                                       deduplicator& writer, status& source_failure);
 
   engine& threads_;
   open_store& source_;

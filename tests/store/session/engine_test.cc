@@ -33,9 +33,9 @@ TEST(engine_sessions, store_streams_that_come_back) {
   ASSERT_TRUE(cuts.ok()) << cuts.error().message();
   std::uint64_t stored_bytes = 0;
   for (int round = 0; round < 2; ++round) {
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer records(*objects, key, config.container_bytes, own, blake3_fingerprinter());
-    store::write_session session(config, *shards, records, sha256());
+    store::deduplicator session(config, *shards, records, sha256());
     std::vector<std::vector<store::stored_extent>> extents(streams.size());
     std::size_t ended = 0;
     store::extent_receiver receiver(

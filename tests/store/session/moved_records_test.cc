@@ -40,7 +40,7 @@ class moved_records : public testing::Test {
   std::vector<std::string> copy_all() {
     const auto objects = open_other();
     const auto ids = objects->list(store::object_kind::container);
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer records(*objects, key_, 48 * KiB, own, blake3_fingerprinter());
     for (const std::string& id : *ids) {
       const auto table = store::read_container_table(*objects, id, key_);

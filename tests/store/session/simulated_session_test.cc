@@ -40,9 +40,9 @@ double speed_of_session(const simulated_machine& machine, const std::vector<std:
   EXPECT_TRUE(shards.ok());
   store::store_config config = small_config();
   config.container_bytes = 4 * MiB;
-  store::session_containers own;
+  store::own_containers own;
   store::record_writer records(*objects, key, config.container_bytes, own, blake3_fingerprinter());
-  store::write_session session(config, *shards, records, sha256());
+  store::deduplicator session(config, *shards, records, sha256());
   std::vector<store::stored_extent> extents;
   store::extent_receiver receiver(
       session,

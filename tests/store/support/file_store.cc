@@ -130,11 +130,11 @@ result<file_store::done_backup> file_store::backup(const store_backup_options& o
   const auto log = store::read_log(*objects_, key_);
   if (!log) return log.error();
   store::table_cache tables(*objects_, key_, 8 * MiB, log->unusable());
-  store::session_containers own;
-  const auto writer = store::session_writer::open(config, *objects_, key_, tables, own,
-                                                  *store::record_fingerprinter::make(fingerprint_));
+  store::own_containers own;
+  const auto writer =
+      store::store_writer::open(config, *objects_, key_, tables, own, *store::record_fingerprinter::make(fingerprint_));
   if (!writer) return writer.error();
-  store::write_session& session = (*writer)->records;
+  store::deduplicator& session = (*writer)->records;
   if (most_old_containers != 0) session.cap_containers(most_old_containers, *objects_, key_);
   done_backup done;
   const auto stored = with_reading([&](const store::store_reading& reading) {

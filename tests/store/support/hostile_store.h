@@ -54,7 +54,7 @@ class hostile_store {
   }
   /// Puts a record under a digest that may be another than that of its bytes.
   void put_record(store::record_kind kind, const std::vector<std::uint8_t>& bytes, const digest& name) {
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer writer(store_.objects(), key_, 64 * KiB, own, blake3_fingerprinter());
     const auto size = static_cast<std::uint32_t>(bytes.size());
     EXPECT_TRUE(writer.append({kind, store::record_codec::none, size, size, name}, bytes).ok());
