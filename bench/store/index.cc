@@ -15,7 +15,7 @@
 #include "store/index/shard_index.h"
 #include "store/index/shard_merge.h"
 #include "store/index/shard_writer.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 #include "store/storage/directory_storage.h"
 #include "store/storage/discarding_storage.h"
 

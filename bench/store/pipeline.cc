@@ -19,7 +19,7 @@
 
 #include "bench/store/stages.h"
 #include "store/access/commit.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/backup/backup.h"
 #include "store/format/clock.h"
 #include "store/session/work_timer.h"

@@ -12,7 +12,7 @@
 #include <cutpoint/chunker.h>
 
 #include "store/backup/tree_builder.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 
 namespace cutpoint::bench {
 

@@ -10,7 +10,7 @@
 #include <cutpoint/status.h>
 
 #include "store/index/table_cache.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 #include "store/storage/file_system.h"
 
 namespace cutpoint::bench {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "pipeline/engine/engine_factory.h"
-#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 

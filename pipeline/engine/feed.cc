@@ -3,8 +3,8 @@
 
 #include <cutpoint/engine.h>
 
-#include "pipeline/engine/feed_implementation.h"
 #include "pipeline/engine/feed_next_block.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <utility>
 
-#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 

@@ -1,5 +1,5 @@
 // Fingerprints of chunks that the join found.
-#include "pipeline/schedule/fingerprint_session.h"
+#include "pipeline/schedule/fingerprint_submission.h"
 #include "pipeline/schedule/tasks.h"
 
 namespace cutpoint {

@@ -1,7 +1,7 @@
 // Maps and early joins, which find chunks before it is known where a segment's first chunk begins.
 #include <deque>
 
-#include "pipeline/schedule/fingerprint_session.h"
+#include "pipeline/schedule/fingerprint_submission.h"
 #include "pipeline/schedule/tasks.h"
 
 namespace cutpoint {

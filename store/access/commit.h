@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 
 namespace cutpoint::store {
 

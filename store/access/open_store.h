@@ -18,7 +18,7 @@
 #include "store/objects/key.h"
 #include "store/objects/log.h"
 #include "store/objects/snapshot.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 
 namespace cutpoint::store {
 

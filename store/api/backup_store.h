@@ -12,7 +12,7 @@
 
 #include <cutpoint/store.h>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/access/open_store.h"
 #include "store/backup/backup.h"
 #include "store/session/record_reader.h"

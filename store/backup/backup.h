@@ -9,7 +9,7 @@
 #include <cutpoint/store.h>
 
 #include "store/files/store_reading.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 
 namespace cutpoint::store {
 

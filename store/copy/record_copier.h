@@ -8,7 +8,7 @@
 #include "store/copy/content_copier.h"
 #include "store/objects/config.h"
 #include "store/session/compressor_pool.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {

@@ -7,10 +7,10 @@
 
 #include <cutpoint/engine.h>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/access/open_store.h"
 #include "store/format/progress_meter.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "store/access/ended_sessions.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/format/failure.h"
 #include "store/prune/live_records.h"
 #include "store/prune/removal.h"

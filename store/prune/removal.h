@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/prune/kept_copies.h"
 #include "store/prune/live_records.h"
 

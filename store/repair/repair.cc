@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "store/access/commit.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/check/container_audit.h"
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"

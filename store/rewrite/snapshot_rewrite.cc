@@ -8,7 +8,7 @@
 
 #include "host/io/entry_filter.h"
 #include "store/access/commit.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/format/failure.h"
 #include "store/rewrite/tree_rewrite.h"
 

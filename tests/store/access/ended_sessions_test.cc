@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/check/check.h"
 #include "store/format/failure.h"
 #include "store/objects/lease.h"

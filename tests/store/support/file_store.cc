@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "store/access/open_store.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 
 namespace cutpoint::tests {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "store/access/commit.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/prune/prune.h"
 #include "tests/store/support/made_store.h"
 #include "tests/store/support/small_store.h"

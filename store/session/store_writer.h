@@ -5,8 +5,8 @@
 
 #include "store/index/shard_index.h"
 #include "store/objects/snapshot.h"
+#include "store/session/deduplicator.h"
 #include "store/session/record_writer.h"
-#include "store/session/write_session.h"
 
 namespace cutpoint::store {
 

@@ -1,4 +1,4 @@
-#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/threaded_feed.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 
 namespace cutpoint::store {
 

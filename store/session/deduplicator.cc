@@ -1,4 +1,4 @@
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 
 #include <new>
 #include <utility>

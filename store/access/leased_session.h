@@ -8,7 +8,7 @@
 #include "store/access/open_store.h"
 #include "store/objects/lease.h"
 #include "store/objects/log.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 
 namespace cutpoint::store {
 
