@@ -5,28 +5,21 @@
 
 namespace cutpoint::store {
 
-content_feed::content_feed(engine& threads, const feed_options& options, deduplicator& records)
-    : engine_(threads),
-      options_(options),
-      records_(records),
-      receiver_(
-          records, [this](std::uint64_t stream, const stored_extent& extent) { return take_extent(stream, extent); },
-          [this](std::uint64_t stream, const status&) { return end_stream(stream); }) {}
-
 status content_feed::begin(fed_stream next) {
   if (!feed_) {
-    auto feed = engine_.open(options_, receiver_);
+    auto feed = engine_.open(options_, *this);
     if (!feed) return feed.error();
     feed_.emplace(std::move(*feed));
   }
   return feed_->begin(streams_.add(std::move(next)), rule_);
 }
 
-status content_feed::take_extent(std::uint64_t stream, const stored_extent& extent) {
-  return streams_.find(stream).entry->add(extent, records_);
+status content_feed::take(const delivered_chunk& chunk) {
+  const auto extent = records_.store(chunk, selected_);
+  return extent ? streams_.find(chunk.stream).entry->add(*extent, records_) : extent.error();
 }
 
-status content_feed::end_stream(std::uint64_t stream) {
+status content_feed::end_stream(std::uint64_t stream, const status&) {
   const fed_stream ended = streams_.remove(stream);
   if (ended.hole_bytes != 0) {
     if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, records_); !added.ok()) return added;

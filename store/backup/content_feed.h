@@ -17,10 +17,11 @@ namespace cutpoint::store {
 
 /// The data between two holes of a file is one stream, so that no chunk has bytes of a hole. A hole is an empty stream,
 /// which brings it to its place among the extents. Files wait in the engine without delaying each other. Not thread-safe.
-class content_feed final : private content_receiver {
+class content_feed final : private content_receiver, private chunk_receiver {
  public:
   /// The arguments must outlive the feed.
-  content_feed(engine& threads, const feed_options& options, deduplicator& records);
+  content_feed(engine& threads, const feed_options& options, deduplicator& records)
+      : engine_(threads), options_(options), records_(records) {}
 
   /// Sets a function that receives the number of bytes after each read and each hole, on the feeding thread.
   void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
@@ -66,8 +67,15 @@ class content_feed final : private content_receiver {
   [[nodiscard]] status skip(std::uint64_t hole_bytes) override;
   [[nodiscard]] status end_content(const content_end& end) override;
   void count(std::uint64_t bytes);
-  [[nodiscard]] status take_extent(std::uint64_t stream, const stored_extent& extent);
-  [[nodiscard]] status end_stream(std::uint64_t stream);
+
+  [[nodiscard]] bool has_select() const noexcept override { return true; }
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
+                              std::span<std::unique_ptr<chunk_work>> work) override {
+    return records_.select(chunks, work, selected_);
+  }
+  [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
+  [[nodiscard]] status take(const delivered_chunk& chunk) override;
+  [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override;
 
   std::function<void(std::uint64_t)> watcher_;
   throttle* throttle_ = nullptr;
@@ -76,7 +84,7 @@ class content_feed final : private content_receiver {
   deduplicator& records_;
 
   stream_table<fed_stream> streams_;
-  extent_receiver receiver_;
+  deduplicator::selection selected_;
   std::optional<feed> feed_;                // destroyed first, because its threads use everything above
   std::shared_ptr<pending_entry> content_;  ///< the entry of the content that is open
   std::size_t rule_ = 0;                    ///< by which it is cut

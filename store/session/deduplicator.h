@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -26,7 +25,7 @@
 
 namespace cutpoint::store {
 
-/// Takes part in feeds as the owner of their `chunk_receiver`s, and stores nodes. Thread-safe, except `finish`: all chunks that
+/// Takes part in feeds: their chunk receivers call `select` and `store`. Stores nodes, too. Thread-safe, except `finish`: all chunks that
 /// were selected must be stored then. If a feed fails, it cannot be finished, because another feed may refer to a
 /// chunk that the failed one has selected and not stored.
 class deduplicator final : public node_receiver {
@@ -140,35 +139,6 @@ class deduplicator final : public node_receiver {
   std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
   std::vector<container_cap::choice> choices_;        ///< workspace of `cap`
   std::vector<found_record> same_records_;            ///< workspace
-};
-
-/// A chunk receiver that stores all streams of a feed and passes their extents on.
-class extent_receiver final : public chunk_receiver {
- public:
-  using extent_function = std::function<status(std::uint64_t stream, const stored_extent& extent)>;
-  using end_function = std::function<status(std::uint64_t stream, const status& outcome)>;
-  extent_receiver(deduplicator& records, extent_function extent, end_function end)
-      : records_(records), extent_(std::move(extent)), end_(std::move(end)) {}
-
-  [[nodiscard]] bool has_select() const noexcept override { return true; }
-  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
-                              std::span<std::unique_ptr<chunk_work>> work) override {
-    return records_.select(chunks, work, selected_);
-  }
-  [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
-  [[nodiscard]] status take(const delivered_chunk& chunk) override {
-    const auto extent = records_.store(chunk, selected_);
-    return extent ? extent_(chunk.stream, *extent) : extent.error();
-  }
-  [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override {
-    return end_(stream, outcome);
-  }
-
- private:
-  deduplicator& records_;
-  deduplicator::selection selected_;
-  extent_function extent_;
-  end_function end_;
 };
 
 }  // namespace cutpoint::store

@@ -3,6 +3,7 @@
 #include <cutpoint/engine.h>
 #include <gtest/gtest.h>
 
+#include "tests/store/support/extent_receiver.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -38,7 +39,7 @@ TEST(engine_sessions, store_streams_that_come_back) {
     store::deduplicator session(config, *shards, records, sha256());
     std::vector<std::vector<store::stored_extent>> extents(streams.size());
     std::size_t ended = 0;
-    store::extent_receiver receiver(
+    extent_receiver receiver(
         session,
         [&](std::uint64_t stream, const store::stored_extent& extent) {
           extents[stream].push_back(extent);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/support/simulated_machine.h"
+#include "tests/store/support/extent_receiver.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -44,7 +45,7 @@ double speed_of_session(const simulated_machine& machine, const std::vector<std:
   store::record_writer records(*objects, key, config.container_bytes, own, blake3_fingerprinter());
   store::deduplicator session(config, *shards, records, sha256());
   std::vector<store::stored_extent> extents;
-  store::extent_receiver receiver(
+  extent_receiver receiver(
       session,
       [&](std::uint64_t, const store::stored_extent& extent) {
         extents.push_back(extent);
