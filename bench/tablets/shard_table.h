@@ -12,7 +12,7 @@
 #include <cutpoint/status.h>
 
 #include "store/index/table_cache.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 #include "store/storage/file_system.h"
 
 namespace cutpoint::bench {
@@ -49,8 +49,8 @@ class shard_table final : public fingerprint_index {
   store::seal_key key_;
   std::unique_ptr<store::storage> objects_;
   std::unique_ptr<store::table_cache> tables_;
-  store::session_containers containers_;
-  std::unique_ptr<store::session_writer> writer_;
+  store::own_containers containers_;
+  std::unique_ptr<store::store_writer> writer_;
   std::vector<std::optional<store::found_record>> records_;  ///< workspace
   std::uint64_t size_ = 0;
 };

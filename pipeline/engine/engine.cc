@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "pipeline/engine/engine_factory.h"
-#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 
@@ -122,12 +122,12 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
   if (configuration.fingerprinted_on != backend::scalar) configuration.fingerprint_task_bytes = vector_task_bytes;
   auto for_runs = fingerprinter::make(options.fingerprint);
   if (!for_runs) return for_runs.error();
-  auto implementation = std::make_unique<feed::implementation>(*pool_, configuration, cuts, std::move(setup->key),
-                                                               std::move(setup->memory), std::move(lanes),
-                                                               run_periods(cuts, *std::move(for_runs)), receiver);
-  if (options.trace != nullptr) implementation->trace(*options.trace);
-  if (status started = implementation->start(); !started.ok()) return started;
-  return feed(std::move(implementation));
+  auto opened_feed = std::make_unique<feed::threaded_feed>(*pool_, configuration, cuts, std::move(setup->key),
+                                                           std::move(setup->memory), std::move(lanes),
+                                                           run_periods(cuts, *std::move(for_runs)), receiver);
+  if (options.trace != nullptr) opened_feed->trace(*options.trace);
+  if (status started = opened_feed->start(); !started.ok()) return started;
+  return feed(std::move(opened_feed));
 }
 
 }  // namespace cutpoint

@@ -3,12 +3,12 @@
 
 #include <cutpoint/engine.h>
 
-#include "pipeline/engine/feed_implementation.h"
 #include "pipeline/engine/feed_next_block.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 
-feed::feed(std::unique_ptr<implementation> owned) noexcept : implementation_(std::move(owned)) {}
+feed::feed(std::unique_ptr<threaded_feed> inside) noexcept : implementation_(std::move(inside)) {}
 feed::feed(feed&&) noexcept = default;
 feed::~feed() = default;
 

@@ -2,11 +2,11 @@
 #include <chrono>
 #include <utility>
 
-#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 
-bool feed::implementation::perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
+bool feed::threaded_feed::perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
   if (pool_.is_busy()) return false;
   const bool has_failed = !schedule_.failure().ok();
   std::optional<task> next_task;
@@ -23,7 +23,7 @@ bool feed::implementation::perform_one_task(std::unique_lock<std::mutex>& lock, 
   return true;
 }
 
-void feed::implementation::run_lane(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
+void feed::threaded_feed::run_lane(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
   const int node = devices_[device].node();
   if (pool_.places && node >= 0) pool_.bind([&] { return pool_.places->bind_thread_to_node(node); });
   std::unique_lock lock(pool_.mutex);
@@ -32,8 +32,8 @@ void feed::implementation::run_lane(std::size_t device, std::size_t device_lane,
   }
 }
 
-bool feed::implementation::perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device,
-                                                   std::size_t device_lane, std::uint64_t lane_index) {
+bool feed::threaded_feed::perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device,
+                                                  std::size_t device_lane, std::uint64_t lane_index) {
   const bool has_failed = !schedule_.failure().ok();
   std::optional<task> next_task;
   run_or_fail([&] { next_task = schedule_.take_for_device(device, now()); });
@@ -51,7 +51,7 @@ bool feed::implementation::perform_one_device_task(std::unique_lock<std::mutex>&
   return true;
 }
 
-void feed::implementation::hand_back(task done, std::uint64_t lane_index) {
+void feed::threaded_feed::hand_back(task done, std::uint64_t lane_index) {
   run_or_fail([&] {
     schedule_.complete(std::move(done), lanes_[lane_index].work, now());
     add(totals_[lane_index], lanes_[lane_index].work);
@@ -62,19 +62,19 @@ void feed::implementation::hand_back(task done, std::uint64_t lane_index) {
   pool_.progress.notify_all();
 }
 
-bool feed::implementation::notify_failure() {
+bool feed::threaded_feed::notify_failure() {
   if (schedule_.failure().ok()) return false;
   pool_.progress.notify_all();
   return true;
 }
 
-void feed::implementation::record_queue_levels(std::uint64_t lane_index) {
+void feed::threaded_feed::record_queue_levels(std::uint64_t lane_index) {
   const trace_levels levels = schedule_.levels();
   watch_.record(levels, now());
   trace_.hand_over(lanes_[lane_index], levels);
 }
 
-double feed::implementation::now() const {
+double feed::threaded_feed::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - opening_time_).count();
 }
 

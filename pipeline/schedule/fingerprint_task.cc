@@ -1,5 +1,5 @@
 // Fingerprints of chunks that the join found.
-#include "pipeline/schedule/fingerprint_session.h"
+#include "pipeline/schedule/fingerprint_submission.h"
 #include "pipeline/schedule/tasks.h"
 
 namespace cutpoint {
@@ -8,7 +8,7 @@ status perform(fingerprint_task& work, const task_context& context, lane& worker
   status outcome;
   measure(worker.at(stage::fingerprinting), [&] {
     std::uint64_t bytes = 0;
-    fingerprint_session session(*context.ring, *worker.fingerprints);
+    fingerprint_submission session(*context.ring, *worker.fingerprints);
     for (const fingerprint_task::batch_range& each : work.ranges) {
       for (std::size_t i = each.which.first; i < each.which.last; ++i) {
         joined_chunk& c = each.batch->chunks[i];

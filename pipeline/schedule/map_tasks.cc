@@ -1,7 +1,7 @@
 // Maps and early joins, which find chunks before it is known where a segment's first chunk begins.
 #include <deque>
 
-#include "pipeline/schedule/fingerprint_session.h"
+#include "pipeline/schedule/fingerprint_submission.h"
 #include "pipeline/schedule/tasks.h"
 
 namespace cutpoint {
@@ -39,7 +39,7 @@ status perform(map_task& work, const task_context& context, lane& worker) {
   chunk_finder cut(*context.cuts, worker.cursors, *context.ring, work.visible_ranges);
   target.own.next = work.start;
   std::deque<digest> digests;  // a deque, because the fingerprinter holds pointers to the digests
-  fingerprint_session session(*context.ring, *worker.fingerprints);
+  fingerprint_submission session(*context.ring, *worker.fingerprints);
   std::uint64_t cut_bytes = 1;  // 0 once nothing more is decided
   while (cut_bytes != 0 && target.own.next < target.end) {
     measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, context, target.own); });

@@ -43,7 +43,7 @@ bool has_lost_nothing(const store_log& begin, const store_log& now) {
 
 }  // namespace
 
-result<open_store::listed_snapshot> commit_snapshot(held_session& session, snapshot facts,
+result<open_store::listed_snapshot> commit_snapshot(leased_session& session, snapshot facts,
                                                     const std::optional<original_snapshot>& original) {
   open_store& opened_store = session.target();
   store_log verified = session.log();
@@ -83,7 +83,7 @@ result<open_store::listed_snapshot> commit_snapshot(held_session& session, snaps
   }
 }
 
-status append_change(held_session& session, const log_entry& change,
+status append_change(leased_session& session, const log_entry& change,
                      const std::function<status(const store_log&)>& is_right) {
   open_store& opened_store = session.target();
   for (;;) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 
 namespace cutpoint::store {
 
@@ -25,11 +25,11 @@ struct original_snapshot {
 /// one does not count any more, nothing is committed; that is a failure which `is_absence` recognizes. Errors: those of the
 /// storage; after a failure to bring the entry to the disk nobody knows whether the snapshot is committed.
 [[nodiscard]] result<open_store::listed_snapshot> commit_snapshot(
-    held_session& session, snapshot facts, const std::optional<original_snapshot>& original = {});
+    leased_session& session, snapshot facts, const std::optional<original_snapshot>& original = {});
 
 /// Appends a change of the log that commits no snapshot. `is_right` is asked for each state of the log that the entry would
 /// follow; if it returns a failure, nothing is appended. Errors: those of the storage; that failure.
-[[nodiscard]] status append_change(held_session& session, const log_entry& change,
+[[nodiscard]] status append_change(leased_session& session, const log_entry& change,
                                    const std::function<status(const store_log&)>& is_right = {});
 
 }  // namespace cutpoint::store

@@ -114,12 +114,12 @@ status open_store::reopen_shards() {
   return {};
 }
 
-result<std::unique_ptr<session_writer>> open_store::open_writer(storage& objects, table_cache& tables,
-                                                                session_containers& own, const store_log& log,
-                                                                std::size_t most_waiting_entries) const {
+result<std::unique_ptr<store_writer>> open_store::open_writer(storage& objects, table_cache& tables,
+                                                              own_containers& own, const store_log& log,
+                                                              std::size_t most_waiting_entries) const {
   auto nodes = record_fingerprinter::fastest(fingerprint_);
   if (!nodes) return nodes.error();
-  auto writer = session_writer::open(config_, objects, key_, tables, own, *std::move(nodes), most_waiting_entries);
+  auto writer = store_writer::open(config_, objects, key_, tables, own, *std::move(nodes), most_waiting_entries);
   if (!writer) return writer;
   (*writer)->records.count_healed(log.condemned);
   if (index_) (*writer)->records.use_index(index_);

@@ -18,7 +18,7 @@
 #include "store/objects/key.h"
 #include "store/objects/log.h"
 #include "store/objects/snapshot.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 
 namespace cutpoint::store {
 
@@ -62,9 +62,9 @@ class open_store {
   [[nodiscard]] std::unique_ptr<storage> open_storage(const std::string& writer_id, std::size_t pending_objects) const {
     return opener_(writer_id, pending_objects);
   }
-  /// Opens what new records are written with. `log` is that of the session; the others as for `session_writer::open`.
-  [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer(
-      storage& objects, table_cache& tables, session_containers& own, const store_log& log,
+  /// Opens what new records are written with. `log` is that of the session; the others as for `store_writer::open`.
+  [[nodiscard]] result<std::unique_ptr<store_writer>> open_writer(
+      storage& objects, table_cache& tables, own_containers& own, const store_log& log,
       std::size_t most_waiting_entries = record_writer::usual_waiting_entries) const;
 
   /// Reads the log, as the functions of that name do.

@@ -30,7 +30,7 @@ result<std::vector<listed_key>> list_keys(open_store& opened_store, const store_
 }
 
 result<std::string> add_key(open_store& opened_store, const key_secret& secret) {
-  const auto session = held_session::begin(opened_store);
+  const auto session = leased_session::begin(opened_store);
   if (!session) return session.error();
   const opened_key& used = *opened_store.opened_by();
   return put_key(*(*session)->open_storage(), used.store_key,
@@ -38,7 +38,7 @@ result<std::string> add_key(open_store& opened_store, const key_secret& secret) 
 }
 
 status remove_key(open_store& opened_store, const std::string& id) {
-  const auto session = held_session::begin(opened_store);
+  const auto session = leased_session::begin(opened_store);
   if (!session) return session.error();
   log_entry removal;
   removal.removed_keys = {id};

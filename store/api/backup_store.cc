@@ -91,7 +91,7 @@ status backup_store::create(const std::string& folder, const store_settings& set
   if (status ready = make_folders(folder); !ready.ok()) return ready;
   auto files = store::open_file_system(folder);
   if (!files) return files.error();
-  if (status ready = store::make_storage_folders(**files); !ready.ok()) return implementation::in_store(folder, ready);
+  if (status ready = store::make_storage_folders(**files); !ready.ok()) return named_store::in_store(folder, ready);
   return create({opener_of(std::move(*files)), folder}, settings, secret);
 }
 
@@ -110,7 +110,7 @@ status backup_store::create(const store_storage& where, const store_settings& se
   const auto insecure = settings.accepts_insecure_cuts ? store::insecure_cuts::accepted : store::insecure_cuts::refused;
   const status outcome = store::make_store(*objects, config, store_secret, insecure);
   if (store::is_presence(outcome)) return {status_code::io_error, where.name + ": a store is there already", EEXIST};
-  if (!outcome.ok()) return implementation::in_store(where.name, outcome);
+  if (!outcome.ok()) return named_store::in_store(where.name, outcome);
   static_cast<void>(store::put_reserve(*objects));  // the store exists without one, too
   return outcome;
 }
@@ -125,8 +125,8 @@ result<backup_store> backup_store::open(const std::string& folder, const store_s
 
 result<backup_store> backup_store::open(const store_storage& where, const store_secret& secret) {
   auto opened_store = store::open_store::open(where.open, secret_of(secret));
-  if (!opened_store) return implementation::in_store(where.name, opened_store.error());
-  auto inside = std::make_unique<implementation>();
+  if (!opened_store) return named_store::in_store(where.name, opened_store.error());
+  auto inside = std::make_unique<named_store>();
   inside->name = where.name;
   const store::store_config& config = (*opened_store)->config();
   inside->settings = {.cuts = config.cuts,
@@ -138,7 +138,7 @@ result<backup_store> backup_store::open(const store_storage& where, const store_
   return backup_store(std::move(inside));
 }
 
-backup_store::backup_store(std::unique_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
+backup_store::backup_store(std::unique_ptr<named_store> inside) noexcept : implementation_(std::move(inside)) {}
 backup_store::backup_store(backup_store&&) noexcept = default;
 backup_store& backup_store::operator=(backup_store&&) noexcept = default;
 backup_store::~backup_store() = default;

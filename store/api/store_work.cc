@@ -68,7 +68,7 @@ std::vector<plan_prediction> store_work::predictions() const {
 
 feed_options backup_store::job(const store_lane_options& lanes) const { return implementation_->job(lanes); }
 
-feed_options backup_store::implementation::job(const store_lane_options& lanes) const {
+feed_options backup_store::named_store::job(const store_lane_options& lanes) const {
   return {.cuts = *parse_canonical(settings.cuts),
           .rule_cuts = settings.context.cuts(),
           .fingerprint = settings.fingerprint,
@@ -80,8 +80,8 @@ feed_options backup_store::implementation::job(const store_lane_options& lanes) 
           .batch_bytes = lanes.batch_bytes};
 }
 
-result<feed_options> backup_store::implementation::feed_of(const engine& threads, const store_lane_options& lanes,
-                                                           std::uint64_t memory_bytes, const cancellation* cancel) {
+result<feed_options> backup_store::named_store::feed_of(const engine& threads, const store_lane_options& lanes,
+                                                        std::uint64_t memory_bytes, const cancellation* cancel) {
   feed_options feed = job(lanes);
   if (status devices = threads.check_devices(feed); !devices.ok()) return devices;
   if (feed.rates == nullptr && lanes.measures_rates) {
@@ -101,15 +101,15 @@ result<feed_options> backup_store::implementation::feed_of(const engine& threads
   return feed;
 }
 
-void backup_store::implementation::report_session(const engine& threads, std::chrono::steady_clock::time_point begin,
-                                                  store_work work, store::write_session& records,
-                                                  const store_work_function& receiver) {
+void backup_store::named_store::report_session(const engine& threads, std::chrono::steady_clock::time_point begin,
+                                               store_work work, store::deduplicator& records,
+                                               const store_work_function& receiver) {
   records.add_work(work);
   report_work(threads, begin, std::move(work), receiver);
 }
 
-void backup_store::implementation::report_work(const engine& threads, std::chrono::steady_clock::time_point begin,
-                                               store_work work, const store_work_function& receiver) {
+void backup_store::named_store::report_work(const engine& threads, std::chrono::steady_clock::time_point begin,
+                                            store_work work, const store_work_function& receiver) {
   if (!receiver) return;
   work.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   work.thread_count = threads.thread_count();

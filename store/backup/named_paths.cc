@@ -61,7 +61,7 @@ bool is_below(const std::string& path, const std::string& folder) {
                        : path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
-result<std::vector<named_path>> named_paths(const backup_options& options) {
+result<std::vector<named_path>> named_paths(const store_backup_options& options) {
   std::vector<named_path> named;
   for (const std::string& each : options.paths) {
     if (each == "-") {

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include <cutpoint/status.h>
+#include <cutpoint/store.h>
 
 namespace cutpoint::store {
-
-struct backup_options;
 
 /// A path that a backup stores, whatever its options leave out.
 struct named_path {
@@ -26,7 +25,7 @@ struct named_path {
 
 /// Returns the paths that are named, in the order of a walk, each once. Errors: io_error, if the working folder is unknown;
 /// invalid_argument, if a path lies below a link that is stored as a link.
-[[nodiscard]] result<std::vector<named_path>> named_paths(const backup_options& options);
+[[nodiscard]] result<std::vector<named_path>> named_paths(const store_backup_options& options);
 /// Returns those that do not lie below another one, which a snapshot lists.
 [[nodiscard]] std::vector<std::string> outermost_paths(const std::vector<named_path>& named);
 

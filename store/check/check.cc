@@ -17,10 +17,10 @@ namespace {
 
 class checker {
  public:
-  checker(const store_reading& store, const check_options& options)
+  checker(const store_reading& store, const store_check_options& options)
       : store_(store), options_(options), meter_(options.progress) {}
 
-  result<check_summary> check() {
+  result<store_check_summary> check() {
     if (status checked = check_log(); !checked.ok()) return checked;
     if (status checked = check_shards(); !checked.ok()) return checked;
     if (status checked = check_containers(); !checked.ok()) return checked;
@@ -165,16 +165,16 @@ class checker {
   }
 
   const store_reading& store_;
-  const check_options& options_;
+  const store_check_options& options_;
   store_log log_;
-  check_summary summary_;
+  store_check_summary summary_;
   progress_meter meter_;
   lost_records lost_;
 };
 
 }  // namespace
 
-result<check_summary> check_store(const store_reading& store, const check_options& options) {
+result<store_check_summary> check_store(const store_reading& store, const store_check_options& options) {
   return checker(store, options).check();
 }
 

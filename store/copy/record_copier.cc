@@ -14,11 +14,11 @@ constexpr std::size_t most_waiting_extents = std::size_t{1} << 16;
 
 }  // namespace
 
-record_copier::record_copier(shared_reader& source, const store_config& source_config, write_session& session,
+record_copier::record_copier(shared_reader& source, const store_config& source_config, deduplicator& records,
                              const store_config& target_config, std::uint64_t threads, progress_meter* meter)
     : content_copier(meter),
       source_(source),
-      session_(session),
+      records_(records),
       compressors_(source_config.codec == record_codec::none ? target_config.codec : record_codec::none,
                    target_config.level),
       target_codec_(target_config.codec),
@@ -26,7 +26,7 @@ record_copier::record_copier(shared_reader& source, const store_config& source_c
 
 status record_copier::copy(std::shared_ptr<pending_entry> entry, const folder_entry& original,
                            const std::string& path) {
-  const chunking_context& context = session_.context();
+  const chunking_context& context = records_.context();
   const std::size_t rule = context.rule_of(original.name);
   const bool has_own_level = rule != 0 && context.rules()[rule - 1].compression_level.has_value();
   const auto file = std::make_shared<const copied_file>(copied_file{std::move(entry), path, has_own_level});
@@ -54,7 +54,7 @@ result<std::vector<record_copier::missing_chunk>> record_copier::look_up() {
   for (const waiting_extent& each : waiting_) {
     if (each.extent.kind != extent_kind::hole) digests.push_back(each.extent.record.content);
   }
-  const auto answers = session_.look_up(digests);
+  const auto answers = records_.look_up(digests);
   if (!answers) return answers.error();
   std::vector<missing_chunk> missing;
   auto answer = answers->begin();
@@ -85,19 +85,19 @@ status record_copier::finish() {
     const waiting_extent& first = waiting_[each.extent];
     if (!each.read) return fail(first.file->path, each.read.error());
     const bool is_compressed = each.read->codec != record_codec::none;
-    const status put = session_.put_chunk(first.extent.record.content, each.read->content.size(), each.read->codec,
+    const status put = records_.put_chunk(first.extent.record.content, each.read->content.size(), each.read->codec,
                                           is_compressed ? each.read->frame : each.read->content);
     if (!put.ok()) return put;
   }
   for (waiting_extent& each : waiting_) {
     record_reference& record = each.extent.record;
     if (each.extent.kind != extent_kind::hole && record.hint == 0) {
-      const auto hint = session_.hint_of_put(record.content);
+      const auto hint = records_.hint_of_put(record.content);
       if (!hint) return hint.error();
       record.hint = *hint;
     }
     count(each.extent.bytes(), each.file->path);
-    if (status added = each.file->entry->add(each.extent, session_); !added.ok()) return added;
+    if (status added = each.file->entry->add(each.extent, records_); !added.ok()) return added;
     if (!each.is_last) continue;
     if (status completed = each.file->entry->complete(); !completed.ok()) return completed;
   }

@@ -8,7 +8,7 @@
 #include "store/copy/content_copier.h"
 #include "store/objects/config.h"
 #include "store/session/compressor_pool.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {
@@ -18,7 +18,7 @@ namespace cutpoint::store {
 class record_copier final : public content_copier {
  public:
   /// The references must outlive the copier. `threads` read chunks; 0: one for each processor.
-  record_copier(shared_reader& source, const store_config& source_config, write_session& session,
+  record_copier(shared_reader& source, const store_config& source_config, deduplicator& records,
                 const store_config& target_config, std::uint64_t threads, progress_meter* meter);
 
   void enter(const std::string&) override {}
@@ -49,7 +49,7 @@ class record_copier final : public content_copier {
   void read(missing_chunk& chunk);
 
   shared_reader& source_;
-  write_session& session_;
+  deduplicator& records_;
   compressor_pool compressors_;  ///< for chunks that the source did not try to compress
   record_codec target_codec_;
   std::size_t threads_;

@@ -60,7 +60,7 @@ status recut_copier::copy(std::shared_ptr<pending_entry> entry, const folder_ent
   }
   stored_stream stream(original, source_);
   status failure;
-  if (status stored = contents_.store_file(entry, stream, failure); !stored.ok()) return stored;
+  if (status stored = contents_.store_file(files_, entry, stream, failure); !stored.ok()) return stored;
   if (!failure.ok()) return fail(path, failure);
   const bool is_whole = entry->entry.size == original.size;
   return is_whole ? status() : fail(path, damage(original.name, "its content does not have its size"));

@@ -10,6 +10,7 @@
 #include "store/backup/content_feed.h"
 #include "store/backup/parent_tree.h"
 #include "store/copy/content_copier.h"
+#include "store/session/work_timer.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {
@@ -25,9 +26,9 @@ class recut_copier final : public content_copier {
   };
 
   /// The references must outlive the copier.
-  recut_copier(engine& threads, const feed_options& feed, write_session& session, shared_reader& source,
+  recut_copier(engine& threads, const feed_options& feed, deduplicator& records, shared_reader& source,
                earlier_trees earlier, progress_meter* meter)
-      : content_copier(meter), source_(source), contents_(threads, feed, session), earlier_(std::move(earlier)) {
+      : content_copier(meter), source_(source), contents_(threads, feed, records), earlier_(std::move(earlier)) {
     contents_.watch([this](std::uint64_t bytes) { count(bytes); });
   }
 
@@ -37,7 +38,10 @@ class recut_copier final : public content_copier {
                             const std::string& path) override;
   [[nodiscard]] status finish() override { return contents_.finish(); }
   /// Adds the work of what was finished.
-  void add_work(store_work& sum) const { contents_.add_work(sum); }
+  void add_work(store_work& sum) const {
+    add(sum.reading, files_.meter.record.work);
+    contents_.add_work(sum);
+  }
 
  private:
   struct first_name {
@@ -48,6 +52,7 @@ class recut_copier final : public content_copier {
   [[nodiscard]] bool take_from_earlier(pending_entry& entry, const folder_entry& original);
 
   shared_reader& source_;
+  file_feeder files_{nullptr, nullptr};
   content_feed contents_;
   earlier_trees earlier_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, first_name> first_names_;  ///< by device and inode

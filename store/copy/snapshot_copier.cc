@@ -54,7 +54,7 @@ const snapshot_copier::listed_snapshot* snapshot_copier::find_copy(const snapsho
 
 result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snapshot& original,
                                                                status& source_failure) {
-  auto session = held_session::begin(target_);
+  auto session = leased_session::begin(target_);
   if (!session) return session.error();
   // What was listed before the session may have been removed, with its data, by a prune that does not know of it.
   auto copies = target_.snapshots({});
@@ -78,8 +78,8 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   return committed;
 }
 
-result<record_reference> snapshot_copier::copy_contents(const snapshot& original, held_session& session,
-                                                        write_session& writer, status& source_failure) {
+result<record_reference> snapshot_copier::copy_contents(const snapshot& original, leased_session& session,
+                                                        deduplicator& writer, status& source_failure) {
   if (keeps_records()) {
     record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads, options_.meter);
     return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);

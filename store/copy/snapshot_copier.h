@@ -7,10 +7,10 @@
 
 #include <cutpoint/engine.h>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/access/open_store.h"
 #include "store/format/progress_meter.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {
@@ -50,8 +50,8 @@ class snapshot_copier {
  private:
   [[nodiscard]] bool keeps_records() const;
   [[nodiscard]] bool is_copy(const snapshot& original, const snapshot& other) const;
-  [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, held_session& session,
-                                                       write_session& writer, status& source_failure);
+  [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, leased_session& session,
+                                                       deduplicator& writer, status& source_failure);
 
   engine& threads_;
   open_store& source_;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "store/access/ended_sessions.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/format/failure.h"
 #include "store/prune/live_records.h"
 #include "store/prune/removal.h"
@@ -82,8 +82,8 @@ class pruner {
   const store_prune_options& options_;
   progress_meter meter_;
   store_prune_summary summary_;
-  std::unique_ptr<held_session> session_;  ///< none in a dry run
-  std::vector<std::string> files_before_;  ///< temporary files that were there when the prune began
+  std::unique_ptr<leased_session> session_;  ///< none in a dry run
+  std::vector<std::string> files_before_;    ///< temporary files that were there when the prune began
   kept_copies copies_;
   std::optional<remover> remover_;
   store_log log_;                       ///< as it was before the containers were chosen
@@ -132,7 +132,7 @@ void pruner::count_removable() {
 }
 
 status pruner::begin_session() {
-  auto session = held_session::begin(opened_store_);
+  auto session = leased_session::begin(opened_store_);
   if (!session) return session.error();
   session_ = std::move(*session);
   auto files = opened_store_.objects().list(object_kind::temporary);

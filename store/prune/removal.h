@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/prune/kept_copies.h"
 #include "store/prune/live_records.h"
 
@@ -51,7 +51,7 @@ struct removal_outcome {
 class remover {
  public:
   /// `copies` verifies what stays. The references must outlive the remover.
-  remover(held_session& session, kept_copies& copies) noexcept : session_(session), copies_(copies) {}
+  remover(leased_session& session, kept_copies& copies) noexcept : session_(session), copies_(copies) {}
 
   /// Proposes a removal, durably, and sets its number. Errors: those of the storage; unavailable, if another process has
   /// proposed or decided since `known` was read.
@@ -71,7 +71,7 @@ class remover {
                                     std::set<container_name>& containers);
   [[nodiscard]] status sweep(const std::vector<std::string>& snapshots, const std::set<std::string>& committed);
 
-  held_session& session_;
+  leased_session& session_;
   kept_copies& copies_;
 };
 

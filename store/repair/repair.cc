@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "store/access/commit.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/check/container_audit.h"
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
@@ -52,8 +52,8 @@ class repairer {
   status condemn_containers();
   status save(const audited_container& audited, const container_auditor& auditor, record_writer& records);
   status replace_snapshots();
-  status replace(const open_store::listed_snapshot& old, tree_audit& trees, held_session& session,
-                 session_writer& writer);
+  status replace(const open_store::listed_snapshot& old, tree_audit& trees, leased_session& session,
+                 store_writer& writer);
 
   open_store& opened_store_;
   const store_repair_options& options_;
@@ -117,7 +117,7 @@ status repairer::complete_index() {
 
 /// Stores the whole records of damaged containers again, and then condemns the containers.
 status repairer::condemn_containers() {
-  const auto session = held_session::begin(opened_store_);
+  const auto session = leased_session::begin(opened_store_);
   if (!session) return session.error();
   const auto ids = list_containers((*session)->log());
   if (!ids) return ids.error();
@@ -191,7 +191,7 @@ class whole_entries final : public tree_filter {
 
 /// Replaces the snapshots that lost files.
 status repairer::replace_snapshots() {
-  const auto session = held_session::begin(opened_store_);
+  const auto session = leased_session::begin(opened_store_);
   if (!session) return session.error();
   // A container that a prune proposes may have the only whole copy of a record. If a snapshot needs it, the prune finds out.
   if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
@@ -222,8 +222,8 @@ status repairer::replace_snapshots() {
 
 /// Puts a snapshot in the place of one that lost files. It does not if the rest of the tree is the whole tree: what was lost
 /// had no entries, and is there again.
-status repairer::replace(const open_store::listed_snapshot& old, tree_audit& trees, held_session& session,
-                         session_writer& writer) {
+status repairer::replace(const open_store::listed_snapshot& old, tree_audit& trees, leased_session& session,
+                         store_writer& writer) {
   status failure;  // that is no damage: it may pass, and must cost no file
   const auto is_whole = trees.audit(old.facts.root, [&](const std::string&, const status& why) {
     if (!is_damage(why)) failure = why;

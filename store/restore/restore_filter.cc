@@ -16,9 +16,10 @@ std::string folder_of(std::string path) {
 
 }  // namespace
 
-restore_filter::restore_filter(const restore_options& options, std::string top)
-    : options_(options),
-      top_(folder_of(std::move(top))),
+restore_filter::restore_filter(const store_restore_options& options, std::string top,
+                               std::vector<std::string> complete_paths)
+    : top_(folder_of(std::move(top))),
+      complete_paths_(std::move(complete_paths)),
       include_(options.include, top_),
       exclude_(options.exclude, top_) {}
 
@@ -30,7 +31,7 @@ bool restore_filter::is_included(std::string_view path, bool is_folder) {
 
 bool restore_filter::is_complete(std::string_view path) const {
   const std::string folder = "/" + top_ + std::string(path) + "/";
-  return std::ranges::any_of(options_.complete_paths,
+  return std::ranges::any_of(complete_paths_,
                              [&](const std::string& each) { return each == "/" || folder.starts_with(each + "/"); });
 }
 

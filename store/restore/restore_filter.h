@@ -5,15 +5,16 @@
 #include <string_view>
 #include <vector>
 
-#include "store/restore/restore_options.h"
+#include <cutpoint/store.h>
 
 namespace cutpoint::store {
 
 /// Applies the patterns of a restore. The last pattern that matches decides. Not thread-safe.
 class restore_filter {
  public:
-  /// `options` must outlive the filter. `top` is the path in the snapshot of the folder whose entries are put into the target.
-  restore_filter(const restore_options& options, std::string top);
+  /// `top` is the path in the snapshot of the folder whose entries are put into the target. `complete_paths` are those of the
+  /// snapshot at and below which it has all that there was.
+  restore_filter(const store_restore_options& options, std::string top, std::vector<std::string> complete_paths);
 
   /// `path` is relative to that folder.
   [[nodiscard]] bool is_excluded(std::string_view path, bool is_folder);
@@ -25,8 +26,8 @@ class restore_filter {
   [[nodiscard]] const pattern_list& exclude() const noexcept { return exclude_; }
 
  private:
-  const restore_options& options_;
   std::string top_;  ///< without a slash at the beginning, and with one at its end unless it is empty
+  std::vector<std::string> complete_paths_;
   pattern_list include_;
   pattern_list exclude_;
 };

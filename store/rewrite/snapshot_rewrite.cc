@@ -8,7 +8,7 @@
 
 #include "host/io/entry_filter.h"
 #include "store/access/commit.h"
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/format/failure.h"
 #include "store/rewrite/tree_rewrite.h"
 
@@ -33,13 +33,13 @@ class snapshot_edit {
 
   /// Takes a lease, so that nothing is removed that the new versions refer to. Errors: those of sessions.
   [[nodiscard]] status begin_session() {
-    auto session = held_session::begin(opened_store_);
+    auto session = leased_session::begin(opened_store_);
     if (!session) return session.error();
     session_ = std::move(*session);
     // A container that a prune proposes may have the only copy of a record. If a snapshot needs it, the prune finds out.
     return opened_store_.reopen_shards();
   }
-  [[nodiscard]] held_session& session() noexcept { return *session_; }
+  [[nodiscard]] leased_session& session() noexcept { return *session_; }
 
   /// Calls `edit` for each snapshot, the oldest first. It returns whether there is a new version. Errors: those of the storage,
   /// and those of `edit` except damage and absence; cancelled.
@@ -88,7 +88,7 @@ class snapshot_edit {
   const std::set<std::string>& ids_;
   const store_problem& problem_;
   const cancellation* cancel_;
-  std::unique_ptr<held_session> session_;
+  std::unique_ptr<leased_session> session_;
 };
 
 /// Chooses what patterns do not leave out, as those of a backup, and counts it.
@@ -193,7 +193,7 @@ result<store_edit_summary> change_tags(open_store& opened_store, const store_tag
 
 result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const store_rewrite_options& options) {
   snapshot_edit edit(opened_store, options.snapshots, options.problem, options.cancel);
-  std::unique_ptr<session_writer> writer;
+  std::unique_ptr<store_writer> writer;
   if (!options.is_dry_run) {
     if (status begun = edit.begin_session(); !begun.ok()) return begun;
     auto records = edit.session().open_writer();

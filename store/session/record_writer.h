@@ -18,7 +18,7 @@
 namespace cutpoint::store {
 
 /// The containers of a session.
-struct session_containers {
+struct own_containers {
   session_id session = {};
   std::set<container_name> unnamed =
       {};  ///< that were put and that no shard names, which is to be put before the session ends
@@ -32,10 +32,10 @@ class record_writer {
 
   /// Makes one that names containers by the back end that is the fastest here. Errors: those of `fastest_fingerprinter`.
   [[nodiscard]] static result<record_writer> make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
-                                                  session_containers& containers,
+                                                  own_containers& containers,
                                                   std::size_t most_waiting_entries = usual_waiting_entries);
   /// The references must outlive the writer. `blake3` as for `container_builder::build`.
-  record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes, session_containers& containers,
+  record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes, own_containers& containers,
                 std::unique_ptr<batch_fingerprinter> blake3, std::size_t most_waiting_entries = usual_waiting_entries);
 
   /// Adds a record, and returns the hint of its container. Errors: those of the storage.
@@ -62,7 +62,7 @@ class record_writer {
   std::unique_ptr<batch_fingerprinter> blake3_;
   std::optional<container_builder> builder_;
   object_salt salt_ = {};  ///< of the container that is being filled
-  session_containers& session_;
+  own_containers& own_;
   std::size_t most_waiting_entries_;
   std::vector<shard_container> containers_;  ///< that no shard has yet
   std::vector<shard_entry> entries_;         ///< of their records

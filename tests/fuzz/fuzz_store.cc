@@ -165,7 +165,8 @@ class use_of_store {
     const watched_folder folder;
     for (const bool replaces : {random_.once_in(4), true}) {  // the second time through what the first has made
       const auto done = store::restore_files(
-          reading_, root, {.target = folder.target(), .replaces_files = replaces, .threads = 1, .problem = named()});
+          reading_, {.root = root},
+          {.target = folder.target(), .replaces_files = replaces, .threads = 1, .problem = named()});
       if (!done) require_refusal(done.error());
       folder.require_unchanged();
     }

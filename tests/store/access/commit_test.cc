@@ -18,7 +18,7 @@ using testing::SizeIs;
 /// A session that has stored a folder of one file, and has not committed it.
 struct open_session {
   explicit open_session(const made_store& disk_store)
-      : opened_store(disk_store.open()), session(*store::held_session::begin(*opened_store)) {
+      : opened_store(disk_store.open()), session(*store::leased_session::begin(*opened_store)) {
     const auto writer = *session->open_writer();
     auto digests = *store::record_fingerprinter::make(opened_store->fingerprint());
     facts.root = *store_files(writer->records, digests, {{"file", std::vector<std::uint8_t>(1000, 7)}});
@@ -36,7 +36,7 @@ struct open_session {
   }
 
   std::unique_ptr<store::open_store> opened_store;
-  std::unique_ptr<store::held_session> session;
+  std::unique_ptr<store::leased_session> session;
   store::snapshot facts;
 };
 
@@ -252,7 +252,7 @@ TEST(commit, numbers_snapshots_in_their_order) {
   const auto opened_store = disk_store.open();
   std::vector<std::string> ids;
   for (const int time : {300, 200, 100}) {  // a clock that goes back
-    const auto session = *store::held_session::begin(*opened_store);
+    const auto session = *store::leased_session::begin(*opened_store);
     store::snapshot facts;
     facts.time = time;
     const auto done = store::commit_snapshot(*session, facts);

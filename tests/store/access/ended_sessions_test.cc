@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 #include "store/check/check.h"
 #include "store/format/failure.h"
 #include "store/objects/lease.h"
@@ -34,7 +34,7 @@ std::vector<std::string> unnamed(const made_store& disk_store) {
 }
 
 /// Puts about `count` containers of a session, of which no shard knows.
-void put_containers(store::held_session& session, std::uint64_t count) {
+void put_containers(store::leased_session& session, std::uint64_t count) {
   auto records = *session.open_records();
   for (std::uint64_t i = 0; i <= count; ++i) {
     const std::vector<std::uint8_t> bytes(60'000, static_cast<std::uint8_t>(i));
@@ -49,7 +49,7 @@ void put_containers(store::held_session& session, std::uint64_t count) {
 /// Leaves a session as a process does that was killed. Returns its id.
 std::string abandon_session(const made_store& disk_store) {
   const auto opened_store = disk_store.open();
-  auto session = *store::held_session::begin(*opened_store);
+  auto session = *store::leased_session::begin(*opened_store);
   put_containers(*session, 3);
   disk_store.files->stop_at(0);
   const std::string name = session->name();
@@ -73,7 +73,7 @@ std::uint64_t problems_of(const made_store& disk_store) {
 TEST(ended_sessions, leave_nothing_unnamed) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
-  auto session = *store::held_session::begin(*opened_store);
+  auto session = *store::leased_session::begin(*opened_store);
   put_containers(*session, 3);
   EXPECT_THAT(unnamed(disk_store), SizeIs(3));
   session.reset();
@@ -118,7 +118,7 @@ TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
   const made_store disk_store;
   const auto disk = std::make_shared<disk_without_room>(disk_store.files);
   const auto opened_store = open_store_on(disk);
-  auto session = *store::held_session::begin(*opened_store);
+  auto session = *store::leased_session::begin(*opened_store);
   put_containers(*session, 3);
   disk->has_room = false;
   session.reset();
@@ -127,7 +127,7 @@ TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
 
   // What a dead session has stored stays, and its lease with it. Sessions and prunes do not wait for that.
   const std::string dead = abandon_session(disk_store);
-  EXPECT_TRUE(store::held_session::begin(*opened_store).ok());
+  EXPECT_TRUE(store::leased_session::begin(*opened_store).ok());
   EXPECT_THAT(names(disk_store, object_kind::lease), Contains(dead + ".00000009"));
   EXPECT_THAT(names(disk_store, object_kind::container), SizeIs(3));
   EXPECT_TRUE(store::is_lack_of_room(store::end_sessions(*opened_store, {dead})));
@@ -143,7 +143,7 @@ TEST(ended_sessions, keep_what_others_have_named) {
   const made_store disk_store;
   const auto disk = std::make_shared<disk_without_room>(disk_store.files);
   const auto opened_store = open_store_on(disk);
-  auto session = *store::held_session::begin(*opened_store);
+  auto session = *store::leased_session::begin(*opened_store);
   put_containers(*session, 3);
   ASSERT_TRUE(store::end_sessions(*disk_store.open(), {session->name()}).ok());  // which takes it for dead
   const auto named = names(disk_store, object_kind::container);
@@ -160,7 +160,7 @@ TEST(ended_sessions, are_used_by_the_next) {
   abandon_session(disk_store);
   EXPECT_THAT(unnamed(disk_store), SizeIs(3));
   EXPECT_EQ(problems_of(disk_store), 0u);
-  EXPECT_TRUE(store::held_session::begin(*disk_store.open()).ok());
+  EXPECT_TRUE(store::leased_session::begin(*disk_store.open()).ok());
   EXPECT_THAT(names(disk_store, object_kind::container), SizeIs(3));
   EXPECT_THAT(unnamed(disk_store), IsEmpty());
   EXPECT_THAT(names(disk_store, object_kind::lease), IsEmpty());

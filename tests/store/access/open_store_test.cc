@@ -30,7 +30,7 @@ const key_secret key_file{secret_kind::key_file, "battery staple"};
 
 /// Stores one record, and returns what refers to it.
 store::record_reference store_record(store::open_store& opened_store, store::storage& objects, byte_span content) {
-  store::session_containers own;
+  store::own_containers own;
   store::record_writer records(objects, opened_store.key(), opened_store.config().container_bytes, own,
                                blake3_fingerprinter());
   const digest name = *(*fingerprinter::make(opened_store.fingerprint()))(content);
@@ -172,7 +172,7 @@ TEST(open_store, is_read_without_an_index_and_a_session_makes_it_again) {
   EXPECT_TRUE(has_record(*opened_store, record)) << "it is in memory";
   EXPECT_THAT(shards(), testing::IsEmpty()) << "a reader writes nothing";
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(store::held_session::begin(*opened_store).ok());
+    ASSERT_TRUE(store::leased_session::begin(*opened_store).ok());
     EXPECT_THAT(shards(), SizeIs(1));
     EXPECT_TRUE(has_record(*disk_store.open(), record));
   }
@@ -210,7 +210,7 @@ TEST(open_store, is_whole_wherever_a_commit_stops) {
     const auto opened_store = disk_store.open();
     disk_store.files->stop_at(disk_store.files->calls() + stop);
     bool is_committed = false;
-    const auto session = store::held_session::begin(*opened_store);
+    const auto session = store::leased_session::begin(*opened_store);
     if (session) {
       store::snapshot facts;
       facts.root = store_record(*opened_store, (*session)->objects(), some_content());

@@ -163,7 +163,7 @@ TEST(store_view, finds_records_that_were_moved) {
   EXPECT_EQ(content_of(view, *file), content);
   const auto objects = stored.objects();
   const store::seal_key key;
-  store::session_containers own;
+  store::own_containers own;
   store::record_writer moved(*objects, key, 256 * KiB, own, blake3_fingerprinter());
   stored.remove_containers(&moved);
   EXPECT_EQ(content_of(view, *file), content);

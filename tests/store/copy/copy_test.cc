@@ -45,9 +45,9 @@ file_contents contents_of(std::uint64_t number) {
 /// a copy neither knows nor needs.
 store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, std::uint64_t number) {
   const auto opened_store = disk_store.open();
-  const auto session = store::held_session::begin(*opened_store);
+  const auto session = store::leased_session::begin(*opened_store);
   const auto output = *(*session)->open_writer();
-  store::write_session& writer = output->records;
+  store::deduplicator& writer = output->records;
   auto digests = *store::record_fingerprinter::make(opened_store->fingerprint());
   store::tree_builder tree(writer, {});
   for (const auto& [path, bytes] : contents_of(number)) {
@@ -225,7 +225,7 @@ TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
 store::open_store::listed_snapshot replace(const made_store& disk_store, const store::open_store::listed_snapshot& old,
                                            const store::record_reference& root) {
   const auto opened_store = disk_store.open();
-  const auto session = store::held_session::begin(*opened_store);
+  const auto session = store::leased_session::begin(*opened_store);
   store::snapshot facts = old.facts;
   facts.root = root;
   facts.is_incomplete = true;
@@ -266,7 +266,7 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   const auto containers = objects->list(store::object_kind::container);
   for (const std::string& id : *containers) {
     const auto table = store::read_container_table(*objects, id, opened_store->key());
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer records(*objects, opened_store->key(), 64 * KiB, own, blake3_fingerprinter());
     for (const store::placed_record& each : table->records) {
       auto content = *store::read_record(*objects, *table, each, opened_store->key());

@@ -205,7 +205,7 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   const file_map files = drawn_files(1, 3, 30'000);
   ASSERT_TRUE(forget(*opened_store, *back_up(*opened_store, files)).ok());
   const auto running = disk_store.open();
-  auto session = store::held_session::begin(*running);
+  auto session = store::leased_session::begin(*running);
   ASSERT_TRUE(session.ok());
   const auto waiting = store::prune_store(*opened_store, everything);
   ASSERT_TRUE(waiting.ok()) << waiting.error().message();
@@ -275,7 +275,7 @@ TEST(prune, frees_a_full_disk_in_steps) {
 TEST(prune, removes_the_temporary_files_of_no_session) {
   const made_store disk_store;
   const auto running = disk_store.open();
-  const auto session = store::held_session::begin(*running);
+  const auto session = store::leased_session::begin(*running);
   ASSERT_TRUE(session.ok());
   const std::string own = (*session)->name() + "-0";
   for (const std::string& each : {own, std::string("abandoned-0")}) {
@@ -456,7 +456,7 @@ TEST(prune, refuses_the_commit_of_a_session_that_ignores_proposals) {
   const auto is_committed = [](session_faults planted) {
     prepared_store store;
     const auto first = store.disk_store.open();
-    auto waiting = store::held_session::begin(*first);
+    auto waiting = store::leased_session::begin(*first);
     EXPECT_THAT(store::prune_store(*store.disk_store.open(), everything)->awaited, SizeIs(1));
     // The prune does not wait for sessions that begin now, since they have seen its proposal.
     const auto later = store.disk_store.open();

@@ -193,7 +193,7 @@ TEST(repairs, bring_an_empty_folder_back_and_keep_its_snapshot) {
   source.make_folder("tree/empty");
   for (const bool is_incomplete : {false, true}) {
     const auto files = make_file_store();
-    store::backup_options options{.paths = {source / "tree"}, .feed = file_store::feed()};
+    store_backup_options options{.paths = {source / "tree"}};
     if (is_incomplete) options.paths.push_back(source / "absent");
     const auto done = file_store(files).backup(options);
     ASSERT_TRUE(done.ok());

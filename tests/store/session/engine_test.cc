@@ -3,6 +3,7 @@
 #include <cutpoint/engine.h>
 #include <gtest/gtest.h>
 
+#include "tests/store/support/extent_receiver.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -33,12 +34,12 @@ TEST(engine_sessions, store_streams_that_come_back) {
   ASSERT_TRUE(cuts.ok()) << cuts.error().message();
   std::uint64_t stored_bytes = 0;
   for (int round = 0; round < 2; ++round) {
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer records(*objects, key, config.container_bytes, own, blake3_fingerprinter());
-    store::write_session session(config, *shards, records, sha256());
+    store::deduplicator session(config, *shards, records, sha256());
     std::vector<std::vector<store::stored_extent>> extents(streams.size());
     std::size_t ended = 0;
-    store::extent_receiver receiver(
+    extent_receiver receiver(
         session,
         [&](std::uint64_t stream, const store::stored_extent& extent) {
           extents[stream].push_back(extent);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/support/simulated_machine.h"
+#include "tests/store/support/extent_receiver.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -40,11 +41,11 @@ double speed_of_session(const simulated_machine& machine, const std::vector<std:
   EXPECT_TRUE(shards.ok());
   store::store_config config = small_config();
   config.container_bytes = 4 * MiB;
-  store::session_containers own;
+  store::own_containers own;
   store::record_writer records(*objects, key, config.container_bytes, own, blake3_fingerprinter());
-  store::write_session session(config, *shards, records, sha256());
+  store::deduplicator session(config, *shards, records, sha256());
   std::vector<store::stored_extent> extents;
-  store::extent_receiver receiver(
+  extent_receiver receiver(
       session,
       [&](std::uint64_t, const store::stored_extent& extent) {
         extents.push_back(extent);

@@ -54,11 +54,11 @@ class file_store {
   };
 
   /// Backs up and commits. `parent` is the id of a snapshot, or empty.
-  result<done_backup> backup(store::backup_options options, const std::string& parent = {});
+  result<done_backup> backup(const store_backup_options& options, const std::string& parent = {});
   result<done_backup> backup(const std::string& path, const std::string& parent = {}) {
-    return backup(store::backup_options{.paths = {path}, .feed = feed()}, parent);
+    return backup(store_backup_options{.paths = {path}}, parent);
   }
-  result<store::restore_summary> restore(const std::string& id, const store::restore_options& options);
+  result<store_restore_summary> restore(const std::string& id, const store_restore_options& options);
 
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] store::storage& objects() { return *objects_; }

@@ -16,15 +16,15 @@
 
 namespace cutpoint {
 
-class feed::implementation final : public task_source {
+class feed::threaded_feed final : public task_source {
  public:
   /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
-  implementation(engine::pool& pool, const feed_configuration& configuration, const stream_chunkers& cuts,
-                 feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
-                 chunk_receiver& receiver);
-  implementation(const implementation&) = delete;
-  implementation& operator=(const implementation&) = delete;
-  ~implementation();
+  threaded_feed(engine::pool& pool, const feed_configuration& configuration, const stream_chunkers& cuts,
+                feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+                chunk_receiver& receiver);
+  threaded_feed(const threaded_feed&) = delete;
+  threaded_feed& operator=(const threaded_feed&) = delete;
+  ~threaded_feed();
 
   /// Call it before `start`.
   void trace(trace_receiver& receiver);

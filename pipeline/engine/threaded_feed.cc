@@ -1,4 +1,4 @@
-#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/threaded_feed.h"
 
 #include <algorithm>
 #include <cassert>
@@ -20,10 +20,10 @@ constexpr std::uint64_t publish_threshold_calls = 1024;
 
 }  // namespace
 
-feed::implementation::implementation(engine::pool& pool, const feed_configuration& configuration,
-                                     const stream_chunkers& cuts, feed_memory_key key,
-                                     std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
-                                     chunk_receiver& receiver)
+feed::threaded_feed::threaded_feed(engine::pool& pool, const feed_configuration& configuration,
+                                   const stream_chunkers& cuts, feed_memory_key key,
+                                   std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+                                   chunk_receiver& receiver)
     : pool_(pool),
       memory_key_(std::move(key)),
       memory_(std::move(memory)),
@@ -44,7 +44,7 @@ feed::implementation::implementation(engine::pool& pool, const feed_configuratio
   pool_.feeds.push_back(this);
 }
 
-feed::implementation::~implementation() {
+feed::threaded_feed::~threaded_feed() {
   {
     std::unique_lock lock(pool_.mutex);
     schedule_.fail({status_code::cancelled, {}});  // nobody reads it, and there may be no memory for a message
@@ -57,12 +57,12 @@ feed::implementation::~implementation() {
   if (memory_->is_reusable() && !pool_.budget.is_limited()) pool_.keep(std::move(memory_key_), std::move(memory_));
 }
 
-void feed::implementation::trace(trace_receiver& receiver) {
+void feed::threaded_feed::trace(trace_receiver& receiver) {
   const std::lock_guard lock(pool_.mutex);
   trace_ = feed_trace(receiver, lanes_, totals_);
 }
 
-status feed::implementation::start() {
+status feed::threaded_feed::start() {
   const signals_blocked quiet;
   std::uint64_t lane_index = pool_.thread_count();
   try {
@@ -80,7 +80,7 @@ status feed::implementation::start() {
 
 // --- The feeding thread ----------------------------------------------------------------------------------------------
 
-status feed::implementation::begin(std::uint64_t stream, std::size_t rule) {
+status feed::threaded_feed::begin(std::uint64_t stream, std::size_t rule) {
   if (rule >= rule_count_) {
     return {status_code::invalid_argument,
             fmt::format("rule {} is unknown: the feed has {}, counted from 0", rule, rule_count_)};
@@ -90,7 +90,7 @@ status feed::implementation::begin(std::uint64_t stream, std::size_t rule) {
   return {};
 }
 
-result<std::span<std::uint8_t>> feed::implementation::space() {
+result<std::span<std::uint8_t>> feed::threaded_feed::space() {
   std::unique_lock lock(pool_.mutex);
   for (;;) {
     if (!schedule_.failure().ok()) return failed(lock);
@@ -109,7 +109,7 @@ result<std::span<std::uint8_t>> feed::implementation::space() {
   }
 }
 
-std::uint64_t feed::implementation::room() {
+std::uint64_t feed::threaded_feed::room() {
   is_polled_ = true;
   std::unique_lock lock(pool_.mutex);
   if (!schedule_.failure().ok()) return 0;
@@ -117,7 +117,7 @@ std::uint64_t feed::implementation::room() {
   return std::min(schedule_.room(intake_.cursor()), preferred_room());
 }
 
-status feed::implementation::commit(std::uint64_t count) {
+status feed::threaded_feed::commit(std::uint64_t count) {
   if (status countable = check_count(count); !countable.ok()) return countable;
   status outcome;
   measure(intake_meter(), [&] {
@@ -127,7 +127,7 @@ status feed::implementation::commit(std::uint64_t count) {
   return publish_if_due(std::move(outcome), count);
 }
 
-status feed::implementation::write_zeros(std::uint64_t count) {
+status feed::threaded_feed::write_zeros(std::uint64_t count) {
   if (status countable = check_count(count); !countable.ok()) return countable;
   while (count != 0) {
     const auto room = space();
@@ -145,20 +145,20 @@ status feed::implementation::write_zeros(std::uint64_t count) {
   return {};
 }
 
-status feed::implementation::check_count(std::uint64_t count) const {
+status feed::threaded_feed::check_count(std::uint64_t count) const {
   const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() - intake_.taken_bytes();
   if (count <= largest) return {};
   return {status_code::invalid_argument, std::to_string(count) + " bytes cannot be fed: a feed takes 2^64 - 1, and " +
                                              std::to_string(intake_.taken_bytes()) + " were fed before"};
 }
 
-status feed::implementation::end(status outcome) {
+status feed::threaded_feed::end(status outcome) {
   const range_end how = outcome.ok() ? range_end::stream : range_end::failed;
   if (is_open_) close(how, std::move(outcome));
   return publish_if_due({}, 0);
 }
 
-status feed::implementation::finish() {
+status feed::threaded_feed::finish() {
   std::unique_lock lock(pool_.mutex);
   publish(lock);
   schedule_.finish();
@@ -172,12 +172,12 @@ status feed::implementation::finish() {
   }
 }
 
-void feed::implementation::close(range_end how, status outcome) {
+void feed::threaded_feed::close(range_end how, status outcome) {
   intake_.end(how, std::move(outcome));
   is_open_ = false;
 }
 
-status feed::implementation::publish_if_due(status outcome, std::uint64_t count) {
+status feed::threaded_feed::publish_if_due(status outcome, std::uint64_t count) {
   unpublished_bytes_ += count;
   if (outcome.ok() && unpublished_bytes_ < publish_threshold_bytes && ++unpublished_calls_ < publish_threshold_calls)
     return {};
@@ -189,7 +189,7 @@ status feed::implementation::publish_if_due(status outcome, std::uint64_t count)
   return schedule_.failure().ok() ? status() : failed(lock);
 }
 
-void feed::implementation::publish(const std::unique_lock<std::mutex>&) {
+void feed::threaded_feed::publish(const std::unique_lock<std::mutex>&) {
   unpublished_bytes_ = 0;
   unpublished_calls_ = 0;
   intake_update update = intake_.take_update();
@@ -198,22 +198,20 @@ void feed::implementation::publish(const std::unique_lock<std::mutex>&) {
   pool_.work.notify_all();
 }
 
-status feed::implementation::failed(std::unique_lock<std::mutex>& lock) {
+status feed::threaded_feed::failed(std::unique_lock<std::mutex>& lock) {
   wait_for_running_tasks(lock);
   return schedule_.failure();
 }
 
-void feed::implementation::wait_for_running_tasks(std::unique_lock<std::mutex>& lock) {
+void feed::threaded_feed::wait_for_running_tasks(std::unique_lock<std::mutex>& lock) {
   pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
 }
 
-std::uint64_t feed::implementation::most_room() const {
-  return lanes_.size() == 1 ? most_room_alone : most_room_shared;
-}
+std::uint64_t feed::threaded_feed::most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
 
-std::uint64_t feed::implementation::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
+std::uint64_t feed::threaded_feed::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
 
-std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
+std::span<std::uint8_t> feed::threaded_feed::room_of(std::uint64_t bytes) {
   const std::uint64_t size = std::min(bytes, most_room());
   if (intake_.cursor() != 0) ring_.prepare(intake_.cursor() + size);  // huge pages would not pay for a single read
   return {ring_.at(intake_.cursor()), size};
@@ -221,12 +219,12 @@ std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
 
 // --- Results ---------------------------------------------------------------------------------------------------------
 
-status feed::implementation::failure() const {
+status feed::threaded_feed::failure() const {
   const std::lock_guard lock(pool_.mutex);
   return schedule_.failure();
 }
 
-feed_statistics feed::implementation::statistics() const {
+feed_statistics feed::threaded_feed::statistics() const {
   const std::lock_guard lock(pool_.mutex);
   feed_statistics all = schedule_.statistics();
   all.fed_bytes = intake_.taken_bytes();

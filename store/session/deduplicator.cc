@@ -1,4 +1,4 @@
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 
 #include <algorithm>
 #include <cassert>
@@ -12,7 +12,7 @@
 namespace cutpoint::store {
 
 /// Compresses a new chunk on a lane of the engine.
-class write_session::compression final : public chunk_work {
+class deduplicator::compression final : public chunk_work {
  public:
   explicit compression(compressor_pool& compressors) noexcept : compressors_(compressors) {}
   status perform(const delivered_chunk& chunk) override {
@@ -35,8 +35,8 @@ class write_session::compression final : public chunk_work {
   stage_work work_;
 };
 
-write_session::write_session(const store_config& config, shard_index& shards, record_writer& records,
-                             record_fingerprinter nodes)
+deduplicator::deduplicator(const store_config& config, shard_index& shards, record_writer& records,
+                           record_fingerprinter nodes)
     : context_(config.context), shards_(shards), records_(records), nodes_(std::move(nodes)) {
   compressors_.emplace_back(config.codec, config.level);
   if (context_.rules().empty()) return;
@@ -47,46 +47,46 @@ write_session::write_session(const store_config& config, shard_index& shards, re
   }
 }
 
-write_session::~write_session() = default;
+deduplicator::~deduplicator() = default;
 
-void write_session::cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key) {
+void deduplicator::cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key) {
   const std::lock_guard lock(mutex_);
   bound_.emplace(container_bound{container_cap(most_containers), objects, key});
 }
 
-void write_session::use_index(std::shared_ptr<store_index> index) {
+void deduplicator::use_index(std::shared_ptr<store_index> index) {
   const std::lock_guard lock(mutex_);
   index_.emplace(std::move(index), shards_);
 }
 
-void write_session::count_healed(std::set<container_name> condemned) {
+void deduplicator::count_healed(std::set<container_name> condemned) {
   const std::lock_guard lock(mutex_);
   condemned_ = std::move(condemned);
 }
 
-std::uint64_t write_session::healed_chunks() {
+std::uint64_t deduplicator::healed_chunks() {
   const std::lock_guard lock(mutex_);
   return healed_chunks_;
 }
 
-std::size_t write_session::digest_hash::operator()(const digest& content) const noexcept {
+std::size_t deduplicator::digest_hash::operator()(const digest& content) const noexcept {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(content.bytes.data()), content.size});
 }
 
 /// Fills `located_`.
-status write_session::locate_chunks(std::span<const digest> chunks) {
+status deduplicator::locate_chunks(std::span<const digest> chunks) {
   located_.assign(chunks.size(), std::nullopt);
   return index_ ? index_->locate(chunks, located_) : shards_.locate(record_kind::chunk, chunks, located_);
 }
 
 /// Answers for a chunk with the record that was located, if any. From now on it is not new any more.
-write_session::chunk_answer write_session::answer(const digest& chunk, const std::optional<found_record>& record) {
+deduplicator::chunk_answer deduplicator::answer(const digest& chunk, const std::optional<found_record>& record) {
   if (record) return {false, hint_of(record->container->salt)};
   return {new_chunks_.try_emplace(chunk, 0).second, 0};
 }
 
-status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
-                             selection& selected) {
+status deduplicator::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
+                            selection& selected) {
   const std::lock_guard lock(mutex_);
   const work_timer timer(indexing_);
   for (const delivered_chunk& each : chunks) {
@@ -104,15 +104,15 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
   return {};
 }
 
-void write_session::select(chunk_answer chunk, std::size_t rule, std::unique_ptr<chunk_work>& work,
-                           selection& selected) {
+void deduplicator::select(chunk_answer chunk, std::size_t rule, std::unique_ptr<chunk_work>& work,
+                          selection& selected) {
   selected.push_back(chunk);
   if (chunk.is_new) work = std::make_unique<compression>(compressors_[rule]);
 }
 
 /// Selects chunks in few containers of earlier sessions. Those that are stored again are in one of this session then.
-status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
-                          selection& selected) {
+status deduplicator::cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
+                         selection& selected) {
   choices_.assign(chunks.size(), {});
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     choices_[i].bytes = chunks[i].length;
@@ -133,8 +133,8 @@ status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std
   return {};
 }
 
-result<std::uint64_t> write_session::append(record_kind kind, const digest& content, std::size_t raw_bytes,
-                                            record_codec codec, byte_span payload) {
+result<std::uint64_t> deduplicator::append(record_kind kind, const digest& content, std::size_t raw_bytes,
+                                           record_codec codec, byte_span payload) {
   if (raw_bytes > largest_raw_bytes) {
     return status(status_code::invalid_argument, fmt::format("a chunk of {} bytes is too long for a store", raw_bytes));
   }
@@ -155,7 +155,7 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
 
 /// Opens the shards that have been put, which have all records but those of the container that is being filled. So the records that
 /// are in memory are bounded.
-status write_session::open_own_shards(std::uint64_t unfinished_hint) {
+status deduplicator::open_own_shards(std::uint64_t unfinished_hint) {
   const auto added = add_own_shards();
   if (!added) return added.error();
   if (!*added) return {};
@@ -167,7 +167,7 @@ status write_session::open_own_shards(std::uint64_t unfinished_hint) {
 }
 
 /// Opens the shards that have been put, and adds the chunks that they have to the index of the caller. Returns whether there are any.
-result<bool> write_session::add_own_shards() {
+result<bool> deduplicator::add_own_shards() {
   const std::vector<std::string> ids = records_.take_shards();
   for (const std::string& each : ids) {
     if (status added = shards_.add(each); !added.ok()) return added;
@@ -180,7 +180,7 @@ result<bool> write_session::add_own_shards() {
 }
 
 /// Returns the hint of a record that this session has stored.
-result<std::uint64_t> write_session::hint_of_stored(record_kind kind, const digest& content) {
+result<std::uint64_t> deduplicator::hint_of_stored(record_kind kind, const digest& content) {
   const auto position = new_of(kind).find(content);
   if (position != new_of(kind).end()) return position->second;
   same_records_.clear();
@@ -189,7 +189,7 @@ result<std::uint64_t> write_session::hint_of_stored(record_kind kind, const dige
   return own == same_records_.end() ? 0 : hint_of(own->container->salt);
 }
 
-result<stored_extent> write_session::store(const delivered_chunk& chunk, selection& selected) {
+result<stored_extent> deduplicator::store(const delivered_chunk& chunk, selection& selected) {
   const std::lock_guard lock(mutex_);
   const work_timer timer(writing_);
   assert(!selected.empty());
@@ -216,7 +216,7 @@ result<stored_extent> write_session::store(const delivered_chunk& chunk, selecti
   return stored_extent{chunk.count == 1 ? extent_kind::data : extent_kind::run, record, chunk.count};
 }
 
-result<record_reference> write_session::put_node(const encoded_node& node) {
+result<record_reference> deduplicator::put_node(const encoded_node& node) {
   const std::lock_guard lock(mutex_);
   const work_timer timer(writing_);
   const auto name = nodes_(node.content());
@@ -247,7 +247,7 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
 }
 
 /// Returns the hint of a container that has the node with the same hints, or 0.
-result<std::uint64_t> write_session::find_same_node(const digest& name, const encoded_node& node) {
+result<std::uint64_t> deduplicator::find_same_node(const digest& name, const encoded_node& node) {
   same_records_.clear();
   if (status located = shards_.locate_all(record_kind::node, name, same_records_); !located.ok()) return located;
   for (const found_record& each : same_records_) {
@@ -257,7 +257,7 @@ result<std::uint64_t> write_session::find_same_node(const digest& name, const en
   return std::uint64_t{0};
 }
 
-result<std::vector<write_session::chunk_answer>> write_session::look_up(std::span<const digest> chunks) {
+result<std::vector<deduplicator::chunk_answer>> deduplicator::look_up(std::span<const digest> chunks) {
   const std::lock_guard lock(mutex_);
   if (status located = locate_chunks(chunks); !located.ok()) return located;
   std::vector<chunk_answer> results;
@@ -266,18 +266,18 @@ result<std::vector<write_session::chunk_answer>> write_session::look_up(std::spa
   return results;
 }
 
-status write_session::put_chunk(const digest& content, std::size_t raw_bytes, record_codec codec, byte_span payload) {
+status deduplicator::put_chunk(const digest& content, std::size_t raw_bytes, record_codec codec, byte_span payload) {
   const std::lock_guard lock(mutex_);
   const auto hint = append(record_kind::chunk, content, raw_bytes, codec, payload);
   return hint ? status() : hint.error();
 }
 
-result<std::uint64_t> write_session::hint_of_put(const digest& content) {
+result<std::uint64_t> deduplicator::hint_of_put(const digest& content) {
   const std::lock_guard lock(mutex_);
   return hint_of_stored(record_kind::chunk, content);
 }
 
-void write_session::add_work(store_work& sum) {
+void deduplicator::add_work(store_work& sum) {
   const std::lock_guard lock(mutex_);
   sum.chunk_count += chunk_count_;
   add(sum.indexing, indexing_);
@@ -290,7 +290,7 @@ void write_session::add_work(store_work& sum) {
   }
 }
 
-status write_session::finish() {
+status deduplicator::finish() {
   const std::lock_guard lock(mutex_);
   const work_timer timer(writing_);
   if (status finished = records_.finish(); !finished.ok()) return finished;

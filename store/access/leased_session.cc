@@ -1,4 +1,4 @@
-#include "store/access/held_session.h"
+#include "store/access/leased_session.h"
 
 #include <new>
 #include <utility>
@@ -18,8 +18,8 @@ constexpr std::size_t pending_containers = 2;
 
 }  // namespace
 
-result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_store) {
-  std::unique_ptr<held_session> session(new held_session(opened_store));
+result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened_store) {
+  std::unique_ptr<leased_session> session(new leased_session(opened_store));
   session->name_ = new_session_id();
   static_cast<void>(read_hex(session->name_, session->containers_.session));  // it is one that this program has made
   if (status ended = end_expired_sessions(opened_store); !ended.ok()) return ended;
@@ -41,7 +41,7 @@ result<std::unique_ptr<held_session>> held_session::begin(open_store& opened_sto
 }
 
 /// Puts shards for all containers, if there is none. Nothing else lists all containers in the normal course.
-status held_session::make_lost_index() {
+status leased_session::make_lost_index() {
   const auto shards = opened_store_.objects().list(object_kind::shard);
   if (!shards) return shards.error();
   if (!shards->empty()) return {};
@@ -50,7 +50,7 @@ status held_session::make_lost_index() {
   return is_lack_of_room(put) ? status() : put;
 }
 
-held_session::~held_session() {
+leased_session::~leased_session() {
   objects_.reset();  // removes its temporary files
   if (!lease_) return;
   try {
@@ -61,7 +61,7 @@ held_session::~held_session() {
 
 /// Nobody but the session refers to a container that no shard names, so it may remove its own. But others that took the lease for
 /// expired may have put shards for some of them, or be about to.
-status held_session::leave_nothing_unnamed() {
+status leased_session::leave_nothing_unnamed() {
   if (containers_.unnamed.empty()) return {};
   const std::string prefix = container_prefix(name_);
   const status indexed = index_containers(*open_storage(), opened_store_.key(), prefix);
@@ -75,15 +75,15 @@ status held_session::leave_nothing_unnamed() {
   return removing->sync();
 }
 
-result<shard_index> held_session::open_shards() {
+result<shard_index> leased_session::open_shards() {
   return shard_index::open(*objects_, opened_store_.key().kind(), *tables_);
 }
 
-result<record_writer> held_session::open_records() {
+result<record_writer> leased_session::open_records() {
   return record_writer::make(*objects_, opened_store_.key(), opened_store_.config().container_bytes, containers_);
 }
 
-result<std::unique_ptr<session_writer>> held_session::open_writer() {
+result<std::unique_ptr<store_writer>> leased_session::open_writer() {
   return opened_store_.open_writer(*objects_, *tables_, containers_, log_);
 }
 

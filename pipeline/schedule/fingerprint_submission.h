@@ -9,12 +9,12 @@ namespace cutpoint {
 
 /// Submits chunks of the ring to a batch fingerprinter. The destructor flushes what was not flushed, because the
 /// fingerprinter would otherwise write digests to memory that may have been freed.
-class fingerprint_session {
+class fingerprint_submission {
  public:
-  fingerprint_session(const ring& ring, batch_fingerprinter& batch) : ring_(ring), batch_(batch) {}
-  fingerprint_session(const fingerprint_session&) = delete;
-  fingerprint_session& operator=(const fingerprint_session&) = delete;
-  ~fingerprint_session() {
+  fingerprint_submission(const ring& ring, batch_fingerprinter& batch) : ring_(ring), batch_(batch) {}
+  fingerprint_submission(const fingerprint_submission&) = delete;
+  fingerprint_submission& operator=(const fingerprint_submission&) = delete;
+  ~fingerprint_submission() {
     if (!is_flushed_) static_cast<void>(batch_.flush());
   }
 

@@ -1,8 +1,7 @@
-// A write session: looks chunks and nodes up, compresses the new ones, and writes them.
+// The deduplicator of a session: it looks chunks and nodes up, compresses the new ones, and writes them.
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -26,32 +25,32 @@
 
 namespace cutpoint::store {
 
-/// Takes part in feeds as the owner of their `chunk_receiver`s, and stores nodes. Thread-safe, except `finish`: all chunks that
-/// were selected must be stored then. If a feed fails, the session cannot be finished, because another feed may refer to a
+/// Takes part in feeds: their chunk receivers call `select` and `store`. Stores nodes, too. Thread-safe, except `finish`: all chunks that
+/// were selected must be stored then. If a feed fails, it cannot be finished, because another feed may refer to a
 /// chunk that the failed one has selected and not stored.
-class write_session final : public node_receiver {
+class deduplicator final : public node_receiver {
  public:
   /// What is known of a chunk that was looked up.
   struct chunk_answer {
-    bool is_new;         ///< whether the store lacks it; then it counts as stored, and must be given to the session
+    bool is_new;  ///< whether the store lacks it; then it counts as stored, and must be given to the deduplicator
     std::uint64_t hint;  ///< 0 if it is new, or not known yet because it was new in this session
   };
   /// The chunks of one feed that were selected and are not stored yet.
   using selection = std::deque<chunk_answer>;
 
   /// `nodes` makes the digests of nodes by the same recipe as the feed makes those of chunks. All references must
-  /// outlive the session.
-  write_session(const store_config& config, shard_index& shards, record_writer& records, record_fingerprinter nodes);
-  ~write_session() override;
+  /// outlive the deduplicator.
+  deduplicator(const store_config& config, shard_index& shards, record_writer& records, record_fingerprinter nodes);
+  ~deduplicator() override;
 
-  /// From now on the session refers to few containers of earlier sessions, as `container_cap` describes. A node is then
+  /// From now on it refers to few containers of earlier sessions, as `container_cap` describes. A node is then
   /// stored again if no stored one has its hints, because they lead a restore to the containers that were chosen.
   void cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key);
 
   /// From now on chunks are looked up in an index of the caller, which gets the places of the session's own.
   void use_index(std::shared_ptr<store_index> index);
 
-  /// From now on the session counts the new chunks that these containers had, which are condemned.
+  /// From now on it counts the new chunks that these containers had, which are condemned.
   void count_healed(std::set<container_name> condemned);
   /// Returns how many chunks were stored though condemned containers had them.
   [[nodiscard]] std::uint64_t healed_chunks();
@@ -75,7 +74,7 @@ class write_session final : public node_receiver {
   /// Returns the hint of a chunk that this session has stored. Errors: those of the index.
   [[nodiscard]] result<std::uint64_t> hint_of_put(const digest& content);
 
-  /// Adds what the session has looked up, compressed and written.
+  /// Adds what was looked up, compressed and written.
   void add_work(store_work& sum);
 
   /// Makes everything durable that was stored, so that a snapshot may refer to it. Errors: those of the storage.
@@ -140,35 +139,6 @@ class write_session final : public node_receiver {
   std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
   std::vector<container_cap::choice> choices_;        ///< workspace of `cap`
   std::vector<found_record> same_records_;            ///< workspace
-};
-
-/// A chunk receiver that stores all streams of a feed in a session and passes their extents on.
-class extent_receiver final : public chunk_receiver {
- public:
-  using extent_function = std::function<status(std::uint64_t stream, const stored_extent& extent)>;
-  using end_function = std::function<status(std::uint64_t stream, const status& outcome)>;
-  extent_receiver(write_session& session, extent_function extent, end_function end)
-      : session_(session), extent_(std::move(extent)), end_(std::move(end)) {}
-
-  [[nodiscard]] bool has_select() const noexcept override { return true; }
-  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
-                              std::span<std::unique_ptr<chunk_work>> work) override {
-    return session_.select(chunks, work, selected_);
-  }
-  [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
-  [[nodiscard]] status take(const delivered_chunk& chunk) override {
-    const auto extent = session_.store(chunk, selected_);
-    return extent ? extent_(chunk.stream, *extent) : extent.error();
-  }
-  [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override {
-    return end_(stream, outcome);
-  }
-
- private:
-  write_session& session_;
-  write_session::selection selected_;
-  extent_function extent_;
-  end_function end_;
 };
 
 }  // namespace cutpoint::store

@@ -8,23 +8,23 @@
 #include "store/access/open_store.h"
 #include "store/objects/lease.h"
 #include "store/objects/log.h"
-#include "store/session/session_writer.h"
+#include "store/session/store_writer.h"
 
 namespace cutpoint::store {
 
 /// Begins before anything is looked up. A prune that proposes a container later waits for the lease, and containers that
 /// were proposed before or are condemned count as absent. Not thread-safe, except what its members say.
-class held_session {
+class leased_session {
  public:
   /// Ends sessions whose leases have expired, so that what an interrupted backup has stored is used, takes a lease, and reads the
   /// log. If the index was removed, it is made again. `opened_store` must outlive the session. Errors: those of the storage; damage
   /// of the log.
-  [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened_store);
+  [[nodiscard]] static result<std::unique_ptr<leased_session>> begin(open_store& opened_store);
   /// Puts shards for what was stored and no shard names, or removes that if there is no room for them, and gives the lease up. A
   /// failure is not reported, because the lease expires, and whoever ends the session then does the same.
-  ~held_session();
-  held_session(const held_session&) = delete;
-  held_session& operator=(const held_session&) = delete;
+  ~leased_session();
+  leased_session(const leased_session&) = delete;
+  leased_session& operator=(const leased_session&) = delete;
 
   [[nodiscard]] const session_id& id() const noexcept { return containers_.session; }
   /// Returns the digits of the same.
@@ -44,16 +44,16 @@ class held_session {
   /// Opens what the session, which must outlive it, writes containers with. Errors: those of the back ends.
   [[nodiscard]] result<record_writer> open_records();
   /// Opens what the session, which must outlive it, writes new records with. Errors: those of the storage and the back ends.
-  [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer();
+  [[nodiscard]] result<std::unique_ptr<store_writer>> open_writer();
 
  private:
   [[nodiscard]] status make_lost_index();
   [[nodiscard]] status leave_nothing_unnamed();
-  explicit held_session(open_store& opened_store) noexcept : opened_store_(opened_store) {}
+  explicit leased_session(open_store& opened_store) noexcept : opened_store_(opened_store) {}
 
   open_store& opened_store_;
   std::string name_;
-  session_containers containers_;
+  own_containers containers_;
   store_log log_;
   std::unique_ptr<storage> objects_;
   std::unique_ptr<table_cache> tables_;
