@@ -1,7 +1,10 @@
 // A feed on the engine's threads: the feeding thread writes into the ring, and lanes perform the tasks of the schedule.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <span>
@@ -9,12 +12,80 @@
 #include <thread>
 #include <vector>
 
+#include <cutpoint/engine.h>
+#include <cutpoint/source.h>
+#include <cutpoint/trace.h>
+
 #include "pipeline/engine/engine_pool.h"
-#include "pipeline/engine/feed_trace.h"
-#include "pipeline/schedule/queue_meter.h"
+#include "pipeline/schedule/lane.h"
 #include "pipeline/schedule/schedule.h"
 
 namespace cutpoint {
+
+// The trace of a feed: hands notes and queue levels to the receiver, under the engine's lock.
+
+class feed_trace {
+ public:
+  /// Traces nothing.
+  feed_trace() = default;
+  /// Lets every lane keep notes.
+  feed_trace(trace_receiver& receiver, std::span<lane> lanes, std::span<const lane_record> records)
+      : receiver_(&receiver), opening_time_(span_notes::clock::now()) {
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i].notes = std::make_unique<span_notes>(span_notes{i, records[i].device, opening_time_});
+    }
+    receiver.begin(opening_time_, records);
+  }
+
+  /// Hands over the notes of `worker`, and `levels` with the present time.
+  void hand_over(lane& worker, trace_levels levels) {
+    if (receiver_ == nullptr) return;
+    for (const trace_span& span : worker.notes->spans) receiver_->take(span);
+    worker.notes->spans.clear();
+    levels.at = worker.notes->seconds(span_notes::clock::now());
+    receiver_->take(levels);
+  }
+
+ private:
+  trace_receiver* receiver_ = nullptr;
+  span_notes::clock::time_point opening_time_ = {};
+};
+
+/// Not synchronised. Times are seconds since the feed was opened.
+class queue_meter {
+ public:
+  /// Records how full the queues are from `now` on.
+  void record(const trace_levels& levels, double now) {
+    const std::array<std::uint64_t, 4> seen = {levels.held_bytes, levels.waiting_segments,
+                                               levels.waiting_fingerprint_bytes, levels.waiting_delivery_bytes};
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      queue& measured = queues_[i];
+      measured.area += static_cast<double>(measured.value) * (now - since_);
+      measured.value = seen[i];
+      measured.most = std::max(measured.most, measured.value);
+    }
+    since_ = now;
+  }
+
+  void publish(feed_statistics& statistics, double now) const {
+    const std::array<occupancy*, 4> places = {&statistics.held_bytes, &statistics.waiting_segments,
+                                              &statistics.waiting_fingerprints, &statistics.waiting_deliveries};
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      const queue& measured = queues_[i];
+      const double area = measured.area + static_cast<double>(measured.value) * (now - since_);
+      *places[i] = {.mean = now > 0 ? area / now : 0, .most = measured.most};
+    }
+  }
+
+ private:
+  struct queue {
+    double area = 0;
+    std::uint64_t value = 0;
+    std::uint64_t most = 0;
+  };
+  std::array<queue, 4> queues_ = {};
+  double since_ = 0;
+};
 
 class feed::threaded_feed final : public task_source {
  public:
@@ -126,5 +197,9 @@ class feed::threaded_feed final : public task_source {
   std::uint64_t unpublished_bytes_ = 0;
   std::uint64_t unpublished_calls_ = 0;
 };
+
+/// Feeds the source's next hole or block to the stream that has begun. At the end of the source, or if it fails, ends
+/// the stream and returns false or the failure.
+[[nodiscard]] result<bool> feed_next_block(feed& feed, source& source);
 
 }  // namespace cutpoint

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/host/io/few_descriptors.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/simulated_reads.h"
 

@@ -11,8 +11,8 @@
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/choices.h"
-#include "tests/pipeline/support/feed_streams.h"
-#include "tests/pipeline/support/selecting_recorder.h"
+#include "tests/pipeline/support/exactness.h"
+#include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/virtual_lanes.h"
 
 namespace cutpoint::tests {

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/host/io/few_descriptors.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "store/backup/change_time.h"
-#include "tests/host/io/few_descriptors.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
