@@ -13,11 +13,9 @@
 #include "bench/common/usual_data.h"
 #include "host/core/splitmix.h"
 #include "store/index/shard_index.h"
-#include "store/index/shard_merge.h"
 #include "store/index/shard_writer.h"
-#include "store/session/store_writer.h"
+#include "store/session/deduplicator.h"
 #include "store/storage/directory_storage.h"
-#include "store/storage/discarding_storage.h"
 
 namespace cutpoint::bench {
 

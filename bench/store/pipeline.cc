@@ -18,11 +18,9 @@
 #include <sys/resource.h>
 
 #include "bench/store/stages.h"
-#include "store/access/commit.h"
-#include "store/access/leased_session.h"
 #include "store/backup/backup.h"
 #include "store/format/clock.h"
-#include "store/session/work_timer.h"
+#include "store/session/leased_session.h"
 #include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {

@@ -12,8 +12,8 @@
 #include <cutpoint/status.h>
 
 #include "store/index/table_cache.h"
-#include "store/session/store_writer.h"
-#include "store/storage/file_system.h"
+#include "store/session/deduplicator.h"
+#include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {
 

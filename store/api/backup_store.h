@@ -12,10 +12,10 @@
 
 #include <cutpoint/store.h>
 
-#include "store/access/leased_session.h"
-#include "store/access/open_store.h"
 #include "store/backup/backup.h"
-#include "store/session/record_reader.h"
+#include "store/session/leased_session.h"
+#include "store/session/open_store.h"
+#include "store/session/records.h"
 
 namespace cutpoint {
 

@@ -6,13 +6,13 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "store/access/commit.h"
 #include "store/api/backup_store.h"
-#include "store/backup/named_paths.h"
-#include "store/copy/snapshot_copier.h"
+#include "store/backup/file_description.h"
 #include "store/format/clock.h"
-#include "store/rewrite/snapshot_rewrite.h"
-#include "store/storage/discarding_storage.h"
+#include "store/session/leased_session.h"
+#include "store/storage/directory_storage.h"
+#include "store/upkeep/snapshot_copier.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 

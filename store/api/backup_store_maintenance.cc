@@ -4,16 +4,11 @@
 #include <cutpoint/store_report.h>
 #include <fmt/format.h>
 
-#include "store/access/ended_sessions.h"
 #include "store/api/backup_store.h"
-#include "store/check/check.h"
 #include "store/format/failure.h"
 #include "store/objects/lease.h"
-#include "store/objects/reserve.h"
-#include "store/prune/prune.h"
-#include "store/repair/repair.h"
-#include "store/report/store_report.h"
-#include "store/rewrite/snapshot_rewrite.h"
+#include "store/session/leased_session.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 

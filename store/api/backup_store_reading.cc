@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 
 #include "store/api/backup_store.h"
-#include "store/diff/diff.h"
-#include "store/files/dump.h"
-#include "store/files/list.h"
 #include "store/format/failure.h"
-#include "store/format/object_name.h"
+#include "store/format/object_header.h"
 #include "store/restore/restore.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 

@@ -15,11 +15,10 @@
 
 #include "store/api/backup_store.h"
 #include "store/backup/content_feed.h"
-#include "store/backup/named_paths.h"
-#include "store/backup/pushed_tree.h"
-#include "store/files/throttle.h"
+#include "store/backup/file_description.h"
+#include "store/backup/tree_builder.h"
 #include "store/format/clock.h"
-#include "store/rewrite/snapshot_rewrite.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 

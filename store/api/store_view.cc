@@ -8,11 +8,11 @@
 #include <cutpoint/store_view.h>
 #include <fmt/format.h>
 
-#include "store/access/open_store.h"
-#include "store/files/dump.h"
 #include "store/format/failure.h"
-#include "store/format/object_name.h"
-#include "store/view/shared_reader.h"
+#include "store/format/object_header.h"
+#include "store/session/open_store.h"
+#include "store/session/shared_reader.h"
+#include "store/session/store_reading.h"
 
 namespace cutpoint {
 

@@ -8,18 +8,15 @@
 #include <unistd.h>
 
 #include "pipeline/inputs/file_feeder.h"
-#include "store/backup/change_digest.h"
 #include "store/backup/content_feed.h"
 #include "store/backup/file_description.h"
-#include "store/backup/named_paths.h"
-#include "store/backup/parent_tree.h"
 #include "store/backup/tree_builder.h"
 
 namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t most_waiting_entries = std::size_t{1} << 16;
+constexpr std::size_t most_entries_waiting = std::size_t{1} << 16;
 /// Longer paths are left out: who reads the tree does not follow them (`longest_stored_path`). The rest is for the path of a
 /// restore's target.
 constexpr std::size_t longest_walked_path = longest_stored_path - 4 * KiB;
@@ -336,7 +333,7 @@ status backup::read_rest() {
 }
 
 status backup::write_complete() {
-  if (tree_.waiting() > most_waiting_entries) return read_rest();
+  if (tree_.waiting() > most_entries_waiting) return read_rest();
   return tree_.write_complete();
 }
 

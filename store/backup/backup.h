@@ -8,8 +8,8 @@
 #include <cutpoint/engine.h>
 #include <cutpoint/store.h>
 
-#include "store/files/store_reading.h"
 #include "store/session/deduplicator.h"
+#include "store/session/store_reading.h"
 
 namespace cutpoint::store {
 

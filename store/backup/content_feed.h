@@ -10,7 +10,7 @@
 
 #include "pipeline/inputs/file_feeder.h"
 #include "store/backup/tree_builder.h"
-#include "store/files/throttle.h"
+#include "store/format/clock.h"
 #include "store/session/deduplicator.h"
 
 namespace cutpoint::store {

@@ -13,10 +13,9 @@
 #include <unistd.h>
 
 #include "store/format/failure.h"
-#include "store/restore/file_flags.h"
-#include "store/restore/restore_filter.h"
 #include "store/restore/restore_window.h"
-#include "store/restore/surplus_removal.h"
+#include "store/restore/set_metadata.h"
+#include "store/restore/target_tree.h"
 
 namespace cutpoint::store {
 

@@ -7,7 +7,7 @@
 
 #include <cutpoint/store.h>
 
-#include "store/files/store_reading.h"
+#include "store/session/store_reading.h"
 
 namespace cutpoint::store {
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
+#include <map>
 #include <string_view>
 
-#include "store/container/container_reader.h"
+#include "store/format/clock.h"
+#include "store/format/container.h"
 #include "store/format/failure.h"
-#include "store/session/work_timer.h"
 
 namespace cutpoint::store {
 
@@ -296,6 +297,66 @@ status deduplicator::finish() {
   if (status finished = records_.finish(); !finished.ok()) return finished;
   if (const auto added = add_own_shards(); !added) return added.error();
   for (new_records* each : {&new_chunks_, &new_nodes_}) each->clear();
+  return {};
+}
+
+namespace {
+
+using choice = container_cap::choice;
+
+/// Chooses a container for the chunks that it has and that have none yet.
+void assign(std::uint64_t container, std::span<choice> chunks) {
+  for (choice& each : chunks) {
+    if (each.chosen == 0 && std::ranges::count(each.containers, container) != 0) each.chosen = container;
+  }
+}
+
+/// Returns the container that has the most bytes of the chunks without one, or 0 if there are none.
+std::uint64_t largest_container(std::span<const choice> chunks) {
+  std::map<std::uint64_t, std::uint64_t> bytes;
+  for (const choice& each : chunks) {
+    if (each.chosen != 0) continue;
+    for (const std::uint64_t container : each.containers) bytes[container] += each.bytes;
+  }
+  const auto largest = std::ranges::max_element(bytes, {}, [](const auto& each) { return each.second; });
+  return largest == bytes.end() ? 0 : largest->first;
+}
+
+}  // namespace
+
+void container_cap::choose(std::span<choice> chunks) {
+  std::erase_if(last_uses_, [&](const auto& each) { return each.second + remembered_bytes < position_; });
+  for (const auto& [container, position] : last_uses_) assign(container, chunks);
+  for (const choice& each : chunks) {
+    position_ += each.bytes;
+    credit_ += most_containers_ * each.bytes;
+  }
+  for (; credit_ >= limited_bytes; credit_ -= limited_bytes) {
+    const std::uint64_t largest = largest_container(chunks);
+    if (largest == 0) break;
+    assign(largest, chunks);
+  }
+  credit_ = std::min(credit_, most_containers_ * limited_bytes);
+  for (const choice& each : chunks) {
+    if (each.chosen != 0) last_uses_[each.chosen] = position_;
+  }
+}
+
+result<std::unique_ptr<store_writer>> store_writer::open(const store_config& config, storage& objects,
+                                                         const seal_key& key, table_cache& tables, own_containers& own,
+                                                         record_fingerprinter node_names,
+                                                         std::size_t most_waiting_entries) {
+  auto shards = shard_index::open(objects, key.kind(), tables);
+  if (!shards) return shards.error();
+  auto containers = record_writer::make(objects, key, config.container_bytes, own, most_waiting_entries);
+  if (!containers) return containers.error();
+  return std::make_unique<store_writer>(config, *std::move(shards), *std::move(containers), std::move(node_names));
+}
+
+status store_writer::finish(snapshot_statistics& statistics) {
+  if (status finished = records.finish(); !finished.ok()) return finished;
+  statistics.new_raw_bytes = containers.raw_bytes();
+  statistics.new_stored_bytes = containers.stored_bytes();
   return {};
 }
 

@@ -1,29 +1,100 @@
 // The deduplicator of a session: it looks chunks and nodes up, compresses the new ones, and writes them.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/chunk_receiver.h>
 #include <cutpoint/storage.h>
 #include <cutpoint/store.h>
 
-#include "store/crypto/record_fingerprinter.h"
-#include "store/index/index_of_caller.h"
+#include "store/format/record.h"
+#include "store/format/sealer.h"
 #include "store/index/shard_index.h"
-#include "store/objects/config.h"
-#include "store/session/compressor_pool.h"
-#include "store/session/container_cap.h"
-#include "store/session/record_writer.h"
-#include "store/tree/node_list_writer.h"
+#include "store/objects/small_object.h"
+#include "store/session/records.h"
+#include "store/tree/node_walk.h"
 
 namespace cutpoint::store {
+
+/// Makes as many compressors as threads compress at once, and reuses them. Thread-safe.
+class compressor_pool {
+ public:
+  compressor_pool(record_codec codec, int level) noexcept : codec_(codec), level_(level) {}
+
+  /// Compresses into `frame` and returns the codec; `none` if the content should be stored as it is.
+  [[nodiscard]] record_codec compress(byte_span content, std::vector<std::uint8_t>& frame) {
+    if (codec_ == record_codec::none) return codec_;
+    compressor idle_compressor = take();
+    const bool pays = idle_compressor.compress(content, frame);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(idle_compressor));
+    return pays ? codec_ : record_codec::none;
+  }
+
+ private:
+  compressor take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        compressor compressor_of_pool = std::move(idle_.back());
+        idle_.pop_back();
+        return compressor_of_pool;
+      }
+    }
+    return compressor(level_);
+  }
+
+  record_codec codec_;
+  int level_;
+  std::mutex mutex_;
+  std::vector<compressor> idle_;
+};
+
+/// Capping (Lillibridge, Eshghi and Bhagwat, FAST 2013, section 4): the chunks of a backup that are stored already may be in
+/// a limited number of containers of earlier sessions, namely in those that have the most bytes of a segment. Chunks that
+/// only other containers have are stored again. Not thread-safe.
+///
+/// Other than in the paper, a container that was chosen for a segment counts once for the next GiB of the stream, because a
+/// restore reads it once for many segments. The limit is for each 100 MiB of the stream, plus one; what is left of it may be
+/// used later, up to the limit of 100 MiB.
+class container_cap {
+ public:
+  /// What should be chosen for together. Less takes more chunks for new.
+  static constexpr std::uint64_t segment_bytes = 20 * MiB;
+  static constexpr std::uint64_t limited_bytes = 100 * MiB;
+  static constexpr std::uint64_t remembered_bytes = GiB;
+
+  /// A chunk of the stream. Containers are named by their hints.
+  struct choice {
+    std::uint64_t bytes = 0;
+    std::vector<std::uint64_t> containers = {};  ///< of earlier sessions that have it; none if it is new
+    std::uint64_t chosen = 0;                    ///< the container to refer to; 0 if it must be stored
+  };
+
+  /// At most `most_containers`, which are at least one, are chosen for each 100 MiB.
+  explicit container_cap(std::uint64_t most_containers) noexcept : most_containers_(most_containers) {}
+
+  /// Sets `chosen` of the chunks of a segment, which follows that of the call before.
+  void choose(std::span<choice> chunks);
+
+ private:
+  std::uint64_t most_containers_;
+  std::uint64_t position_ = 0;                        ///< in the stream
+  std::uint64_t credit_ = limited_bytes;              ///< a container takes `limited_bytes` of it
+  std::map<std::uint64_t, std::uint64_t> last_uses_;  ///< positions, by container
+};
 
 /// Takes part in feeds: their chunk receivers call `select` and `store`. Stores nodes, too. Thread-safe, except `finish`: all chunks that
 /// were selected must be stored then. If a feed fails, it cannot be finished, because another feed may refer to a
@@ -139,6 +210,27 @@ class deduplicator final : public node_receiver {
   std::vector<std::optional<found_record>> located_;  ///< what `locate_chunks` has found
   std::vector<container_cap::choice> choices_;        ///< workspace of `cap`
   std::vector<found_record> same_records_;            ///< workspace
+};
+
+/// It does not move, because its members refer to each other.
+struct store_writer {
+  /// The references must outlive the writer. The index has the containers that `tables` does not leave out. `node_names` as
+  /// for `deduplicator`, `most_waiting_entries` as for `record_writer`. Errors: those of the storage and the back ends.
+  [[nodiscard]] static result<std::unique_ptr<store_writer>> open(
+      const store_config& config, storage& objects, const seal_key& key, table_cache& tables, own_containers& own,
+      record_fingerprinter node_names, std::size_t most_waiting_entries = record_writer::usual_waiting_entries);
+
+  store_writer(const store_config& config, shard_index index, record_writer writer, record_fingerprinter node_names)
+      : shards(std::move(index)),
+        containers(std::move(writer)),
+        records(config, shards, containers, std::move(node_names)) {}
+
+  /// Makes everything durable that was stored, and puts down how much that is. Errors: those of the storage.
+  [[nodiscard]] status finish(snapshot_statistics& statistics);
+
+  shard_index shards;
+  record_writer containers;
+  deduplicator records;
 };
 
 }  // namespace cutpoint::store

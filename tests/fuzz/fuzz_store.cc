@@ -11,12 +11,10 @@
 
 #include <sys/resource.h>
 
-#include "store/access/open_store.h"
-#include "store/check/check.h"
-#include "store/files/dump.h"
-#include "store/files/list.h"
-#include "store/repair/repair.h"
 #include "store/restore/restore.h"
+#include "store/session/open_store.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/fuzz/crafted_store.h"
 #include "tests/fuzz/require.h"
 #include "tests/host/io/temporary_folder.h"

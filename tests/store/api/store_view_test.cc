@@ -9,8 +9,8 @@
 #include <cutpoint/store_view.h>
 #include <gtest/gtest.h>
 
-#include "store/container/container_reader.h"
-#include "store/session/record_writer.h"
+#include "store/format/container.h"
+#include "store/session/records.h"
 #include "store/storage/directory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"

@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/backup/change_time.h"
+#include "store/backup/file_description.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"

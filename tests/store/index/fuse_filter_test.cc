@@ -1,8 +1,7 @@
 // A fuse filter has every key, few others, and about the size that its paper gives.
-#include "store/index/fuse_filter.h"
-
 #include <gtest/gtest.h>
 
+#include "store/index/shard.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

@@ -10,10 +10,8 @@
 #include <unistd.h>
 
 #include "store/format/failure.h"
-#include "store/index/shard_merge.h"
 #include "store/index/shard_writer.h"
 #include "store/storage/directory_storage.h"
-#include "store/storage/file_system.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 #include "tests/store/support/volatile_file_system.h"

@@ -9,7 +9,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/restore/content_comparison.h"
 #include "store/restore/restored_file.h"
 #include "tests/store/support/made_trees.h"
 #include "tests/store/support/restored_tree.h"

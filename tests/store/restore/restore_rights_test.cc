@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/restore/file_flags.h"
+#include "store/restore/set_metadata.h"
 #include "store/restore/target_tree.h"
 #include "tests/store/support/made_trees.h"
 #include "tests/store/support/restored_tree.h"

@@ -4,9 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/check/check.h"
-#include "store/files/dump.h"
-#include "store/files/list.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/support/file_store.h"
 #include "tests/store/support/made_trees.h"

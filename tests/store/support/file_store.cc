@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "store/access/open_store.h"
-#include "store/session/store_writer.h"
+#include "store/session/deduplicator.h"
+#include "store/session/open_store.h"
 
 namespace cutpoint::tests {
 

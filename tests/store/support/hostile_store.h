@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/check/check.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "store/access/open_store.h"
+#include "store/session/open_store.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"

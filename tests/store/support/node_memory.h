@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
-#include "store/tree/node_list_writer.h"
 #include "store/tree/node_walk.h"
 #include "tests/host/support/choices.h"
 #include "tests/store/support/containers.h"

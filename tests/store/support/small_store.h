@@ -8,11 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
-#include "store/objects/config.h"
 #include "store/objects/log.h"
-#include "store/objects/snapshot.h"
+#include "store/objects/small_object.h"
 #include "store/session/deduplicator.h"
-#include "store/session/record_reader.h"
+#include "store/session/records.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"

@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "store/access/commit.h"
-#include "store/access/leased_session.h"
-#include "store/prune/prune.h"
+#include "store/session/leased_session.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/store/support/made_store.h"
 #include "tests/store/support/small_store.h"
 
