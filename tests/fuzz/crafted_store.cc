@@ -11,7 +11,7 @@
 #include "store/index/shard_writer.h"
 #include "store/objects/log.h"
 #include "store/objects/small_object.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzzed_choices.h"
 
 namespace cutpoint::tests {
 

@@ -16,7 +16,7 @@
 #include "store/session/store_reading.h"
 #include "store/upkeep/upkeep.h"
 #include "tests/fuzz/crafted_store.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzzed_choices.h"
 #include "tests/host/io/temporary_folder.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "tests/host/support/choices.h"
 #include "tests/pipeline/support/exactness.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/pipeline/support/virtual_lanes.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 namespace {

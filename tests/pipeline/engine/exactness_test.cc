@@ -7,7 +7,7 @@
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/pipeline/support/virtual_lanes.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -5,9 +5,8 @@
 #include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/cuts/guarded_pages.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_parameters.h"
+#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -23,7 +23,6 @@
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "store/restore/restored_file.h"
-#include "tests/store/support/made_trees.h"
-#include "tests/store/support/restored_tree.h"
+#include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
 namespace {

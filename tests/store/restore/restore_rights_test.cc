@@ -11,8 +11,7 @@
 
 #include "store/restore/set_metadata.h"
 #include "store/restore/target_tree.h"
-#include "tests/store/support/made_trees.h"
-#include "tests/store/support/restored_tree.h"
+#include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -10,7 +10,6 @@
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/support/file_store.h"
 #include "tests/store/support/hostile_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -8,7 +8,6 @@
 #include "store/upkeep/upkeep.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

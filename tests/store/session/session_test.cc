@@ -11,7 +11,6 @@
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {

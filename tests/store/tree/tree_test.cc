@@ -9,7 +9,7 @@
 #include "store/session/store_reading.h"
 #include "store/tree/node_walk.h"
 #include "tests/host/support/choices.h"
-#include "tests/store/support/node_memory.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "store/upkeep/upkeep.h"
-#include "tests/store/support/node_memory.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

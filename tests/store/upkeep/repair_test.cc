@@ -10,7 +10,6 @@
 #include "store/upkeep/upkeep.h"
 #include "tests/store/support/file_store.h"
 #include "tests/store/support/made_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {
