@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/similarity/handprint.h"
+#include "cluster/similarity/similarity_index.h"
 #include "cluster/simulator/node_store.h"
 #include "host/core/splitmix.h"
 

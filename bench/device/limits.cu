@@ -3,7 +3,7 @@
 #include <string>
 
 #include "bench/device/runtime.h"
-#include "cuda/device/link.h"
+#include "cuda/device/devices.h"
 #include "cuda/device/runtime.cuh"
 #include "cuda/kernel/block.h"
 

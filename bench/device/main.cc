@@ -13,7 +13,7 @@
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
-#include "bench/common/usual_cuts.h"
+#include "bench/common/usual_data.h"
 #include "bench/device/end_to_end.h"
 #include "bench/device/runtime.h"
 #include "build_info.h"

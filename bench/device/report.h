@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/device/figures.h"
+#include "bench/device/answers.h"
 
 namespace cutpoint::bench {
 

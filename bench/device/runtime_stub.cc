@@ -1,6 +1,6 @@
 // The functions of bench/device/runtime.h by which cutpoint_bench measures a device, in a build without a CUDA compiler.
 #include "bench/device/runtime.h"
-#include "cuda/device/availability.h"
+#include "cuda/device/devices.h"
 
 namespace cutpoint::bench {
 

@@ -1,5 +1,7 @@
 // Registers what the papers compare with, at SeqCDC's 16 KB (section VI: from half of the average to twice of it), and the
 // loops over instructions. Each is beside the loops of Cutpoint that it stands against.
+#include "bench/kernels/baselines.h"
+
 #include <functional>
 #include <future>
 #include <memory>
@@ -9,10 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/kernels/intrinsics.h"
 #include "bench/kernels/measure.h"
-#include "bench/kernels/rc_ind.h"
-#include "bench/kernels/ss_cdc.h"
 #include "bench/kernels/suite.h"
 #include "host/core/splitmix.h"
 

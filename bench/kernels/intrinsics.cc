@@ -1,10 +1,9 @@
-// The loops of bench/kernels/intrinsics.h. An operation is a template argument of its loop, so that nothing else is in it.
-#include "bench/kernels/intrinsics.h"
-
+// The loops of bench/kernels/baselines.h. An operation is a template argument of its loop, so that nothing else is in it.
 #include <array>
 #include <cstdlib>
 
-#include "simd/dispatch/avx512_dl.h"
+#include "bench/kernels/baselines.h"
+#include "simd/dispatch/dispatch.h"
 #include "simd/dispatch/instruction_set.h"
 
 namespace cutpoint::bench {

@@ -10,9 +10,8 @@
 #include <cutpoint/cuda.h>
 #include <fmt/format.h>
 
-#include "bench/common/usual_cuts.h"
+#include "bench/common/usual_data.h"
 #include "bench/device/answers.h"
-#include "bench/device/figures.h"
 #include "bench/device/runtime.h"
 #include "bench/kernels/measure.h"
 #include "bench/kernels/suite.h"

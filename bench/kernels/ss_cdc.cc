@@ -1,13 +1,12 @@
 // The vector loops of SS-CDC. Byte ranges begin at multiples of 64 positions, so that each lane has its words of the map.
-#include "bench/kernels/ss_cdc.h"
-
 #include <algorithm>
 #include <array>
 #include <variant>
 
+#include "bench/kernels/baselines.h"
 #include "host/algorithms/crc32.h"
 #include "host/algorithms/gear.h"
-#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
 #include "simd/dispatch/instruction_set.h"
 
 namespace cutpoint::bench {

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/papers/comparison.h"
 #include "bench/papers/phases.h"
 #include "bench/papers/shifts.h"
 

@@ -15,8 +15,6 @@
 #include <fmt/format.h>
 
 #include "bench/peers/peers.h"
-#include "bench/peers/report.h"
-#include "bench/peers/works.h"
 #include "build_info.h"
 
 namespace cutpoint::bench {

@@ -10,14 +10,12 @@
 #include <cutpoint/bytes.h>
 #include <fmt/format.h>
 
-#include "bench/common/synthetic_digest.h"
+#include "bench/common/usual_data.h"
 #include "host/core/splitmix.h"
 #include "store/index/shard_index.h"
-#include "store/index/shard_merge.h"
 #include "store/index/shard_writer.h"
-#include "store/session/session_writer.h"
+#include "store/session/deduplicator.h"
 #include "store/storage/directory_storage.h"
-#include "store/storage/discarding_storage.h"
 
 namespace cutpoint::bench {
 
@@ -128,10 +126,10 @@ status measure_session(store::storage& shards, std::uint64_t chunks) {
   const store::seal_key key;
   const store::store_config config{.fingerprint = fingerprint_kind::blake3, .container_bytes = 1 << 20, .cuts = ""};
   store::table_cache tables(objects, key, store::table_cache::usual_bytes);
-  store::session_containers own;
+  store::own_containers own;
   auto nodes = store::record_fingerprinter::fastest(config.fingerprint);
   if (!nodes) return nodes.error();
-  auto writer = store::session_writer::open(config, objects, key, tables, own, std::move(*nodes));
+  auto writer = store::store_writer::open(config, objects, key, tables, own, std::move(*nodes));
   if (!writer) return writer.error();
   const double before = anonymous_bytes();
   double most = 0;

@@ -18,11 +18,9 @@
 #include <sys/resource.h>
 
 #include "bench/store/stages.h"
-#include "store/access/commit.h"
-#include "store/access/held_session.h"
 #include "store/backup/backup.h"
 #include "store/format/clock.h"
-#include "store/session/work_timer.h"
+#include "store/session/leased_session.h"
 #include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {
@@ -88,11 +86,10 @@ result<feed_options> feed_of(const options& settings, const store::open_store& t
 
 /// Stores the files by the approach that was asked for. Returns the root of the snapshot.
 result<store::record_reference> store_files(const options& settings, const feed_options& feed,
-                                            store::open_store& target, engine& engine, store::write_session& session,
+                                            store::open_store& target, engine& engine, store::deduplicator& session,
                                             const std::vector<std::string>& files, outcome& sum) {
   if (uses_engine(settings.how)) {
-    const store::backup_options backup{.paths = files, .feed = feed};
-    const auto stored = store::backup_files(engine, session, target.reading(), backup);
+    const auto stored = store::backup_files(engine, session, target.reading(), {.paths = files}, feed);
     if (!stored) return stored.error();
     if (stored->totals.problems != 0) return status(status_code::io_error, "a file cannot be read completely");
     store::add(sum.work.reading, stored->work.reading);
@@ -124,7 +121,7 @@ result<store::record_reference> store_files(const options& settings, const feed_
 /// Makes a snapshot of one file.
 status back_up(const options& settings, const feed_options& feed, store::open_store& target, engine& engine,
                const std::string& file, outcome& sum) {
-  const auto session = store::held_session::begin(target);
+  const auto session = store::leased_session::begin(target);
   if (!session) return session.error();
   auto writer = (*session)->open_writer();
   if (!writer) return writer.error();

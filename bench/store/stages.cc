@@ -250,7 +250,7 @@ status staged_backup::fingerprint(chunk_batch& batch) {
 
 status staged_backup::index(chunk_batch& batch) {
   batch.work.resize(batch.chunks.size());
-  return session_.select(batch.chunks, batch.work, selected_);
+  return records_.select(batch.chunks, batch.work, selected_);
 }
 
 status staged_backup::write(chunk_batch& batch) {
@@ -260,9 +260,9 @@ status staged_backup::write(chunk_batch& batch) {
     if (each.work != nullptr) {
       if (status performed = each.work->perform(each); !performed.ok()) return performed;
     }
-    const auto extent = session_.store(each, selected_);
+    const auto extent = records_.store(each, selected_);
     if (!extent) return extent.error();
-    if (status added = batch.entry->add(*extent, session_); !added.ok()) return added;
+    if (status added = batch.entry->add(*extent, records_); !added.ok()) return added;
   }
   if (!batch.is_last) return {};
   if (status complete = batch.entry->complete(); !complete.ok()) return complete;

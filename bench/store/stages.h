@@ -1,4 +1,6 @@
 // The stages of a backup, and two ways to run them that the papers compare with parallel ones.
+//
+// Apart because the program would have 700 lines with the stages that it compares.
 #pragma once
 
 #include <array>
@@ -12,7 +14,7 @@
 #include <cutpoint/chunker.h>
 
 #include "store/backup/tree_builder.h"
-#include "store/session/write_session.h"
+#include "store/session/deduplicator.h"
 
 namespace cutpoint::bench {
 
@@ -40,8 +42,8 @@ struct cutting_threads {
 class staged_backup {
  public:
   /// The arguments must outlive the object.
-  staged_backup(const chunker& cuts, batch_fingerprinter& names, store::write_session& session)
-      : cuts_(cuts), names_(names), session_(session), tree_(session, {}) {}
+  staged_backup(const chunker& cuts, batch_fingerprinter& names, store::deduplicator& records)
+      : cuts_(cuts), names_(names), records_(records), tree_(records, {}) {}
 
   /// All stages in this thread, one after the other: the paper's "Baseline".
   [[nodiscard]] result<store::record_reference> run_serially(const std::vector<std::string>& files);
@@ -71,8 +73,8 @@ class staged_backup {
 
   const chunker& cuts_;
   batch_fingerprinter& names_;
-  store::write_session& session_;
-  store::write_session::selection selected_;
+  store::deduplicator& records_;
+  store::deduplicator::selection selected_;
   store::tree_builder tree_;
   std::array<double, stages> seconds_ = {};
 };

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench/common/synthetic_digest.h"
+#include "bench/common/usual_data.h"
 #include "bench/tablets/shard_table.h"
 #include "bench/tablets/tablet_index.h"
 #include "host/core/splitmix.h"

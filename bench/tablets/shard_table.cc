@@ -36,8 +36,8 @@ result<std::unique_ptr<shard_table>> shard_table::make(const options& settings) 
 status shard_table::open_session() {
   auto nodes = store::record_fingerprinter::fastest(config().fingerprint);
   if (!nodes) return nodes.error();
-  auto writer = store::session_writer::open(config(), *objects_, key_, *tables_, containers_, *std::move(nodes),
-                                            settings_.waiting_entries);
+  auto writer = store::store_writer::open(config(), *objects_, key_, *tables_, containers_, *std::move(nodes),
+                                          settings_.waiting_entries);
   if (!writer) return writer.error();
   writer_ = std::move(*writer);
   return {};

@@ -1,4 +1,6 @@
 // A store's own index behind the interface that PRUNE's table has, so that both answer the same streams.
+//
+// Apart because it takes a whole store, and the program compares it with tablets that need none.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +12,8 @@
 #include <cutpoint/status.h>
 
 #include "store/index/table_cache.h"
-#include "store/session/session_writer.h"
-#include "store/storage/file_system.h"
+#include "store/session/deduplicator.h"
+#include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {
 
@@ -47,8 +49,8 @@ class shard_table final : public fingerprint_index {
   store::seal_key key_;
   std::unique_ptr<store::storage> objects_;
   std::unique_ptr<store::table_cache> tables_;
-  store::session_containers containers_;
-  std::unique_ptr<store::session_writer> writer_;
+  store::own_containers containers_;
+  std::unique_ptr<store::store_writer> writer_;
   std::vector<std::optional<store::found_record>> records_;  ///< workspace
   std::uint64_t size_ = 0;
 };

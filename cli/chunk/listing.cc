@@ -99,9 +99,9 @@ line_kind read_jsonl(std::string_view line, listed_chunk& read) {
 
 }  // namespace
 
-class listing_reader::implementation {
+class listing_reader::listing_parser {
  public:
-  implementation(std::string file, file_source source) : file_(std::move(file)), source_(std::move(source)) {}
+  listing_parser(std::string file, file_source source) : file_(std::move(file)), source_(std::move(source)) {}
 
   status read_header() {
     const auto first = next_line();
@@ -203,14 +203,14 @@ class listing_reader::implementation {
   bool is_at_end_ = false;
 };
 
-listing_reader::listing_reader(std::unique_ptr<implementation> state) noexcept : implementation_(std::move(state)) {}
+listing_reader::listing_reader(std::unique_ptr<listing_parser> state) noexcept : implementation_(std::move(state)) {}
 listing_reader::listing_reader(listing_reader&&) noexcept = default;
 listing_reader::~listing_reader() = default;
 
 result<listing_reader> listing_reader::open(const std::string& file, const cancellation* cancel) {
   auto source = file_source::open(file, cancel);
   if (!source) return source.error();
-  auto state = std::make_unique<implementation>(file, *std::move(source));
+  auto state = std::make_unique<listing_parser>(file, *std::move(source));
   if (status header = state->read_header(); !header.ok()) return header;
   return listing_reader(std::move(state));
 }

@@ -36,10 +36,10 @@ class listing_reader {
   [[nodiscard]] result<std::optional<listed_chunk>> next();
 
  private:
-  class implementation;
-  explicit listing_reader(std::unique_ptr<implementation> state) noexcept;
+  class listing_parser;
+  explicit listing_reader(std::unique_ptr<listing_parser> state) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<listing_parser> implementation_;
 };
 
 /// Returns the path of each input of a listing, in order. An input begins at the offset 0. Errors: as for

@@ -89,7 +89,6 @@ result<exit_code> check_command::run() {
   const auto summary = store->check(options);
   line.erase();
   if (!summary) return fail(say, summary.error());
-  const bool is_clean = summary->object_problems == 0 && summary->file_problems == 0;
   std::string text;
   if (is_json_) {
     text = json_text({{"containers", summary->containers},
@@ -105,13 +104,13 @@ result<exit_code> check_command::run() {
                     human_count(summary->containers),
                     options.reads_data ? fmt::format(" ({} of them read)", human_count(summary->read_containers)) : "",
                     human_count(summary->records),
-                    is_clean ? "no damage"
-                             : fmt::format("{} damaged objects, {} files with losses", summary->object_problems,
-                                           summary->file_problems));
+                    summary->is_clean() ? "no damage"
+                                        : fmt::format("{} damaged objects, {} files with losses",
+                                                      summary->object_problems, summary->file_problems));
   }
   const exit_code written = write_report(text, is_json_, say);
   line.finish("done");
-  return is_clean ? written : exit_code::input_failed;
+  return summary->is_clean() ? written : exit_code::input_failed;
 }
 
 std::unique_ptr<subcommand> make_check_command() { return std::make_unique<check_command>(); }

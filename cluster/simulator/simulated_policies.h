@@ -1,9 +1,11 @@
 // Policies that are simulated and not shipped. EMC's are patented (US 8,751,448 and others).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
 
-#include "cluster/routing/policy.h"
+#include "cluster/routing/policies.h"
 #include "cluster/simulator/simulated_cluster.h"
 
 namespace cutpoint::cluster {
@@ -30,5 +32,19 @@ namespace cutpoint::cluster {
 
 /// Extreme Binning: a file goes where its smallest fingerprint belongs.
 [[nodiscard]] std::unique_ptr<routing_policy> make_extreme_binning(const routing_options& options);
+
+// The policies that can be simulated, by name.
+
+struct simulated_policy {
+  std::string_view name;
+  std::unique_ptr<routing_policy> (*make)(const routing_options& options, const simulated_cluster& cluster);
+  bool deduplicates_in_bins = false;  ///< whether a node compares a file with those of its bin only
+  bool needs_sketches = false;        ///< whether the policy asks for estimates of matches
+  /// Memory of an entry in the index of a node, as section 4.3 counts it: 40 bytes in a similarity index and in one of chunks.
+  std::uint32_t index_entry_bytes = 40;
+};
+
+/// Returns the policy, or null if there is none of this name.
+[[nodiscard]] const simulated_policy* find_policy(std::string_view name);
 
 }  // namespace cutpoint::cluster

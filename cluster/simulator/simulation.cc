@@ -1,13 +1,73 @@
 // Runs a trace through a policy and a simulated cluster.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <cutpoint/cluster/simulation.h>
 
-#include "cluster/simulator/policies_by_name.h"
-#include "cluster/simulator/unit_builder.h"
+#include "cluster/routing/policies.h"
+#include "cluster/routing/super_chunks.h"
+#include "cluster/similarity/similarity_index.h"
+#include "cluster/simulator/simulated_policies.h"
 
 namespace cutpoint::cluster {
+
+/// A routing unit with the class of its files, which the unit has only for policies that know classes.
+struct classified_unit {
+  routing_unit unit;
+  class_number application;
+};
+
+struct unit_options {
+  routing_unit_kind kind;
+  bool is_application_aware;
+  super_chunk_options super_chunks;
+  std::size_t handprint_size;
+  std::size_t batch_size;  ///< units in a batch
+};
+
+/// Makes routing units of the files that it is given, and hands them out in batches. A super-chunk has data of one class
+/// and one client, whether the policy knows classes or not, so that policies are compared on the same super-chunks. Not
+/// thread-safe.
+class unit_builder {
+ public:
+  /// Takes a batch, which is valid during the call.
+  using receiver = std::function<void(std::span<const classified_unit>)>;
+
+  unit_builder(const unit_options& options, receiver take);
+
+  void begin_file(class_number application, std::uint32_t client);
+  void add(std::span<const routed_chunk> chunks);
+  void end_file();
+  /// Hands out what is left.
+  void finish();
+
+ private:
+  struct unit_place {
+    class_number application;
+    std::uint32_t client;
+    std::size_t chunks_end;  ///< the unit's end in `chunks_`; it begins where the one before it ends
+  };
+
+  void add_unit(class_number application, std::span<const routed_chunk> chunks);
+  void hand_out();
+
+  unit_options options_;
+  receiver take_;
+  super_chunk_builder super_chunks_;
+  class_number application_ = 0;
+  std::uint32_t client_ = 0;
+  std::vector<routed_chunk> file_;    ///< for units that are files
+  std::vector<routed_chunk> chunks_;  ///< of the units of the batch
+  std::vector<unit_place> places_;
+  std::vector<std::uint64_t> handprints_;
+  std::vector<std::size_t> handprint_ends_;
+  std::vector<classified_unit> batch_;
+};
 
 namespace {
 
@@ -171,6 +231,79 @@ result<simulation_report> simulate(chunk_trace_reader& trace, const trace_totals
   simulation_report report = run.report();
   if (report.chunk_count != totals.chunk_count || report.byte_count != totals.byte_count) return another_trace();
   return report;
+}
+
+unit_builder::unit_builder(const unit_options& options, receiver take)
+    : options_(options),
+      take_(std::move(take)),
+      super_chunks_(options.super_chunks, [this](class_number application, std::span<const routed_chunk> chunks) {
+        add_unit(application, chunks);
+      }) {}
+
+void unit_builder::begin_file(class_number application, std::uint32_t client) {
+  if (client != client_) super_chunks_.finish();
+  application_ = application;
+  client_ = client;
+  super_chunks_.begin_file(application);
+}
+
+void unit_builder::add(std::span<const routed_chunk> chunks) {
+  switch (options_.kind) {
+    case routing_unit_kind::chunk:
+      for (const routed_chunk& each : chunks) add_unit(application_, {&each, 1});
+      return;
+    case routing_unit_kind::file:
+      file_.insert(file_.end(), chunks.begin(), chunks.end());
+      return;
+    case routing_unit_kind::super_chunk:
+      for (const routed_chunk& each : chunks) super_chunks_.add(each);
+  }
+}
+
+void unit_builder::end_file() {
+  super_chunks_.end_file();
+  if (!file_.empty()) add_unit(application_, file_);
+  file_.clear();
+}
+
+void unit_builder::finish() {
+  super_chunks_.finish();
+  hand_out();
+}
+
+void unit_builder::add_unit(class_number application, std::span<const routed_chunk> chunks) {
+  chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+  places_.push_back({application, client_, chunks_.size()});
+  if (places_.size() == options_.batch_size) hand_out();
+}
+
+void unit_builder::hand_out() {
+  handprints_.clear();
+  handprint_ends_.clear();
+  batch_.clear();
+  std::size_t begin = 0;
+  for (const unit_place& each : places_) {
+    const auto chunks = std::span<const routed_chunk>(chunks_).subspan(begin, each.chunks_end - begin);
+    if (options_.kind != routing_unit_kind::chunk) append_handprint(chunks, options_.handprint_size, handprints_);
+    handprint_ends_.push_back(handprints_.size());
+    begin = each.chunks_end;
+  }
+  begin = 0;
+  std::size_t handprint_begin = 0;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const unit_place& place = places_[i];
+    batch_.push_back({{.application = options_.is_application_aware ? place.application : 0,
+                       .client = place.client,
+                       .chunks = std::span<const routed_chunk>(chunks_).subspan(begin, place.chunks_end - begin),
+                       .handprint = std::span<const std::uint64_t>(handprints_)
+                                        .subspan(handprint_begin, handprint_ends_[i] - handprint_begin)},
+                      place.application});
+    begin = place.chunks_end;
+    handprint_begin = handprint_ends_[i];
+  }
+  if (!batch_.empty()) take_(batch_);
+  chunks_.clear();
+  places_.clear();
 }
 
 }  // namespace cutpoint::cluster

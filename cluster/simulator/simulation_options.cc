@@ -1,11 +1,17 @@
-// The names and the bounds of the options of a simulation.
+// Around a simulation: its options, its metrics, and several simulations of one trace at once.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 #include <cutpoint/cluster/simulation.h>
+#include <cutpoint/cluster/simulation_jobs.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cluster/simulator/policies_by_name.h"
+#include "cluster/simulator/simulated_policies.h"
+#include "host/core/parallel.h"
 
 namespace cutpoint::cluster {
 
@@ -72,6 +78,75 @@ status check(const simulation_options& options) {
             fmt::format("the overload percentage is {}, and may be 0 or 100 to 10000", options.overload_percent)};
   }
   return check_changes(options);
+}
+
+// Simulations on several threads.
+
+result<std::vector<finished_simulation>> simulate_all(const simulation_jobs& jobs, const trace_totals& totals) {
+  std::vector<finished_simulation> finished(jobs.options.size());
+  std::vector<status> outcomes(jobs.options.size());
+  run_parallel(jobs.thread_count, jobs.options.size(), [&](std::size_t, std::size_t i) {
+    const simulation_hooks hooks = jobs.hooks_of ? jobs.hooks_of(i) : simulation_hooks();
+    const auto begin = std::chrono::steady_clock::now();
+    outcomes[i] = jobs.read_trace([&](chunk_trace_reader& trace) -> status {
+      auto report = simulate(trace, totals, jobs.options[i], hooks);
+      if (!report) return report.error();
+      finished[i].report = *std::move(report);
+      return {};
+    });
+    finished[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  });
+  const auto failed = std::find_if(outcomes.begin(), outcomes.end(), [](const status& each) { return !each.ok(); });
+  if (failed != outcomes.end()) return *failed;
+  return finished;
+}
+
+// The metrics of a simulation.
+
+namespace {
+
+double ratio(std::uint64_t numerator, std::uint64_t denominator) {
+  return denominator == 0 ? 1 : static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
+/// How the nodes that are alive are filled.
+struct load_spread {
+  double mean = 0;
+  double deviation = 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t most = 0;
+};
+
+load_spread spread_of(const std::vector<node_report>& nodes) {
+  load_spread spread;
+  double count = 0;
+  double squares = 0;
+  for (const node_report& each : nodes) {
+    if (!each.is_alive) continue;
+    const double load = static_cast<double>(each.stored_bytes);
+    const double difference = load - spread.mean;
+    spread.mean += difference / ++count;
+    squares += difference * (load - spread.mean);
+    spread.least = std::min(spread.least, each.stored_bytes);
+    spread.most = std::max(spread.most, each.stored_bytes);
+  }
+  spread.deviation = std::sqrt(squares / count);
+  return spread;
+}
+
+}  // namespace
+
+simulation_metrics metrics_of(const simulation_report& report, const trace_totals& totals) {
+  simulation_metrics metrics;
+  metrics.deduplication_ratio = ratio(report.byte_count, report.stored_bytes);
+  metrics.normalized_ratio = ratio(totals.unique_bytes, report.stored_bytes);
+  metrics.relative_saving = ratio(report.byte_count - report.stored_bytes, totals.byte_count - totals.unique_bytes);
+  const load_spread spread = spread_of(report.nodes);
+  const bool is_empty = spread.most == 0;
+  metrics.normalized_effective_ratio =
+      metrics.normalized_ratio * (is_empty ? 1 : spread.mean / (spread.mean + spread.deviation));
+  metrics.data_skew = is_empty ? 0 : static_cast<double>(spread.most - spread.least) / spread.mean;
+  return metrics;
 }
 
 }  // namespace cutpoint::cluster

@@ -10,11 +10,11 @@ namespace cutpoint::cluster {
 
 namespace {
 
-using fingerprints = absl::flat_hash_set<std::uint64_t>;
+using version_fingerprints = absl::flat_hash_set<std::uint64_t>;
 
 /// What has been read of a class.
 struct class_history {
-  fingerprints last_version;
+  version_fingerprints last_version;
   std::uint64_t chunk_count = 0;  ///< of all versions but the first
   std::uint64_t changed_count = 0;
   std::uint64_t change_count = 0;
@@ -90,7 +90,7 @@ result<std::vector<versioned_class>> measure_changes(chunk_trace_reader& trace, 
     class_history& history = histories[trace.application()];
     const bool is_first = versions.version_count++ == 0;
     version_comparison comparison(history);
-    fingerprints version;
+    version_fingerprints version;
     for (;;) {
       const auto chunks = trace.next_chunks();
       if (!chunks) return chunks.error();

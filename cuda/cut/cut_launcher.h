@@ -9,8 +9,8 @@
 
 #include "cuda/cut/cut_kernels.h"
 #include "cuda/cut/specification.h"
+#include "cuda/kernel/block.h"
 #include "cuda/kernel/return_if_failed.h"
-#include "cuda/kernel/tuning.h"
 
 namespace cutpoint::cuda {
 

@@ -4,17 +4,17 @@
 #include <cutpoint/cuda.h>
 #include <launchers.cuh>
 
+#include "cuda/batch/batch_offload.h"
 #include "cuda/batch/buffer_batch.h"
-#include "cuda/batch/make_batch_offload.h"
 #include "cuda/device/devices.h"
 
 namespace cutpoint {
 
 using cuda::device_scope;
 
-class device_batch_chunker::implementation {
+class device_batch_chunker::batch_enqueuer {
  public:
-  static result<std::unique_ptr<implementation>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
+  static result<std::unique_ptr<batch_enqueuer>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                       int device) {
     if (!cuda::hash_launcher<cuda::device_executor>::has(fingerprint.kind)) {
       return status(status_code::invalid_argument,
@@ -27,12 +27,12 @@ class device_batch_chunker::implementation {
     if (!executor) return executor.error();
     auto launcher = cuda::make_cut_launcher(*executor, cuts);
     if (!launcher) return launcher.error();
-    return std::unique_ptr<implementation>(
-        new implementation(device, std::move(*executor), {std::move(*launcher), fingerprint}));
+    return std::unique_ptr<batch_enqueuer>(
+        new batch_enqueuer(device, std::move(*executor), {std::move(*launcher), fingerprint}));
   }
-  implementation(const implementation&) = delete;
-  implementation& operator=(const implementation&) = delete;
-  ~implementation() {
+  batch_enqueuer(const batch_enqueuer&) = delete;
+  batch_enqueuer& operator=(const batch_enqueuer&) = delete;
+  ~batch_enqueuer() {
     const auto scope = device_scope::enter(device_);
     work_.reset();
     executor_.reset();
@@ -83,7 +83,7 @@ class device_batch_chunker::implementation {
   }
 
  private:
-  implementation(int device, cuda::device_executor executor, cuda::buffer_batch<cuda::device_executor> work)
+  batch_enqueuer(int device, cuda::device_executor executor, cuda::buffer_batch<cuda::device_executor> work)
       : device_(device), executor_(std::move(executor)), work_(std::move(work)) {}
 
   int device_;
@@ -93,12 +93,12 @@ class device_batch_chunker::implementation {
 
 result<device_batch_chunker> device_batch_chunker::make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                         int device) {
-  auto own = implementation::make(cuts, fingerprint, device);
+  auto own = batch_enqueuer::make(cuts, fingerprint, device);
   if (!own) return own.error();
   return device_batch_chunker(std::move(*own));
 }
 
-device_batch_chunker::device_batch_chunker(std::unique_ptr<implementation> own) noexcept
+device_batch_chunker::device_batch_chunker(std::unique_ptr<batch_enqueuer> own) noexcept
     : implementation_(std::move(own)) {}
 device_batch_chunker::device_batch_chunker(device_batch_chunker&&) noexcept = default;
 device_batch_chunker& device_batch_chunker::operator=(device_batch_chunker&&) noexcept = default;

@@ -71,10 +71,10 @@ struct batch_memory {
 
 }  // namespace
 
-class device_chunker::implementation {
+class device_chunker::buffer_enqueuer {
  public:
-  static result<std::unique_ptr<implementation>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                                      std::uint64_t max_bytes, int device) {
+  static result<std::unique_ptr<buffer_enqueuer>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                                       std::uint64_t max_bytes, int device) {
     auto batches = device_batch_chunker::make(cuts, fingerprint, device);
     if (!batches) return batches.error();
     const auto scope = device_scope::enter(device);
@@ -84,12 +84,12 @@ class device_chunker::implementation {
     const device_batch_bounds bounds{.max_total_bytes = max_bytes};
     auto memory = batch_memory::allocate(*batches, bounds);
     if (!memory) return memory.error();
-    return std::unique_ptr<implementation>(
-        new implementation(device, std::move(*batches), bounds, std::move(*executor), std::move(*memory)));
+    return std::unique_ptr<buffer_enqueuer>(
+        new buffer_enqueuer(device, std::move(*batches), bounds, std::move(*executor), std::move(*memory)));
   }
-  implementation(const implementation&) = delete;
-  implementation& operator=(const implementation&) = delete;
-  ~implementation() {
+  buffer_enqueuer(const buffer_enqueuer&) = delete;
+  buffer_enqueuer& operator=(const buffer_enqueuer&) = delete;
+  ~buffer_enqueuer() {
     const auto scope = device_scope::enter(device_);
     static_cast<void>(executor_->wait());
     memory_.reset();
@@ -139,8 +139,8 @@ class device_chunker::implementation {
   }
 
  private:
-  implementation(int device, device_batch_chunker batches, const device_batch_bounds& bounds,
-                 cuda::device_executor executor, batch_memory memory)
+  buffer_enqueuer(int device, device_batch_chunker batches, const device_batch_bounds& bounds,
+                  cuda::device_executor executor, batch_memory memory)
       : device_(device),
         batches_(std::move(batches)),
         bounds_(bounds),
@@ -168,12 +168,12 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
     return status(status_code::invalid_argument, "max_bytes = " + std::to_string(max_bytes) +
                                                      " must be between 1 and " + std::to_string(max_batch_bytes));
   }
-  auto own = implementation::make(cuts, fingerprint, max_bytes, device);
+  auto own = buffer_enqueuer::make(cuts, fingerprint, max_bytes, device);
   if (!own) return own.error();
   return device_chunker(std::move(*own));
 }
 
-device_chunker::device_chunker(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
+device_chunker::device_chunker(std::unique_ptr<buffer_enqueuer> own) noexcept : implementation_(std::move(own)) {}
 device_chunker::device_chunker(device_chunker&&) noexcept = default;
 device_chunker& device_chunker::operator=(device_chunker&&) noexcept = default;
 device_chunker::~device_chunker() = default;

@@ -1,4 +1,4 @@
-// The executor of a batch (cuda/batch/batch_launcher.h) on a device: one stream, and the memory that its work needs. The host
+// The executor of a batch (cuda/batch/batch_offload.h) on a device: one stream, and the memory that its work needs. The host
 // double is cuda/host_double/host_executor.h.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "cuda/device/device_block.cuh"
 #include "cuda/device/runtime.cuh"
 #include "cuda/device/sum_and_sort.cuh"
-#include "host/machine/pci_device.h"
+#include "host/machine/machine_facts.h"
 
 namespace cutpoint::cuda {
 

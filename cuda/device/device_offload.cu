@@ -3,7 +3,7 @@
 
 #include <launchers.cuh>
 
-#include "cuda/batch/make_batch_offload.h"
+#include "cuda/batch/batch_offload.h"
 #include "cuda/batch/offload.h"
 #include "cuda/device/devices.h"
 

@@ -1,11 +1,14 @@
-// Lists the devices, in a build with a CUDA compiler.
+// Lists the devices and measures their links, in a build with a CUDA compiler.
 #include "cuda/device/devices.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "cuda/device/device_executor.cuh"
+#include "cuda/device/measure_link.h"
 #include "cuda/device/runtime.cuh"
-#include "host/machine/pci_device.h"
+#include "host/machine/machine_facts.h"
 
 namespace cutpoint::cuda {
 namespace {
@@ -80,6 +83,19 @@ status check_device(int device) {
   const auto info = describe(device, *probe);
   if (!info) return info.error();
   return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
+}
+
+// `measure_link` on a device.
+
+result<link_rates> measure_link(int device) {
+  CUTPOINT_RETURN_IF_FAILED(check_device(device));
+  const auto scope = device_scope::enter(device);
+  if (!scope) return scope.error();
+  auto in = device_executor::make();
+  if (!in) return in.error();
+  auto out = device_executor::make();
+  if (!out) return out.error();
+  return link_of<device_executor>::measure(std::move(*in), std::move(*out));
 }
 
 }  // namespace cutpoint::cuda

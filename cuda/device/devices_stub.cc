@@ -4,7 +4,6 @@
 #include "cuda/batch/offload.h"
 #include "cuda/device/devices.h"
 #include "cuda/device/digest_table.h"
-#include "cuda/device/link.h"
 
 namespace cutpoint::cuda {
 
@@ -27,9 +26,9 @@ result<link_rates> measure_link(int) { return no_cuda_in_this_build(); }
 
 namespace cutpoint {
 
-class device_batch_chunker::implementation {};
+class device_batch_chunker::batch_enqueuer {};
 
-device_batch_chunker::device_batch_chunker(std::unique_ptr<implementation> own) noexcept
+device_batch_chunker::device_batch_chunker(std::unique_ptr<batch_enqueuer> own) noexcept
     : implementation_(std::move(own)) {}
 device_batch_chunker::device_batch_chunker(device_batch_chunker&&) noexcept = default;
 device_batch_chunker& device_batch_chunker::operator=(device_batch_chunker&&) noexcept = default;
@@ -54,9 +53,9 @@ status device_batch_chunker::enqueue(const device_batch_bounds&, const device_ba
   return cuda::no_cuda_in_this_build();
 }
 
-class device_chunker::implementation {};
+class device_chunker::buffer_enqueuer {};
 
-device_chunker::device_chunker(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
+device_chunker::device_chunker(std::unique_ptr<buffer_enqueuer> own) noexcept : implementation_(std::move(own)) {}
 device_chunker::device_chunker(device_chunker&&) noexcept = default;
 device_chunker& device_chunker::operator=(device_chunker&&) noexcept = default;
 device_chunker::~device_chunker() = default;

@@ -7,7 +7,7 @@
 
 #include <cutpoint/bytes.h>
 
-#include "cuda/device/link.h"
+#include "cuda/device/devices.h"
 #include "cuda/kernel/block.h"
 #include "cuda/kernel/return_if_failed.h"
 

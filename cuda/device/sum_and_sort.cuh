@@ -8,7 +8,7 @@
 #include <cutpoint/status.h>
 
 #include "cuda/batch/buffer_totals.h"
-#include "cuda/kernel/bits.h"
+#include "cuda/kernel/words.h"
 
 namespace cutpoint::cuda {
 

@@ -74,7 +74,7 @@ struct number_chunks_kernel {
   }
 };
 
-// Each kind of fingerprints has its arrays, which `lay_out` takes from a memory (cuda/batch/memory.h). `write_once` writes
+// Each kind of fingerprints has its arrays, which `lay_out` takes from a memory (cuda/batch/workspace.h). `write_once` writes
 // what batches read and do not write.
 
 /// Stands for fingerprints that no device makes.

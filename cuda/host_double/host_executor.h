@@ -1,4 +1,4 @@
-// The executor of a batch (cuda/batch/batch_launcher.h) on the host, for tests of kernels and of device failures. Kernels run
+// The executor of a batch (cuda/batch/batch_offload.h) on the host, for tests of kernels and of device failures. Kernels run
 // as loops, device memory is host memory, and a test can make any call fail. The executor of devices is
 // cuda/device/device_executor.cuh.
 #pragma once

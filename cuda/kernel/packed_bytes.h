@@ -13,8 +13,8 @@
 // So aligned positions are aligned addresses, and candidates of different streams are in different words.
 #pragma once
 
-#include "cuda/kernel/bits.h"
 #include "cuda/kernel/block.h"
+#include "cuda/kernel/words.h"
 
 namespace cutpoint::cuda {
 

@@ -5,8 +5,8 @@
 // A whole warp calls the functions, and they return the same value in every lane.
 #pragma once
 
-#include "cuda/kernel/byte_words.h"
 #include "cuda/kernel/packed_bytes.h"
+#include "cuda/kernel/words.h"
 
 namespace cutpoint::cuda {
 

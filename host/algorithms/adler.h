@@ -1,7 +1,7 @@
 // The definition of the rolling Adler-32 sum and of the algorithm `adler`.
 #pragma once
 
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/rolling.h"
 #include "host/tables/fastcdc2020_gear64.h"
 
 namespace cutpoint {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/algorithms/buzhash.h"
-#include "host/algorithms/exponents.h"
+#include "host/algorithms/reference.h"
 #include "host/tables/borg1_buzhash32.h"
 
 namespace cutpoint {

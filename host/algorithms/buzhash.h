@@ -2,7 +2,7 @@
 // and ipfs-buzhash.
 #pragma once
 
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/rolling.h"
 #include "host/tables/casync_buzhash32.h"
 #include "host/tables/ipfs_buzhash32.h"
 #include "host/tables/kopia_buzhash32.h"

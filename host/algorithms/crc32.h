@@ -1,7 +1,7 @@
 // The definition of CRC-32C over a rolling window and of the algorithm `crc32`.
 #pragma once
 
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/rolling.h"
 
 namespace cutpoint {
 

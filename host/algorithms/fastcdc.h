@@ -2,10 +2,10 @@
 // `borg2-fastcdc`.
 #pragma once
 
-#include "host/algorithms/exponents.h"
 #include "host/algorithms/gear.h"
-#include "host/algorithms/keystream.h"
 #include "host/algorithms/normalized_rule.h"
+#include "host/algorithms/reference.h"
+#include "host/algorithms/secrets.h"
 
 namespace cutpoint {
 

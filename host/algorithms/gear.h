@@ -1,7 +1,7 @@
 // The definition of the gear hash and of the algorithm `gear`, with the profile `xet`.
 #pragma once
 
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/rolling.h"
 #include "host/tables/fastcdc2020_gear64.h"
 #include "host/tables/xet_gear64.h"
 

@@ -5,13 +5,11 @@
 #include <span>
 
 #include "host/algorithms/aes128.h"
-#include "host/algorithms/exponents.h"
-#include "host/algorithms/gf2_degree64.h"
-#include "host/algorithms/keystream.h"
+#include "host/algorithms/gf2.h"
 #include "host/algorithms/normalized_rule.h"
+#include "host/algorithms/reference.h"
 #include "host/algorithms/rolling.h"
-#include "host/algorithms/secret_memory.h"
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/secrets.h"
 
 namespace cutpoint {
 

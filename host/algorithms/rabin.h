@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/algorithms/gf2.h"
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/rolling.h"
 
 namespace cutpoint {
 

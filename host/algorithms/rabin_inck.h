@@ -1,7 +1,7 @@
 // The definition of the polynomial hash modulo the Mersenne prime 2^31 - 1 and of the algorithm `rabin-inck`.
 #pragma once
 
-#include "host/algorithms/windowed_reference.h"
+#include "host/algorithms/rolling.h"
 
 namespace cutpoint {
 

@@ -4,9 +4,9 @@
 #include <set>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/version.h>
 
 #include "host/algorithms/all.h"
-#include "host/algorithms/fields.h"
 #include "host/core/parameters.h"
 
 namespace cutpoint {
@@ -295,5 +295,9 @@ result<chunker> parse_canonical(std::string_view text, const std::optional<secre
   if (!cuts->warnings.empty()) return status{status_code::invalid_argument, cuts->warnings.front()};
   return cuts->chunker;
 }
+
+// Returns the version that the build sets.
+
+std::string_view version() noexcept { return CUTPOINT_VERSION; }
 
 }  // namespace cutpoint

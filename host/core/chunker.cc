@@ -15,9 +15,9 @@ constexpr std::uint64_t scanned_block = 1 * MiB;
 
 }  // namespace
 
-class chunker::implementation {
+class chunker::checked_algorithm {
  public:
-  virtual ~implementation() = default;
+  virtual ~checked_algorithm() = default;
   virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
   virtual void find_candidates(const map_range& range, candidate_bits& map) const noexcept = 0;
   virtual std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
@@ -50,9 +50,9 @@ class chunker::implementation {
 };
 
 template <class Reference>
-class chunker::implementation_of final : public implementation {
+class chunker::checked_algorithm_of final : public checked_algorithm {
  public:
-  explicit implementation_of(const typename Reference::parameters& values) : reference_(values) {
+  explicit checked_algorithm_of(const typename Reference::parameters& values) : reference_(values) {
     parameters = values;
     canonical = canonical_of(parameters);
     reach = reference_.reach();
@@ -80,7 +80,7 @@ class chunker::implementation_of final : public implementation {
   Reference reference_;
 };
 
-chunker::chunker(std::shared_ptr<const implementation> own) noexcept : implementation_(std::move(own)) {}
+chunker::chunker(std::shared_ptr<const checked_algorithm> own) noexcept : implementation_(std::move(own)) {}
 
 result<chunker> chunker::make(const algorithm_parameters& parameters) {
   const result<algorithm_parameters> completed = complete(parameters);
@@ -88,7 +88,7 @@ result<chunker> chunker::make(const algorithm_parameters& parameters) {
   return std::visit(
       [](const auto& filled) {
         using reference = typename reference_of<std::decay_t<decltype(filled)>>::type;
-        return chunker(std::make_shared<implementation_of<reference>>(filled));
+        return chunker(std::make_shared<checked_algorithm_of<reference>>(filled));
       },
       *completed);
 }

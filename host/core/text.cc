@@ -1,12 +1,16 @@
 // Parses and formats numbers, and finds the nearest name.
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <limits>
 #include <numeric>
+#include <system_error>
 #include <vector>
 
 #include <cutpoint/bytes.h>
+#include <cutpoint/status.h>
 #include <cutpoint/text.h>
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
 
 namespace cutpoint {
@@ -122,6 +126,50 @@ status unknown_name(std::string_view what, std::string_view name, std::span<cons
   const std::string hint = nearest.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
                                            : fmt::format(", did you mean '{}'?", nearest);
   return {status_code::unknown_name, fmt::format("no {} '{}'{}", what, name, hint)};
+}
+
+// The names of status codes, and the messages of failed system calls.
+
+std::string_view to_string(status_code code) noexcept {
+  switch (code) {
+    case status_code::ok:
+      return "ok";
+    case status_code::invalid_argument:
+      return "invalid_argument";
+    case status_code::unknown_name:
+      return "unknown_name";
+    case status_code::io_error:
+      return "io_error";
+    case status_code::memory_limit:
+      return "memory_limit";
+    case status_code::unavailable:
+      return "unavailable";
+    case status_code::cancelled:
+      return "cancelled";
+    case status_code::backend_failure:
+      return "backend_failure";
+  }
+  return "unknown";
+}
+
+status system_failure(std::string_view name, std::string_view done, int error) {
+  return {status_code::io_error,
+          fmt::format("{}: cannot be {}: {}", name, done, std::generic_category().message(error)), error};
+}
+
+// Reads the clock of a thread, and computes medians.
+
+double thread_seconds() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 }  // namespace cutpoint

@@ -43,9 +43,9 @@ class stream_ahead final : public file_stream {
 
 }  // namespace
 
-class file_reader::implementation {
+class file_reader::queued_files {
  public:
-  implementation(const file_reader_options& options, std::shared_ptr<read_queue> queue, std::string fallback_reason)
+  queued_files(const file_reader_options& options, std::shared_ptr<read_queue> queue, std::string fallback_reason)
       : options_(options), why_not_(std::move(fallback_reason)) {
     if (queue != nullptr) ahead_ = std::make_unique<read_ahead>(options, std::move(queue));
   }
@@ -114,13 +114,13 @@ class file_reader::implementation {
   bool is_held_up_ = false;  ///< whether the last file is opened in its turn, which may take any time
 };
 
-file_reader::file_reader(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
+file_reader::file_reader(std::unique_ptr<queued_files> own) noexcept : implementation_(std::move(own)) {}
 file_reader::file_reader(file_reader&&) noexcept = default;
 file_reader::~file_reader() = default;
 
 result<file_reader> file_reader::make(const file_reader_options& options) {
   const auto make_reader = [&](std::shared_ptr<read_queue> queue, std::string fallback_reason) {
-    return file_reader(std::make_unique<implementation>(options, std::move(queue), std::move(fallback_reason)));
+    return file_reader(std::make_unique<queued_files>(options, std::move(queue), std::move(fallback_reason)));
   };
   if (options.access == file_access::pread) return make_reader(nullptr, {});
   const bool may_do_without = options.access == file_access::automatic;

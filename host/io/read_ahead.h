@@ -8,20 +8,108 @@
 // that the consumer waits for never waits for memory that later ranges hold.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include <cutpoint/file_reader.h>
+#include <cutpoint/status.h>
+#include <sys/mman.h>
 
-#include "host/io/preopened_file.h"
-#include "host/io/read_queue.h"
-#include "host/io/read_window.h"
+#include "host/io/regular_file.h"
 
 namespace cutpoint {
+
+/// A read of a file at an offset. The caller owns the bytes, and must not use them until it has collected the outcome.
+struct read_request {
+  int descriptor = -1;
+  std::uint64_t offset = 0;
+  std::span<std::uint8_t> into = {};
+  std::uint64_t token = 0;  ///< chosen by the caller; unique among the requests in flight, and never the largest 64-bit
+                            ///< number
+};
+
+struct read_outcome {
+  std::uint64_t token = 0;
+  std::int64_t count = 0;  ///< number of bytes, 0 at the end of the file, or -errno
+};
+
+/// A queue of reads. Not thread-safe. Whoever pushes a request must collect its outcome before it destroys the queue or
+/// the request's bytes.
+class read_queue {
+ public:
+  virtual ~read_queue() = default;
+
+  /// Returns how many requests may be pushed before any of them is collected.
+  [[nodiscard]] virtual std::size_t depth() const noexcept = 0;
+  /// Adds a request to those of the next `submit`. Returns false if the queue will never take a request again.
+  [[nodiscard]] virtual bool push(const read_request& next) = 0;
+  /// Passes the pushed requests to the kernel. A request that the kernel refuses is retried, or its outcome is an
+  /// error.
+  virtual void submit() = 0;
+  /// Returns the outcomes that have not been returned yet. If there are none, waits for the first one until `at_most`
+  /// has passed or a signal arrives. The outcomes are valid until the next call.
+  [[nodiscard]] virtual std::span<const read_outcome> collect(std::chrono::milliseconds at_most) = 0;
+  /// Asks the kernel to end a request early. Its outcome is collected as usual.
+  virtual void cancel(std::uint64_t token) = 0;
+};
+
+/// Makes a queue that uses io_uring. Errors: unavailable, if this build or this system has no io_uring or does not
+/// grant it.
+[[nodiscard]] result<std::shared_ptr<read_queue>> make_uring_queue(std::size_t depth);
+
+/// Allocates page-aligned blocks from a ring. They are given back in the order in which they were taken. Not
+/// thread-safe.
+class read_window {
+ public:
+  /// Reserves the memory without touching its pages. Throws std::bad_alloc.
+  explicit read_window(std::uint64_t bytes) : size_(bytes / page * page) {
+    void* mapped = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    begin_ = static_cast<std::uint8_t*>(mapped);
+  }
+  read_window(const read_window&) = delete;
+  read_window& operator=(const read_window&) = delete;
+  ~read_window() { ::munmap(begin_, size_); }
+
+  /// A block of memory, and the bytes of the ring that it occupies.
+  struct block {
+    std::span<std::uint8_t> room;
+    std::uint64_t held_bytes = 0;
+  };
+
+  /// Takes a block of `bytes` bytes. Returns nullopt if the ring has too little free memory.
+  [[nodiscard]] std::optional<block> take(std::uint64_t bytes) {
+    const std::uint64_t size = (bytes + page - 1) / page * page;
+    const std::uint64_t at = end_ % size_;
+    const std::uint64_t passed = at + size > size_ ? size_ - at : 0;  // the unused bytes at the ring's end
+    if (size > size_ || used_bytes() + passed + size > size_) return std::nullopt;
+    end_ += passed + size;
+    most_held_ = std::max(most_held_, used_bytes());
+    return block{{begin_ + (end_ - size) % size_, bytes}, passed + size};
+  }
+
+  /// Gives back the oldest block.
+  void give_back(const block& oldest) { given_back_ += oldest.held_bytes; }
+
+  [[nodiscard]] std::uint64_t used_bytes() const { return end_ - given_back_; }
+  [[nodiscard]] std::uint64_t most_held() const { return most_held_; }
+
+ private:
+  static constexpr std::uint64_t page = 4096;
+
+  std::uint64_t size_;
+  std::uint8_t* begin_ = nullptr;
+  std::uint64_t end_ = 0;         ///< bytes taken in total; modulo the size, the position in the ring
+  std::uint64_t given_back_ = 0;  ///< bytes of these that were given back
+  std::uint64_t most_held_ = 0;
+};
 
 /// A file, with how far it has been planned and how far it has been consumed. Used by read_ahead.
 struct file_progress {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "host/io/read_queue.h"
+#include "host/io/read_ahead.h"
 #ifdef CUTPOINT_HAS_URING
 #include <liburing.h>
 #endif

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "host/io/entry_filter.h"
-#include "host/io/long_path.h"
 #include "host/io/open_entry.h"
 
 namespace cutpoint {

@@ -57,9 +57,9 @@ hwloc_set processors_near(const std::vector<processor_place>& places, int node) 
   return near;
 }
 
-class processor_places::implementation {
+class processor_places::hwloc_places {
  public:
-  implementation(hwloc_machine machine, std::vector<processor_place> places)
+  hwloc_places(hwloc_machine machine, std::vector<processor_place> places)
       : machine_(std::move(machine)), places_(std::move(places)) {}
 
   [[nodiscard]] const std::vector<processor_place>& places() const noexcept { return places_; }
@@ -99,7 +99,7 @@ class processor_places::implementation {
   std::vector<processor_place> places_;
 };
 
-processor_places::processor_places(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
+processor_places::processor_places(std::unique_ptr<hwloc_places> own) noexcept : implementation_(std::move(own)) {}
 processor_places::processor_places(processor_places&&) noexcept = default;
 processor_places& processor_places::operator=(processor_places&&) noexcept = default;
 processor_places::~processor_places() = default;
@@ -112,7 +112,7 @@ result<processor_places> processor_places::discover() {
     hwloc_bitmap_copy(usable.get(), hwloc_topology_get_allowed_cpuset(machine->get()));
   }
   auto places = ordered_places(machine->get(), usable.get());
-  return processor_places(std::make_unique<implementation>(*std::move(machine), std::move(places)));
+  return processor_places(std::make_unique<hwloc_places>(*std::move(machine), std::move(places)));
 }
 
 std::uint64_t processor_places::processor_count() const noexcept { return implementation_->places().size(); }

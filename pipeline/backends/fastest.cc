@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <string_view>
 
 #include <cutpoint/cut_cursor.h>
 #include <fmt/format.h>
 
-#include "pipeline/backends/repeated_timing.h"
+#include "host/core/splitmix.h"
 
 namespace cutpoint {
 
@@ -155,6 +157,34 @@ result<chosen_fingerprinter> backend_cache::place(const fingerprint_recipe& reci
   auto chosen = fastest(recipe);
   if (chosen) of_fingerprints_.emplace(recipe.kind, chosen->where);
   return chosen;
+}
+
+// Random bytes and text that are the same each time.
+
+std::vector<std::uint8_t> random_bytes(std::uint64_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  splitmix64 words(0);
+  for (std::size_t i = 0; i < bytes.size(); i += 8) {
+    const std::uint64_t word = words.next();
+    for (std::size_t k = 0; k < 8; ++k) bytes[i + k] = static_cast<std::uint8_t>(word >> (8 * k));
+  }
+  return bytes;
+}
+
+std::vector<std::uint8_t> text_bytes(std::uint64_t size) {
+  // From the most to the least frequent.
+  constexpr std::string_view symbols = " etaonirshdlcum,fpgyb.w(v)k_;\n-0x1=\"AT/SIE:jq{z}C2*B<>N&#MP[]|~";
+  std::vector<std::uint8_t> bytes(size);
+  splitmix64 words(1);
+  for (std::size_t i = 0; i < bytes.size(); i += 4) {
+    const std::uint64_t word = words.next();
+    for (std::size_t k = 0; k < 4; ++k) {
+      // The product of two uniform numbers is more often small than large.
+      const std::uint64_t product = (word >> 16 * k & 0xff) * (word >> (16 * k + 8) & 0xff);
+      bytes[i + k] = static_cast<std::uint8_t>(symbols[product * symbols.size() >> 16]);
+    }
+  }
+  return bytes;
 }
 
 }  // namespace cutpoint

@@ -1,13 +1,12 @@
 // Kernels are timed where they run, by the spans of a batch: they include neither copies nor the work of a processor that
 // other programs use too.
-#include "pipeline/costs/device_calibration.h"
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <vector>
 
-#include "pipeline/backends/repeated_timing.h"
+#include "pipeline/backends/fastest.h"
+#include "pipeline/costs/calibration.h"
 
 namespace cutpoint {
 

@@ -6,7 +6,7 @@
 
 #include <cutpoint/chunks.h>
 
-#include "pipeline/engine/feed_next_block.h"
+#include "pipeline/engine/threaded_feed.h"
 
 namespace cutpoint {
 

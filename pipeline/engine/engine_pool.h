@@ -2,23 +2,132 @@
 // it.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/engine.h>
 #include <cutpoint/placement.h>
 
+#include "pipeline/backends/device_lanes.h"
 #include "pipeline/backends/fastest.h"
-#include "pipeline/devices/device_lanes.h"
-#include "pipeline/engine/feed_memory.h"
-#include "pipeline/engine/task_source.h"
+#include "pipeline/schedule/ring.h"
 
 namespace cutpoint {
+
+/// Thread-safe.
+class memory_budget {
+ public:
+  /// Gives back what it has reserved when it is destroyed. The budget must outlive it.
+  class reservation {
+   public:
+    reservation() = default;
+    reservation(memory_budget& budget, std::uint64_t bytes) : budget_(&budget), bytes_(bytes) {}
+    reservation(reservation&& other) noexcept : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+    reservation& operator=(reservation&&) = delete;
+    ~reservation() {
+      if (budget_ != nullptr) budget_->used_bytes_ -= bytes_;
+    }
+
+   private:
+    memory_budget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+  };
+
+  /// 0 is no limit.
+  explicit memory_budget(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  memory_budget(const memory_budget&) = delete;
+  memory_budget& operator=(const memory_budget&) = delete;
+
+  [[nodiscard]] bool is_limited() const noexcept { return limit_bytes_ != 0; }
+  [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_bytes_; }
+  [[nodiscard]] std::uint64_t available_bytes() const noexcept {
+    return is_limited() ? limit_bytes_ - used_bytes_ : std::numeric_limits<std::uint64_t>::max();
+  }
+
+  /// Returns false if another thread has reserved too much meanwhile.
+  [[nodiscard]] bool reserve(std::uint64_t bytes) noexcept {
+    std::uint64_t used = used_bytes_;
+    do {
+      if (is_limited() && bytes > limit_bytes_ - used) return false;
+    } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
+    return true;
+  }
+
+ private:
+  const std::uint64_t limit_bytes_;
+  std::atomic<std::uint64_t> used_bytes_ = 0;
+};
+
+/// The values that the memory of a feed with devices depends on.
+struct feed_memory_key {
+  std::string cuts;  ///< canonical
+  fingerprint_recipe fingerprint = fingerprint_kind::none;
+  std::vector<int> devices;
+  std::vector<device_configuration> configurations;
+  std::uint64_t device_memory_bytes = 0;
+  std::uint64_t ring_bytes = 0;
+
+  friend bool operator==(const feed_memory_key&, const feed_memory_key&) = default;
+};
+
+/// A ring and the lanes of devices. While it exists, the ring is locked in memory for the devices, if they can do that.
+class feed_memory {
+ public:
+  feed_memory(memory_budget::reservation reserved, cutpoint::ring bytes, std::vector<device_lanes> lanes)
+      : reservation_(std::move(reserved)), ring(std::move(bytes)), devices(std::move(lanes)) {
+    if (devices.empty()) return;
+    ring.prepare(ring.size());
+    devices.front().pin(ring);
+  }
+  feed_memory(const feed_memory&) = delete;
+  feed_memory& operator=(const feed_memory&) = delete;
+  ~feed_memory() {
+    if (!devices.empty()) devices.front().unpin(ring);
+  }
+
+  /// Whether another feed can use it: it has devices, and none has failed.
+  [[nodiscard]] bool is_reusable() const noexcept {
+    return !devices.empty() &&
+           std::all_of(devices.begin(), devices.end(), [](const device_lanes& each) { return each.warning().empty(); });
+  }
+
+ private:
+  memory_budget::reservation reservation_;  ///< ends after the ring
+
+ public:
+  cutpoint::ring ring;
+  std::vector<device_lanes> devices;
+};
+
+/// The parts of a feed that depend on devices and memory.
+struct feed_setup {
+  feed_configuration configuration;
+  feed_memory_key key;  ///< of the memory
+  std::unique_ptr<feed_memory> memory;
+};
+
+// A feed as the threads of an engine see it.
+
+class task_source {
+ public:
+  /// Takes one task, performs it without the lock, and hands it back. Returns false if it took no task, unless the feed
+  /// has failed meanwhile.
+  virtual bool perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) = 0;
+
+ protected:
+  ~task_source() = default;
+};
 
 class engine::pool {
  public:
@@ -79,6 +188,14 @@ class engine::pool {
     std::unique_ptr<feed_memory> memory;
   };
   std::vector<kept_entry> reusable_;  ///< guarded by `mutex`
+};
+
+// Makes engines, with CUDA's devices or with those of a test.
+
+struct engine_factory {
+  /// As `engine::make`, with the devices that `devices` provides. It must not be null.
+  [[nodiscard]] static result<engine> make(const engine_options& options,
+                                           std::shared_ptr<const device_provider> devices);
 };
 
 }  // namespace cutpoint

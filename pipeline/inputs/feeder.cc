@@ -1,13 +1,11 @@
-// The input feeder. Each entry that the walk finds becomes a call in a queue; the calls are made in order.
+// The feeder of files, and the input feeder: what a walk finds, in its order, and the streams of one feed or of two.
 #include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <functional>
 #include <utility>
 
 #include <cutpoint/inputs.h>
 
-#include "pipeline/inputs/reading_meter.h"
+#include "pipeline/inputs/file_feeder.h"
 
 namespace cutpoint {
 
@@ -16,7 +14,7 @@ namespace {
 /// At most a sixteenth of the memory is used for read-ahead.
 constexpr std::uint64_t share_of_reading = 16;
 
-/// The largest number of bytes of a hole that are fed between two checks for cancellation.
+/// The largest number of bytes of a hole that are skipped between two checks for cancellation.
 constexpr std::uint64_t most_hole_at_once = 64 * MiB;
 
 }  // namespace
@@ -40,16 +38,75 @@ result<file_reader> make_input_reader(feed_options& feed, file_access access, co
   return reader;
 }
 
-class input_feeder::implementation {
+bool file_feeder::is_lack_of_descriptors(const status& failure) noexcept {
+  return failure.system_error() == EMFILE || failure.system_error() == ENFILE;
+}
+
+status file_feeder::feed_next() {
+  const std::function<status()> next = std::move(waiting_.front());
+  waiting_.pop_front();
+  return cancel_ != nullptr && cancel_->is_requested() ? stopped_as_asked() : next();
+}
+
+status file_feeder::feed_waiting() {
+  return meter.pause_during([this] {
+    status outcome;
+    while (outcome.ok() && !waiting_.empty()) outcome = feed_next();
+    return outcome;
+  });
+}
+
+/// Feeds data and holes until the file ends or cannot be read.
+status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, status& failure) {
+  for (std::uint64_t hole_bytes = 0;;) {
+    if (cancel_ != nullptr && cancel_->is_requested()) failure = stopped_as_asked();
+    if (!failure.ok()) return {};
+    if (hole_bytes == 0) {
+      const auto hole = meter.measure([&] { return file.skip_hole(); });
+      if (!hole) failure = hole.error();
+      if (!hole) return {};
+      hole_bytes = *hole;
+    }
+    if (hole_bytes != 0) {
+      const std::uint64_t skipped = std::min(hole_bytes, most_hole_at_once);
+      hole_bytes -= skipped;
+      if (status passed = receiver.skip(skipped); !passed.ok()) return passed;
+      continue;
+    }
+    const auto room = receiver.space();
+    if (!room) return room.error();
+    const auto count = meter.measure([&] { return file.read(*room); },
+                                     [](const auto& read) { return read ? *read : std::uint64_t{0}; });
+    if (!count) failure = count.error();
+    if (!count || *count == 0) return {};
+    if (status passed = receiver.commit(room->first(*count)); !passed.ok()) return passed;
+  }
+}
+
+status file_feeder::feed(file_stream& file, content_receiver& receiver, status& failure) {
+  for (bool is_first = true;; is_first = false) {
+    failure = {};
+    if (status fed = feed_bytes(file, receiver, failure); !fed.ok()) return fed;
+    const status change = failure.ok() ? meter.measure([&] { return file.check_unchanged(); }) : status();
+    const bool is_repeated = !change.ok() && is_first && file.restart_unmodified();
+    if (status ended = receiver.end_content({failure, change, is_repeated}); !ended.ok()) return ended;
+    if (failure.code() == status_code::cancelled) return failure;
+    if (failure.ok()) failure = change;
+    if (!is_repeated) return {};
+  }
+}
+
+class input_feeder::tree_feeder final : private content_receiver {
  public:
-  explicit implementation(const input_feeder_options& options) : options_(options), meter_(options.observer) {}
+  explicit tree_feeder(const input_feeder_options& options)
+      : options_(options), files_(&options.reader, &options.cancel, options.observer) {}
 
   status feed_tree(const std::string& path, const walk_options& options) {
     const walk_callbacks callbacks = {
         .entry = [this](const tree_entry& entry) { return add(entry); },
         .problem =
             [this](const std::string& entry_path, const status& why) {
-              waiting_.push_back(
+              files_.add_turn(
                   [this, entry_path, why] { return fail(entry_path, why, input_receiver::failure_kind::unfed); });
               return status();
             },
@@ -62,15 +119,10 @@ class input_feeder::implementation {
               if (options_.observer != nullptr) options_.observer->matched(pattern);
             },
     };
-    return meter_.measure([&] { return walk(path, options, callbacks, &options_.cancel); });
+    return files_.meter.measure([&] { return walk(path, options, callbacks, &options_.cancel); });
   }
 
-  status feed_waiting() {
-    status outcome;
-    while (outcome.ok() && !waiting_.empty()) outcome = feed_next();
-    return outcome;
-  }
-
+  status feed_waiting() { return files_.feed_waiting(); }
   status feed_opened(const std::string& path, file_stream& file);
 
   /// Finishes the feeds even after cancelling, so that the chunks of the bytes already fed are delivered.
@@ -83,16 +135,13 @@ class input_feeder::implementation {
     return options_.cancel.is_requested() ? stopped_as_asked() : outcome;
   }
 
-  [[nodiscard]] const reading_record& record() const { return meter_.record; }
+  [[nodiscard]] const reading_record& record() const { return files_.meter.record; }
 
  private:
-  class copying_source;
-  class checked_source;
-
   template <class Call>
   void report_later(Call call) {
     if (options_.observer == nullptr) return;
-    waiting_.push_back([this, call] {
+    files_.add_turn([this, call] {
       call(*options_.observer);
       return status();
     });
@@ -108,51 +157,23 @@ class input_feeder::implementation {
       return {};
     }
     if (is_repeated) {
-      waiting_.push_back([this, path = entry.path] { return skip_repeated(path); });
+      files_.add_turn([this, path = entry.path] { return skip_repeated(path); });
       return {};
     }
-    if (status added = add_to_reader(entry); !added.ok()) return added;
-    waiting_.push_back([this, path = entry.path] { return feed_file(path); });
-    status outcome;
-    while (outcome.ok() && options_.reader.is_full()) outcome = meter_.pause_during([this] { return feed_next(); });
-    return outcome;
-  }
-
-  /// An entry that was given may be a pipe or a device. All others are opened as the walk has found them.
-  status add_to_reader(const tree_entry& entry) {
-    if (entry.is_given) {
-      options_.reader.add(entry.path);
-      return {};
-    }
-    auto file = file_source::open(entry, &options_.cancel);
-    const int error = file ? 0 : file.error().system_error();
-    const bool is_out_of_descriptors = error == EMFILE || error == ENFILE;  // files that wait to be read have them
-    if (!is_out_of_descriptors) {
-      options_.reader.add(std::move(file));
-      return {};
-    }
-    if (status fed = meter_.pause_during([this] { return feed_waiting(); }); !fed.ok()) return fed;
-    options_.reader.add(file_source::open(entry, &options_.cancel));
-    return {};
-  }
-
-  status feed_next() {
-    const std::function<status()> next = std::move(waiting_.front());
-    waiting_.pop_front();
-    return options_.cancel.is_requested() ? stopped_as_asked() : next();
+    const auto feed_file = [this, path = entry.path](const result<std::unique_ptr<file_stream>>& file) {
+      return file ? feed_opened(path, **file) : fail(path, file.error(), input_receiver::failure_kind::unfed);
+    };
+    // An entry that was given may be a pipe or a device. All others are opened as the walk has found them.
+    if (entry.is_given) return files_.add(entry.path, feed_file);
+    status fed;
+    auto file = files_.open([&] { return file_source::open(entry, &options_.cancel); }, fed);
+    return fed.ok() ? files_.add(std::move(file), feed_file) : fed;
   }
 
   status skip_repeated(const std::string& path) {
-    ++meter_.record.repeated_count;
+    ++files_.meter.record.repeated_count;
     if (options_.observer != nullptr) options_.observer->repeated(path);
     return {};
-  }
-
-  status feed_file(const std::string& path) {
-    auto file = meter_.measure([&] { return options_.reader.next(); });
-    if (file) return feed_opened(path, **file);
-    if (file.error().code() == status_code::cancelled) return file.error();
-    return fail(path, file.error(), input_receiver::failure_kind::unfed);
   }
 
   /// Sends the failure through the feed as an empty stream, so that it is reported after everything before it.
@@ -161,99 +182,65 @@ class input_feeder::implementation {
     return options_.destination.end(why);
   }
 
-  input_feeder_options options_;
-  reading_meter meter_;
-  std::deque<std::function<status()>> waiting_;  ///< calls for the entries that the walk has found, not made yet
-};
-
-/// A source that passes on the bytes of a file, measures the reading, informs the observer, and writes a copy of the
-/// bytes to the second feed.
-class input_feeder::implementation::copying_source final : public source {
- public:
-  copying_source(implementation& feeder, source& tapped) : feeder_(feeder), tapped_(tapped) {}
-
-  result<std::size_t> read(std::span<std::uint8_t> destination) override {
-    const auto count = feeder_.meter_.measure([&] { return tapped_.read(destination); },
-                                              [](const auto& read) { return read ? *read : std::uint64_t{0}; });
-    if (!count) return count;
-    if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
-      if (status copied = copy->write(destination.first(*count)); !copied.ok()) return copied;
-    }
-    report_bytes(*count);
-    return count;
-  }
-
-  result<std::uint64_t> skip_hole() override {
-    if (feeder_.options_.cancel.is_requested()) return stopped_as_asked();
-    if (hole_ == 0) {
-      const auto hole = feeder_.meter_.measure([&] { return tapped_.skip_hole(); });
-      if (!hole) return hole;
-      hole_ = *hole;
-    }
-    const std::uint64_t count = std::min(hole_, most_hole_at_once);
-    hole_ -= count;
-    if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
-      if (status copied = copy->write_zeros(count); !copied.ok()) return copied;
-    }
-    report_bytes(count);
-    return count;
-  }
-
- private:
+  /// Returns the second feed, or null if the content has none: it gets no second readings.
+  [[nodiscard]] feed* copy() const { return is_second_reading_ ? nullptr : options_.copy; }
   void report_bytes(std::uint64_t count) {
-    feeder_.meter_.record.fed_bytes += count;
-    if (feeder_.options_.observer != nullptr) feeder_.options_.observer->progressed(feeder_.meter_.record);
+    if (is_second_reading_) return;
+    files_.meter.record.fed_bytes += count;
+    if (options_.observer != nullptr) options_.observer->progressed(files_.meter.record);
   }
 
-  implementation& feeder_;
-  source& tapped_;
-  std::uint64_t hole_ = 0;  ///< remaining bytes of the present hole
-};
-
-/// A source that passes on the bytes of a file and fails at the end if the file has changed.
-class input_feeder::implementation::checked_source final : public source {
- public:
-  explicit checked_source(file_stream& checked) : checked_(checked) {}
-
-  result<std::size_t> read(std::span<std::uint8_t> destination) override {
-    auto count = checked_.read(destination);
-    if (!count || *count != 0) return count;
-    const status unchanged = checked_.check_unchanged();
-    return unchanged.ok() ? count : unchanged;
+  result<std::span<std::uint8_t>> space() override { return options_.destination.space(); }
+  status commit(byte_span bytes) override {
+    if (status copied = copy() != nullptr ? copy()->write(bytes) : status(); !copied.ok()) return copied;
+    report_bytes(bytes.size());
+    return options_.destination.commit(bytes.size());
   }
-  result<std::uint64_t> skip_hole() override { return checked_.skip_hole(); }
+  status skip(std::uint64_t hole_bytes) override {
+    if (status copied = copy() != nullptr ? copy()->write_zeros(hole_bytes) : status(); !copied.ok()) return copied;
+    report_bytes(hole_bytes);
+    return options_.destination.write_zeros(hole_bytes);
+  }
+  status end_content(const content_end& end) override;
 
- private:
-  file_stream& checked_;
+  input_feeder_options options_;
+  file_feeder files_;
+  std::string path_;  ///< of the content that is fed
+  std::size_t rule_ = 0;
+  bool is_second_reading_ = false;
 };
 
-status input_feeder::implementation::feed_opened(const std::string& path, file_stream& file) {
-  ++meter_.record.input_count;
+status input_feeder::tree_feeder::feed_opened(const std::string& path, file_stream& file) {
+  ++files_.meter.record.input_count;
+  path_ = path;
+  rule_ = options_.context != nullptr ? options_.context->rule_of(path) : 0;
+  is_second_reading_ = false;
   const std::uint64_t stream = options_.receiver.add(path);
-  const std::size_t rule = options_.context != nullptr ? options_.context->rule_of(path) : 0;
-  if (options_.copy != nullptr) {
-    if (status begun = options_.copy->begin(stream, rule); !begun.ok()) return begun;
-  }
-  copying_source tapped(*this, file);
-  const status outcome = feed_source(options_.destination, stream, tapped, rule);
+  if (status begun = copy() != nullptr ? copy()->begin(stream, rule_) : status(); !begun.ok()) return begun;
+  if (status begun = options_.destination.begin(stream, rule_); !begun.ok()) return begun;
+  report_bytes(0);
+  status failure;  // which the receiver gets
+  const status fed = files_.feed(file, *this, failure);
   if (status failed = options_.destination.failure(); !failed.ok()) return failed;
-  if (options_.copy != nullptr) {
-    if (status ended = options_.copy->end(outcome); !ended.ok()) return ended;
-  }
-  if (outcome.code() == status_code::cancelled) return outcome;
-  if (!outcome.ok()) return {};
-  const status unchanged = meter_.measure([&] { return file.check_unchanged(); });
-  if (unchanged.ok()) return {};
-  if (!file.restart_unmodified()) return fail(path, unchanged, input_receiver::failure_kind::fed);
-  checked_source again(file);
-  const std::uint64_t second = options_.receiver.add_second_reading(path, unchanged);
-  const status reread = feed_source(options_.destination, second, again, rule);
-  if (status failed = options_.destination.failure(); !failed.ok()) return failed;
-  return reread.code() == status_code::cancelled ? reread : status();
+  if (fed.ok() || fed.code() == status_code::cancelled) return fed;
+  // A feed has ended the stream, for whose chunk it has no memory; the other one ends it here.
+  if (status ended = options_.destination.end(fed); !ended.ok()) return ended;
+  return copy() != nullptr ? copy()->end(fed) : status();
+}
+
+status input_feeder::tree_feeder::end_content(const content_end& end) {
+  const bool was_second_reading = is_second_reading_;
+  const status& outcome = was_second_reading && end.outcome.ok() ? end.change : end.outcome;
+  if (status ended = options_.destination.end(outcome); !ended.ok()) return ended;
+  if (status ended = copy() != nullptr ? copy()->end(outcome) : status(); !ended.ok()) return ended;
+  if (was_second_reading || end.change.ok()) return {};
+  if (!end.is_repeated) return fail(path_, end.change, input_receiver::failure_kind::fed);
+  is_second_reading_ = true;
+  return options_.destination.begin(options_.receiver.add_second_reading(path_, end.change), rule_);
 }
 
 input_feeder::input_feeder(const input_feeder_options& options)
-    : implementation_(std::make_unique<implementation>(options)) {}
+    : implementation_(std::make_unique<tree_feeder>(options)) {}
 input_feeder::~input_feeder() = default;
 
 status input_feeder::feed_tree(const std::string& path, const walk_options& options) {

@@ -1,7 +1,12 @@
 // The receiver of inputs. It finds the input of each stream that is delivered.
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include <cutpoint/input_tally.h>
 #include <cutpoint/inputs.h>
+#include <cutpoint/repeated_file_filter.h>
 #include <fmt/format.h>
 
 namespace cutpoint {
@@ -80,6 +85,81 @@ status input_receiver::select(std::span<const delivered_chunk> chunks, std::span
 status input_receiver::select_chunks(std::span<const delivered_chunk> chunks,
                                      std::span<std::unique_ptr<chunk_work>> work) {
   return chunk_receiver::select(chunks, work);
+}
+
+// The tally of inputs. It numbers the kinds of files in the order in which they first occur.
+
+input_tally::input_tally(fingerprint_kind fingerprint, chunking_context context)
+    : context_(std::move(context)), tally_(fingerprint, [this](std::uint64_t) { return kind_; }) {}
+
+std::vector<std::string> input_tally::kind_names() const {
+  std::vector<std::string> names(kinds_.size());
+  for (const auto& [kind, number] : kinds_) names[number] = kind.second;
+  return names;
+}
+
+std::vector<std::size_t> input_tally::kind_rules() const {
+  std::vector<std::size_t> rules(kinds_.size());
+  for (const auto& [kind, number] : kinds_) rules[number] = kind.first;
+  return rules;
+}
+
+std::string input_tally::kind_of(const std::string& path) const { return kind_of_file(path); }
+
+status input_tally::begin_input(std::uint64_t stream, const std::string& path) {
+  kind_ = kinds_.try_emplace({context_.rule_of(path), kind_of(path)}, kinds_.size()).first->second;
+  return tally_.begin_stream(stream);
+}
+
+status input_tally::end_input(std::uint64_t stream, const status& outcome) {
+  return tally_.end_stream(stream, outcome);
+}
+
+// The filter finds overlapping paths by their canonical names before the first walk.
+
+namespace {
+
+std::string with_slash(std::string path) {
+  if (!path.ends_with('/')) path += '/';
+  return path;
+}
+
+}  // namespace
+
+repeated_file_filter::repeated_file_filter(const std::vector<std::string>& paths, symlinks links)
+    : remembers_all_(links == symlinks::follow) {
+  if (paths.size() < 2 || remembers_all_) return;
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const auto name = std::filesystem::canonical(path, error);
+    if (error == std::errc::no_such_file_or_directory) continue;
+    if (error) {
+      remembers_all_ = true;  // for example because the canonical name is too long
+      return;
+    }
+    names.push_back(with_slash(name));
+  }
+  std::sort(names.begin(), names.end());
+  const std::string* container = nullptr;  // in this order, whatever a path contains follows it
+  for (const std::string& name : names) {
+    if (container == nullptr || !name.starts_with(*container)) {
+      container = &name;
+      continue;
+    }
+    const auto contained = describe_file(name.substr(0, std::max<std::size_t>(name.size() - 1, 1)), symlinks::skip);
+    if (contained) contained_paths_.insert(*contained);
+  }
+}
+
+bool repeated_file_filter::is_repeated(const tree_entry& entry) {
+  if (entry.is_given) contained_folder_.clear();
+  const bool is_below = !contained_folder_.empty() && entry.path.starts_with(contained_folder_);
+  const bool is_contained = is_below || contained_paths_.contains(entry);
+  if (entry.kind == file_kind::directory && is_contained && !is_below) contained_folder_ = with_slash(entry.path);
+  if (entry.kind != file_kind::regular_file) return false;
+  const bool may_be_repeated = remembers_all_ || is_contained || entry.link_count > 1;
+  return may_be_repeated && !known_files_.insert(entry);
 }
 
 }  // namespace cutpoint

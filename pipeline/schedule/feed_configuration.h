@@ -7,7 +7,7 @@
 
 #include <cutpoint/engine.h>
 
-#include "pipeline/sequence/intake.h"
+#include "pipeline/schedule/sequence.h"
 
 namespace cutpoint {
 

@@ -26,9 +26,9 @@
 
 #include "pipeline/schedule/feed_configuration.h"
 #include "pipeline/schedule/load_balance.h"
+#include "pipeline/schedule/ring.h"
+#include "pipeline/schedule/sequence.h"
 #include "pipeline/schedule/tasks.h"
-#include "pipeline/sequence/kept_memory.h"
-#include "pipeline/sequence/sequence.h"
 
 namespace cutpoint {
 

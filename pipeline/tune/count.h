@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/fingerprint.h>
@@ -55,5 +57,38 @@ struct timed_cuts {
 [[nodiscard]] status measure_rows(std::vector<tune_row>& rows, fingerprint_kind fingerprint, byte_span data,
                                   std::uint64_t rounds, const std::function<void(std::uint64_t)>& round_begins,
                                   const cancellation& cancel);
+
+/// Compresses chunks as a store does: one by one, at its usual level, and not at all where that does not pay. Not thread-safe.
+class chunk_compressor {
+ public:
+  /// Throws std::bad_alloc.
+  chunk_compressor();
+  chunk_compressor(chunk_compressor&&) noexcept;
+  chunk_compressor& operator=(chunk_compressor&&) noexcept;
+  ~chunk_compressor();
+
+  /// Compresses a chunk, which is not empty, on the calling thread. Throws std::bad_alloc.
+  void add(byte_span chunk);
+  /// Returns what all chunks came to; a share of 1 without any.
+  [[nodiscard]] measured_compression total() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// The two figures of a candidate that decide the order.
+struct tune_merit {
+  double net_savings = 0;
+  double bytes_per_second = 0;
+};
+
+/// Returns the indices of `merits` from the best to the worst. Candidates that save enough for the goal come first, in
+/// order of speed; the others follow in order of savings. If no candidate saves anything, all save enough.
+[[nodiscard]] std::vector<std::size_t> ranked(const std::vector<tune_merit>& merits, tune_goal goal);
+
+/// Returns for each candidate whether it is on the Pareto front: no other is better in one figure and at least as good
+/// in the other.
+[[nodiscard]] std::vector<bool> pareto_front(const std::vector<tune_merit>& merits);
 
 }  // namespace cutpoint

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "host/core/parallel.h"
-#include "pipeline/tune/choice.h"
 #include "pipeline/tune/count.h"
 
 namespace cutpoint {

@@ -5,7 +5,7 @@
 
 #include "host/algorithms/reference.h"
 #include "simd/cuts/phte_search.h"
-#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
 
 #if defined(__x86_64__)
 HWY_PUSH_ATTRIBUTES("sse4.2,aes,pclmul,popcnt")

@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "simd/dispatch/avx512_dl.h"
 #include "simd/dispatch/dispatch.h"
 #include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
@@ -25,8 +24,7 @@ namespace cutpoint::simd::avx512_dl {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#include "simd/scans/column_ring-inl.h"
-#include "simd/scans/column_scan-inl.h"
+#include "simd/scans/columns-inl.h"
 
 /// Keeps prefix sums over all bytes of a lane. With P1[i] as the sum of all words up to byte i, and P2[i] as the sum of
 /// P1 up to there, the second sum of a window is

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "simd/dispatch/avx512_dl.h"
 #include "simd/dispatch/dispatch.h"
 #include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
@@ -27,8 +26,7 @@ namespace cutpoint::simd::avx512_dl {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#include "simd/scans/column_ring-inl.h"
-#include "simd/scans/column_scan-inl.h"
+#include "simd/scans/columns-inl.h"
 
 /// Longer windows would displace the tables from the first-level cache.
 inline constexpr std::uint64_t longest_kept_window = 128;

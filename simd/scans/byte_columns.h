@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
 #include "simd/scans/lane_scanner.h"
 
 #if CUTPOINT_HAS_AVX512_DL

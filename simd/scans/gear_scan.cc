@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
 #include "simd/dispatch/instruction_set.h"
 #include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"

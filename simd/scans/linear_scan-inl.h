@@ -5,8 +5,7 @@
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#include "simd/scans/column_ring-inl.h"
-#include "simd/scans/column_scan-inl.h"
+#include "simd/scans/columns-inl.h"
 
 #if CUTPOINT_HAS_GFNI
 

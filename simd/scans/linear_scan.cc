@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "simd/dispatch/avx512_dl.h"
 #include "simd/dispatch/dispatch.h"
 #include "simd/scans/lane_scanner.h"
 #include "simd/scans/scanners.h"

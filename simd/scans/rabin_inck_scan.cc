@@ -22,8 +22,7 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#include "simd/scans/column_ring-inl.h"
-#include "simd/scans/column_scan-inl.h"
+#include "simd/scans/columns-inl.h"
 
 using word_tag = hn::ScalableTag<std::uint32_t>;
 using word_vector = hn::VFromD<word_tag>;

@@ -1,19 +1,22 @@
 // The public class of a store: how it is made and opened, its settings and keys.
 #include "store/api/backup_store.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
+#include <cutpoint/catalog.h>
 #include <cutpoint/context.h>
+#include <cutpoint/cost_model.h>
 #include <fmt/format.h>
 
-#include "store/access/store_keys.h"
 #include "store/format/failure.h"
-#include "store/index/index_of_caller.h"
-#include "store/objects/reserve.h"
+#include "store/index/shard_index.h"
+#include "store/objects/lease.h"
+#include "store/session/open_store.h"
 #include "store/storage/directory_storage.h"
-#include "store/storage/file_system.h"
 
 namespace cutpoint {
 
@@ -91,7 +94,7 @@ status backup_store::create(const std::string& folder, const store_settings& set
   if (status ready = make_folders(folder); !ready.ok()) return ready;
   auto files = store::open_file_system(folder);
   if (!files) return files.error();
-  if (status ready = store::make_storage_folders(**files); !ready.ok()) return implementation::in_store(folder, ready);
+  if (status ready = store::make_storage_folders(**files); !ready.ok()) return named_store::in_store(folder, ready);
   return create({opener_of(std::move(*files)), folder}, settings, secret);
 }
 
@@ -110,7 +113,7 @@ status backup_store::create(const store_storage& where, const store_settings& se
   const auto insecure = settings.accepts_insecure_cuts ? store::insecure_cuts::accepted : store::insecure_cuts::refused;
   const status outcome = store::make_store(*objects, config, store_secret, insecure);
   if (store::is_presence(outcome)) return {status_code::io_error, where.name + ": a store is there already", EEXIST};
-  if (!outcome.ok()) return implementation::in_store(where.name, outcome);
+  if (!outcome.ok()) return named_store::in_store(where.name, outcome);
   static_cast<void>(store::put_reserve(*objects));  // the store exists without one, too
   return outcome;
 }
@@ -125,8 +128,8 @@ result<backup_store> backup_store::open(const std::string& folder, const store_s
 
 result<backup_store> backup_store::open(const store_storage& where, const store_secret& secret) {
   auto opened_store = store::open_store::open(where.open, secret_of(secret));
-  if (!opened_store) return implementation::in_store(where.name, opened_store.error());
-  auto inside = std::make_unique<implementation>();
+  if (!opened_store) return named_store::in_store(where.name, opened_store.error());
+  auto inside = std::make_unique<named_store>();
   inside->name = where.name;
   const store::store_config& config = (*opened_store)->config();
   inside->settings = {.cuts = config.cuts,
@@ -138,7 +141,7 @@ result<backup_store> backup_store::open(const store_storage& where, const store_
   return backup_store(std::move(inside));
 }
 
-backup_store::backup_store(std::unique_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
+backup_store::backup_store(std::unique_ptr<named_store> inside) noexcept : implementation_(std::move(inside)) {}
 backup_store::backup_store(backup_store&&) noexcept = default;
 backup_store& backup_store::operator=(backup_store&&) noexcept = default;
 backup_store::~backup_store() = default;
@@ -215,6 +218,115 @@ status backup_store::remove_key(const std::string& id) {
   if (const auto all = keys(); !all) return all.error();
   const status removed = store::remove_key(*implementation_->opened_store, id);
   return removed.ok() ? removed : implementation_->named(removed);
+}
+
+// Which lanes work for a store, and where their time went.
+
+namespace {
+
+constexpr std::string_view processor_limit = "processor";
+
+double seconds_per_byte(const stage_work& work, std::uint64_t bytes) {
+  return bytes == 0 ? 0 : work.seconds / static_cast<double>(bytes);
+}
+
+}  // namespace
+
+store_class_work& store_class_work::operator+=(const store_class_work& other) noexcept {
+  bytes += other.bytes;
+  new_raw_bytes += other.new_raw_bytes;
+  new_stored_bytes += other.new_stored_bytes;
+  return *this;
+}
+
+std::vector<stage_cost> store_work::stages() const {
+  std::vector<stage_cost> costs = costs_of_stages(feed.lanes);
+  costs.pop_back();  // the delivery is what follows
+  costs.insert(costs.begin(), {"reading", reading, false});
+  costs.push_back({"indexing", indexing, false});
+  costs.push_back({"compression", compression, true});
+  costs.push_back({"writing", writing, false});
+  return costs;
+}
+
+std::optional<std::string> store_work::bottleneck() const {
+  if (feed.fed_bytes == 0) return std::nullopt;
+  return bottleneck_of(stages(), devices(), thread_count);
+}
+
+std::vector<plan_prediction> store_work::predictions() const {
+  std::vector<plan_prediction> all = feed.predictions;
+  const auto lanes = static_cast<double>(thread_count);
+  for (plan_prediction& each : all) {
+    // What processors compress they do besides their other work.
+    auto processor = std::ranges::find(each.limits, processor_limit, &rate_limit::name);
+    const bool is_busy = processor != each.limits.end() && processor->bytes_per_second > 0;
+    const double busy =
+        (is_busy ? 1 / processor->bytes_per_second : 0) + seconds_per_byte(compression, feed.fed_bytes) / lanes;
+    std::erase_if(each.limits, [](const rate_limit& limit) {
+      return limit.name == processor_limit || limit.name == to_string(stage::delivery);
+    });
+    for (const auto& [name, seconds] :
+         {std::pair(processor_limit, busy),
+          std::pair(std::string_view("indexing"), seconds_per_byte(indexing, feed.fed_bytes)),
+          std::pair(std::string_view("writing"), seconds_per_byte(writing, feed.fed_bytes))}) {
+      if (seconds > 0) each.limits.push_back({std::string(name), 1 / seconds});
+    }
+    std::ranges::stable_sort(each.limits, {}, &rate_limit::bytes_per_second);
+    if (!each.limits.empty()) each.bytes_per_second = each.limits.front().bytes_per_second;
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), &plan_prediction::bytes_per_second);
+  return all;
+}
+
+feed_options backup_store::job(const store_lane_options& lanes) const { return implementation_->job(lanes); }
+
+feed_options backup_store::named_store::job(const store_lane_options& lanes) const {
+  return {.cuts = *parse_canonical(settings.cuts),
+          .rule_cuts = settings.context.cuts(),
+          .fingerprint = settings.fingerprint,
+          .where = lanes.where,
+          .rates = lanes.rates,
+          .devices = lanes.devices,
+          .device_memory_bytes = lanes.device_memory_bytes,
+          .segment_bytes = lanes.segment_bytes,
+          .batch_bytes = lanes.batch_bytes};
+}
+
+result<feed_options> backup_store::named_store::feed_of(const engine& threads, const store_lane_options& lanes,
+                                                        std::uint64_t memory_bytes, const cancellation* cancel) {
+  feed_options feed = job(lanes);
+  if (status devices = threads.check_devices(feed); !devices.ok()) return devices;
+  if (feed.rates == nullptr && lanes.measures_rates) {
+    const auto key = std::pair(threads.thread_count(), lanes.devices);
+    if (!measured_rates.contains(key)) {
+      auto measured = measure_rates(feed, threads.thread_count());
+      if (!measured) return measured.error();
+      measured_rates.emplace(key, *std::move(measured));
+    }
+    feed.rates = measured_rates.at(key);
+  }
+  feed.cuts = opened_store->cuts();
+  feed.rule_cuts = opened_store->context().cuts();
+  feed.fingerprint = opened_store->fingerprint();
+  feed.memory_bytes = memory_bytes;
+  feed.cancel = cancel;
+  return feed;
+}
+
+void backup_store::named_store::report_session(const engine& threads, std::chrono::steady_clock::time_point begin,
+                                               store_work work, store::deduplicator& records,
+                                               const store_work_function& receiver) {
+  records.add_work(work);
+  report_work(threads, begin, std::move(work), receiver);
+}
+
+void backup_store::named_store::report_work(const engine& threads, std::chrono::steady_clock::time_point begin,
+                                            store_work work, const store_work_function& receiver) {
+  if (!receiver) return;
+  work.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  work.thread_count = threads.thread_count();
+  receiver(work);
 }
 
 }  // namespace cutpoint

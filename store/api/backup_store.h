@@ -12,20 +12,29 @@
 
 #include <cutpoint/store.h>
 
-#include "store/access/held_session.h"
-#include "store/access/open_store.h"
 #include "store/backup/backup.h"
-#include "store/session/record_reader.h"
+#include "store/session/leased_session.h"
+#include "store/session/open_store.h"
+#include "store/session/records.h"
 
 namespace cutpoint {
 
-struct backup_store::implementation {
+struct backup_store::named_store {
   std::string name;    ///< begins messages: the path of a folder, or what a storage is called
   std::string folder;  ///< empty if the store is in a storage of the caller
   std::unique_ptr<store::open_store> opened_store;
   store_settings settings;
   /// Rates that were measured, by the number of threads and the devices. Null where no GPU can be used.
   std::map<std::pair<std::uint64_t, std::vector<int>>, std::shared_ptr<const job_rates>> measured_rates;
+
+  /// A backup whose options were checked.
+  struct prepared_backup {
+    store_backup_options options;  ///< without the store itself
+    feed_options feed;
+    std::optional<store::parent_snapshot> parent = {};
+    store::snapshot facts = {};  ///< what is known of the snapshot before
+    std::chrono::steady_clock::time_point begin = {};
+  };
 
   /// Puts the name of the store before a message that names an object of it.
   [[nodiscard]] static status in_store(const std::string& name, const status& why) {
@@ -40,26 +49,21 @@ struct backup_store::implementation {
                                              std::uint64_t memory_bytes, const cancellation* cancel);
 
   [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
-  [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
-  [[nodiscard]] result<store_snapshot> commit(store::held_session& session, store::session_writer& writer,
+  [[nodiscard]] result<store_snapshot> commit(store::leased_session& session, store::store_writer& writer,
                                               store::snapshot facts, std::chrono::steady_clock::time_point begin,
                                               const cancellation* cancel,
                                               const std::function<status()>& before_commit = {});
-  [[nodiscard]] result<store_snapshot> write(engine& threads, const store::backup_options& files,
-                                             const store_backup_options& options, store::snapshot facts,
-                                             store::held_session& session);
-  [[nodiscard]] result<store_snapshot> write_nothing(engine& threads, const store::backup_options& files,
-                                                     const store_backup_options& options, store::snapshot facts);
-  [[nodiscard]] result<store::backup_summary> store_files(engine& threads, const store::backup_options& files,
-                                                          const store_backup_options& options, store::storage& objects,
-                                                          store::write_session& records,
-                                                          store::shard_index& parent_shards);
+  [[nodiscard]] result<store_snapshot> write(engine& threads, prepared_backup backup, store::leased_session& session);
+  [[nodiscard]] result<store_snapshot> write_nothing(engine& threads, prepared_backup backup);
+  [[nodiscard]] result<store_snapshot> store_files(engine& threads, prepared_backup backup, store::storage& objects,
+                                                   store::store_writer& writer, store::shard_index& parent_shards,
+                                                   store::leased_session* session);
   /// Calls `receiver`, which may be empty, with work whose session began at this time.
   static void report_work(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
                           const store_work_function& receiver);
   /// The same with what the session has looked up, compressed and written besides.
   static void report_session(const engine& threads, std::chrono::steady_clock::time_point begin, store_work work,
-                             store::write_session& records, const store_work_function& receiver);
+                             store::deduplicator& records, const store_work_function& receiver);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(

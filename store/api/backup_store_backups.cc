@@ -6,22 +6,18 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "store/access/commit.h"
 #include "store/api/backup_store.h"
-#include "store/backup/named_paths.h"
-#include "store/copy/snapshot_copier.h"
+#include "store/backup/file_description.h"
 #include "store/format/clock.h"
-#include "store/rewrite/snapshot_rewrite.h"
-#include "store/storage/discarding_storage.h"
+#include "store/session/leased_session.h"
+#include "store/storage/directory_storage.h"
+#include "store/upkeep/snapshot_copier.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 
-result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
-  return implementation_->back_up(threads, options);
-}
-
 /// The newest snapshot with the same host and paths, or the one that was asked for; nullopt without one.
-result<std::optional<store::open_store::listed_snapshot>> backup_store::implementation::parent_of(
+result<std::optional<store::open_store::listed_snapshot>> backup_store::named_store::parent_of(
     const store_backup_options& options, const std::vector<std::string>& paths) {
   std::optional<store::open_store::listed_snapshot> newest;
   if (options.reads_everything) return newest;
@@ -38,22 +34,10 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::implemen
   return newest;
 }
 
-namespace {
-
-void describe(const store::backup_summary& summary, store::snapshot& facts) {
-  facts.root = summary.root;
-  facts.is_incomplete = summary.totals.problems != 0;
-  facts.paths = summary.paths;
-  facts.statistics.files = summary.files;
-  facts.statistics.folders = summary.folders;
-  facts.statistics.bytes = summary.bytes;
-}
-
-}  // namespace
-
-result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
-  if (status memory = opened_store->check_memory(options.memory_bytes); !memory.ok()) return memory;
-  auto feed = feed_of(threads, options.lanes, options.memory_bytes, options.cancel);
+result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
+  named_store& own = *implementation_;
+  if (status memory = own.opened_store->check_memory(options.memory_bytes); !memory.ok()) return memory;
+  auto feed = own.feed_of(threads, options.lanes, options.memory_bytes, options.cancel);
   if (!feed) return feed.error();
   if (options.most_old_containers != 0) {
     if (feed->segment_bytes != 0) {
@@ -64,90 +48,100 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
     }
     feed->segment_bytes = store::container_cap::segment_bytes;
   }
-  store::backup_options files{.paths = options.paths,
-                              .standard_input_name = options.standard_input_name,
-                              .walking = options.walking,
-                              .feed = *std::move(feed),
-                              .access = options.access,
-                              .most_bytes_per_second = options.most_bytes_per_second,
-                              .problem = options.problem,
-                              .warning = options.warning,
-                              .progress = options.progress,
-                              .cancel = options.cancel};
   if (status checked = store::check_tags(options.tags); !checked.ok()) return checked;
-  if (!folder.empty()) {
-    if (const auto own = describe_file(folder, symlinks::follow); own) files.walking.exclude_files.insert(*own);
+  named_store::prepared_backup backup{.options = options, .feed = *std::move(feed)};
+  if (!own.folder.empty()) {
+    const auto store_folder = describe_file(own.folder, symlinks::follow);
+    if (store_folder) backup.options.walking.exclude_files.insert(*store_folder);
   }
-  const auto paths = store::named_paths(files);
+  const auto paths = store::named_paths(options);
   if (!paths) return paths.error();
-  store::snapshot facts;
-  facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
-  facts.host = options.host;
-  facts.tags = options.tags;
-  facts.paths = store::outermost_paths(*paths);
-  if (status checked = store::check_texts(facts); !checked.ok()) return checked;
-  const auto session =
-      options.is_dry_run ? result(std::unique_ptr<store::held_session>()) : store::held_session::begin(*opened_store);
-  if (!session) return named(session.error());
+  backup.facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
+  backup.facts.host = options.host;
+  backup.facts.tags = options.tags;
+  backup.facts.paths = store::outermost_paths(*paths);
+  if (status checked = store::check_texts(backup.facts); !checked.ok()) return checked;
+  auto session = options.is_dry_run ? result(std::unique_ptr<store::leased_session>())
+                                    : store::leased_session::begin(*own.opened_store);
+  if (!session) return own.named(session.error());
   // A parent that was found before the session might lose its data to a prune that does not know of the session.
-  const auto parent = parent_of(options, facts.paths);
+  const auto parent = own.parent_of(options, backup.facts.paths);
   if (!parent) return parent.error();
   if (*parent) {
     const store::snapshot& before = (*parent)->facts;
-    files.parent = before.root;
-    files.is_parent_incomplete = before.is_incomplete;
-    files.start = {.parent_files = before.statistics.files, .parent_bytes = before.statistics.bytes};
-    facts.parent = (*parent)->id;
+    backup.parent = {before.root, before.is_incomplete, before.statistics.files, before.statistics.bytes};
+    backup.facts.parent = (*parent)->id;
   }
-  if (options.is_dry_run) return write_nothing(threads, files, options, std::move(facts));
-  facts.session = (*session)->id();
-  auto committed = write(threads, files, options, std::move(facts), **session);
-  if (committed) merge_shards();
-  return committed;
+  if (options.is_dry_run) return own.write_nothing(threads, std::move(backup));
+  auto written = own.write(threads, std::move(backup), **session);
+  if (written) own.merge_shards();
+  return written;
+}
+
+/// Writes what is new of the files, and commits.
+result<store_snapshot> backup_store::named_store::write(engine& threads, prepared_backup backup,
+                                                        store::leased_session& session) {
+  backup.begin = std::chrono::steady_clock::now();
+  backup.facts.session = session.id();
+  const auto writer = session.open_writer();
+  if (!writer) return named(writer.error());
+  auto parent_shards = session.open_shards();
+  if (!parent_shards) return named(parent_shards.error());
+  return store_files(threads, std::move(backup), session.objects(), **writer, *parent_shards, &session);
 }
 
 /// Does what `write` does, with a storage that discards what is put.
-result<store_snapshot> backup_store::implementation::write_nothing(engine& threads, const store::backup_options& files,
-                                                                   const store_backup_options& options,
-                                                                   store::snapshot facts) {
-  const auto begin = std::chrono::steady_clock::now();
+result<store_snapshot> backup_store::named_store::write_nothing(engine& threads, prepared_backup backup) {
+  backup.begin = std::chrono::steady_clock::now();
   const auto log = opened_store->read_log();
   if (!log) return named(log.error());
   store::discarding_storage objects(opened_store->objects());
   store::table_cache tables(objects, opened_store->key(), store::table_cache::usual_bytes, log->unusable());
-  store::session_containers containers;
+  store::own_containers containers;
   // No entry becomes a shard, because it could not be read back.
   const auto writer = opened_store->open_writer(objects, tables, containers, *log, SIZE_MAX);
   if (!writer) return named(writer.error());
-  store::write_session& records = (*writer)->records;
-  const auto stored = store_files(threads, files, options, objects, records, opened_store->shards());
-  if (!stored) return stored.error();
-  if (const status approved = options.before_commit ? options.before_commit() : status(); !approved.ok())
-    return approved;
-  describe(*stored, facts);
-  facts.statistics.new_raw_bytes = (*writer)->containers.raw_bytes();
-  facts.statistics.new_stored_bytes = (*writer)->containers.stored_bytes();
-  store_snapshot snapshot = snapshot_of({}, facts);
-  snapshot.healed_chunks = records.healed_chunks();
-  report_session(threads, begin, stored->work, records, options.work);
-  return snapshot;
+  return store_files(threads, std::move(backup), objects, **writer, opened_store->shards(), nullptr);
 }
 
-/// Stores the files. `parent_shards` is used by one thread, and so not the index of the session.
-result<store::backup_summary> backup_store::implementation::store_files(
-    engine& threads, const store::backup_options& files, const store_backup_options& options, store::storage& objects,
-    store::write_session& records, store::shard_index& parent_shards) {
+/// Stores the files, and commits them unless the session is null. `parent_shards` is used by one thread, and so not the index
+/// of the session. The id is empty if no snapshot is made.
+result<store_snapshot> backup_store::named_store::store_files(engine& threads, prepared_backup backup,
+                                                              store::storage& objects, store::store_writer& writer,
+                                                              store::shard_index& parent_shards,
+                                                              store::leased_session* session) {
+  const store_backup_options& options = backup.options;
+  store::snapshot& facts = backup.facts;
   if (options.most_old_containers != 0)
-    records.cap_containers(options.most_old_containers, objects, opened_store->key());
-  return store::backup_files(threads, records, opened_store->reading(parent_shards), files);
+    writer.records.cap_containers(options.most_old_containers, objects, opened_store->key());
+  const auto stored = store::backup_files(threads, writer.records, opened_store->reading(parent_shards), options,
+                                          backup.feed, backup.parent);
+  if (!stored) return stored.error();
+  facts.root = stored->root;
+  facts.is_incomplete = stored->totals.problems != 0;
+  facts.paths = stored->paths;
+  facts.statistics.files = stored->files;
+  facts.statistics.folders = stored->folders;
+  facts.statistics.bytes = stored->bytes;
+  result<store_snapshot> done = snapshot_of({}, facts);
+  if (session == nullptr) {
+    if (status approved = options.before_commit ? options.before_commit() : status(); !approved.ok()) return approved;
+    done->new_raw_bytes = writer.containers.raw_bytes();
+    done->new_stored_bytes = writer.containers.stored_bytes();
+    done->healed_chunks = writer.records.healed_chunks();
+  } else if (!options.skips_unchanged || !stored->is_unchanged) {
+    done = commit(*session, writer, std::move(facts), backup.begin, options.cancel, options.before_commit);
+  }
+  if (done) report_session(threads, backup.begin, stored->work, writer.records, options.work);
+  return done;
 }
 
 /// Makes durable what a session has written, and commits a snapshot of it.
-result<store_snapshot> backup_store::implementation::commit(store::held_session& session, store::session_writer& writer,
-                                                            store::snapshot facts,
-                                                            std::chrono::steady_clock::time_point begin,
-                                                            const cancellation* cancel,
-                                                            const std::function<status()>& before_commit) {
+result<store_snapshot> backup_store::named_store::commit(store::leased_session& session, store::store_writer& writer,
+                                                         store::snapshot facts,
+                                                         std::chrono::steady_clock::time_point begin,
+                                                         const cancellation* cancel,
+                                                         const std::function<status()>& before_commit) {
   if (status finished = writer.finish(facts.statistics); !finished.ok()) return named(finished);
   if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
   if (const status approved = before_commit ? before_commit() : status(); !approved.ok()) return approved;
@@ -160,28 +154,8 @@ result<store_snapshot> backup_store::implementation::commit(store::held_session&
   return snapshot;
 }
 
-/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before. The id is empty if no
-/// snapshot is made, because nothing has changed.
-result<store_snapshot> backup_store::implementation::write(engine& threads, const store::backup_options& files,
-                                                           const store_backup_options& options, store::snapshot facts,
-                                                           store::held_session& session) {
-  const auto begin = std::chrono::steady_clock::now();
-  auto writer = session.open_writer();
-  if (!writer) return named(writer.error());
-  auto parent_shards = session.open_shards();
-  if (!parent_shards) return named(parent_shards.error());
-  const auto stored = store_files(threads, files, options, session.objects(), (*writer)->records, *parent_shards);
-  if (!stored) return stored.error();
-  describe(*stored, facts);
-  auto done = options.skips_unchanged && stored->is_unchanged
-                  ? result(snapshot_of({}, facts))
-                  : commit(session, **writer, std::move(facts), begin, files.cancel, options.before_commit);
-  if (done) report_session(threads, begin, stored->work, (*writer)->records, options.work);
-  return done;
-}
-
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
-void backup_store::implementation::merge_shards() try {
+void backup_store::named_store::merge_shards() try {
   if (!opened_store->reopen_shards().ok()) return;
   for (;;) {
     const auto merged = opened_store->shards().merge();
@@ -227,8 +201,8 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     if (const auto* const there = copier.find_copy(original.facts)) {
       ++sum.skipped;
       if (options.skipped)
-        options.skipped(implementation::snapshot_of(original.id, original.facts),
-                        implementation::snapshot_of(there->id, there->facts));
+        options.skipped(named_store::snapshot_of(original.id, original.facts),
+                        named_store::snapshot_of(there->id, there->facts));
       continue;
     }
     status source_failure;
@@ -243,10 +217,10 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     sum.new_raw_bytes += copy->facts.statistics.new_raw_bytes;
     sum.new_stored_bytes += copy->facts.statistics.new_stored_bytes;
     if (options.copied)
-      options.copied(implementation::snapshot_of(original.id, original.facts),
-                     implementation::snapshot_of(copy->id, copy->facts));
+      options.copied(named_store::snapshot_of(original.id, original.facts),
+                     named_store::snapshot_of(copy->id, copy->facts));
   }
-  implementation::report_work(threads, begin, copier.work(), options.work);
+  named_store::report_work(threads, begin, copier.work(), options.work);
   if (sum.copied != 0) implementation_->merge_shards();
   return sum;
 }

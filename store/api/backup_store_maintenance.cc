@@ -4,16 +4,11 @@
 #include <cutpoint/store_report.h>
 #include <fmt/format.h>
 
-#include "store/access/ended_sessions.h"
 #include "store/api/backup_store.h"
-#include "store/check/check.h"
 #include "store/format/failure.h"
 #include "store/objects/lease.h"
-#include "store/objects/reserve.h"
-#include "store/prune/prune.h"
-#include "store/repair/repair.h"
-#include "store/report/store_report.h"
-#include "store/rewrite/snapshot_rewrite.h"
+#include "store/session/leased_session.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 
@@ -71,18 +66,8 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
     return status(status_code::invalid_argument, fmt::format("no data are subset {} of {}, or a share of {}",
                                                              subset.number, subset.subset_count, subset.share));
   }
-  const auto checked =
-      store::check_store(implementation_->opened_store->reading(), {.reads_data = options.reads_data,
-                                                                    .subset = options.subset,
-                                                                    .threads = options.threads,
-                                                                    .object_problem = options.object_problem,
-                                                                    .file_problem = options.file_problem,
-                                                                    .progress = options.progress,
-                                                                    .cancel = options.cancel});
-  if (!checked) return implementation_->named(checked.error());
-  return store_check_summary{checked->containers,      checked->records,       checked->snapshots,
-                             checked->object_problems, checked->file_problems, checked->moved_chunks,
-                             checked->read_containers};
+  auto checked = store::check_store(implementation_->opened_store->reading(), options);
+  return checked ? std::move(checked) : implementation_->named(checked.error());
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {

@@ -7,16 +7,15 @@
 #include <fmt/format.h>
 
 #include "store/api/backup_store.h"
-#include "store/diff/diff.h"
-#include "store/files/dump.h"
-#include "store/files/list.h"
 #include "store/format/failure.h"
-#include "store/format/object_name.h"
+#include "store/format/object_header.h"
 #include "store/restore/restore.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 
-store_snapshot backup_store::implementation::snapshot_of(std::string id, const store::snapshot& facts) {
+store_snapshot backup_store::named_store::snapshot_of(std::string id, const store::snapshot& facts) {
   return {.id = std::move(id),
           .sequence = facts.sequence,
           .time = facts.time,
@@ -35,7 +34,7 @@ store_snapshot backup_store::implementation::snapshot_of(std::string id, const s
 }
 
 /// Reads a snapshot by its whole id. Errors: invalid_argument, if no snapshot has it; those of `open_store::read`.
-result<store::snapshot> backup_store::implementation::read(const std::string& id) {
+result<store::snapshot> backup_store::named_store::read(const std::string& id) {
   const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", name, id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
   const auto is_committed = opened_store->is_committed(id);
@@ -50,7 +49,7 @@ result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem&
   const auto all = implementation_->opened_store->snapshots(problem);
   if (!all) return implementation_->named(all.error());
   std::vector<store_snapshot> snapshots;
-  for (const auto& each : *all) snapshots.push_back(implementation::snapshot_of(each.id, each.facts));
+  for (const auto& each : *all) snapshots.push_back(named_store::snapshot_of(each.id, each.facts));
   return snapshots;
 }
 
@@ -98,31 +97,13 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
             "be read",
             id));
   }
-  const bool is_total_known =
-      options.path.find_first_not_of('/') == std::string::npos && options.include.empty() && options.exclude.empty();
-  const auto restored = store::restore_files(implementation_->opened_store->reading(), snapshot->root,
-                                             {.path = options.path,
-                                              .target = options.target,
-                                              .store_folder = implementation_->folder,
-                                              .include = options.include,
-                                              .exclude = options.exclude,
-                                              .replaces_files = options.replaces_files,
-                                              .removes_others = options.removes_others,
-                                              .complete_paths = snapshot->paths,
-                                              .is_dry_run = options.is_dry_run,
-                                              .verifies = options.verifies,
-                                              .threads = options.threads,
-                                              .most_bytes_per_second = options.most_bytes_per_second,
-                                              .visit = options.visit,
-                                              .problem = options.problem,
-                                              .warning = options.warning,
-                                              .progress = options.progress,
-                                              .total_files = is_total_known ? snapshot->statistics.files : 0,
-                                              .total_bytes = is_total_known ? snapshot->statistics.bytes : 0,
-                                              .cancel = options.cancel});
-  if (!restored) return restored.error();
-  return store_restore_summary{restored->files,         restored->folders,         restored->bytes,  restored->problems,
-                               restored->written_bytes, restored->read_containers, restored->removed};
+  return store::restore_files(implementation_->opened_store->reading(),
+                              {.root = snapshot->root,
+                               .complete_paths = snapshot->paths,
+                               .files = snapshot->statistics.files,
+                               .bytes = snapshot->statistics.bytes,
+                               .store_folder = implementation_->folder},
+                              options);
 }
 
 status backup_store::list_files(const std::string& id, std::string_view path,

@@ -15,11 +15,10 @@
 
 #include "store/api/backup_store.h"
 #include "store/backup/content_feed.h"
-#include "store/backup/named_paths.h"
-#include "store/backup/pushed_tree.h"
-#include "store/files/throttle.h"
+#include "store/backup/file_description.h"
+#include "store/backup/tree_builder.h"
 #include "store/format/clock.h"
-#include "store/rewrite/snapshot_rewrite.h"
+#include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
 
@@ -55,7 +54,7 @@ pushed_file describe_pushed_file(std::string path, file_kind kind) {
 }
 
 struct push_stream::state {
-  std::shared_ptr<push_session::implementation> session;
+  std::shared_ptr<push_session::pushed_snapshot> session;
   std::string path;
   std::shared_ptr<store::pending_entry> entry;
   store::content_feed* contents = nullptr;  ///< belongs to the session
@@ -63,9 +62,9 @@ struct push_stream::state {
   std::uint64_t holes = 0;
 };
 
-class push_session::implementation {
+class push_session::pushed_snapshot {
  public:
-  implementation(backup_store::implementation& backups, engine& threads, const store_push_options& options)
+  pushed_snapshot(backup_store::named_store& backups, engine& threads, const store_push_options& options)
       : backups_(backups),
         threads_(threads),
         options_(options),
@@ -102,14 +101,14 @@ class push_session::implementation {
   [[nodiscard]] status note(status outcome);
   [[nodiscard]] result<store_snapshot> commit_streams();
 
-  backup_store::implementation& backups_;
+  backup_store::named_store& backups_;
   engine& threads_;
   store_push_options options_;
   store::throttle throttle_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<feed_options> feed_;
-  std::unique_ptr<store::held_session> session_;
-  std::unique_ptr<store::session_writer> writer_;
+  std::unique_ptr<store::leased_session> session_;
+  std::unique_ptr<store::store_writer> writer_;
   store::snapshot facts_;
 
   std::atomic<bool> is_out_of_memory_ = false;
@@ -127,7 +126,7 @@ class push_session::implementation {
   std::mutex reporting_;  ///< calls of the caller's function do not overlap
 };
 
-status push_session::implementation::begin() {
+status push_session::pushed_snapshot::begin() {
   if (options_.most_streams == 0) return refused("most_streams = 0 must be at least 1");
   if (options_.paths.empty()) return refused("a push session needs a path that its snapshot is of");
   if (status checked = store::check_tags(options_.tags); !checked.ok()) return checked;
@@ -149,7 +148,7 @@ status push_session::implementation::begin() {
   if (!feed) return feed.error();
   feed->device_memory_bytes /= options_.most_streams;
   feed_ = *std::move(feed);
-  auto session = store::held_session::begin(*backups_.opened_store);
+  auto session = store::leased_session::begin(*backups_.opened_store);
   if (!session) return backups_.named(session.error());
   session_ = std::move(*session);
   auto writer = session_->open_writer();
@@ -161,7 +160,7 @@ status push_session::implementation::begin() {
 }
 
 /// Returns why nothing can go on. The caller holds the mutex.
-status push_session::implementation::failure() {
+status push_session::pushed_snapshot::failure() {
   if (is_over_) return refused("the push session has ended");
   if (is_out_of_memory_) return no_memory();
   if (first_failure_.ok() && options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
@@ -169,7 +168,7 @@ status push_session::implementation::failure() {
 }
 
 /// Keeps the first failure of the store or the engine, and returns it.
-status push_session::implementation::note(status outcome) {
+status push_session::pushed_snapshot::note(status outcome) {
   if (outcome.ok()) return outcome;
   const std::lock_guard lock(mutex_);
   if (first_failure_.ok()) first_failure_ = outcome.code() == status_code::io_error ? backups_.named(outcome) : outcome;
@@ -177,7 +176,7 @@ status push_session::implementation::note(status outcome) {
 }
 
 /// Counts memory for what is known of the files. The caller holds the mutex.
-status push_session::implementation::charge(std::uint64_t bytes) {
+status push_session::pushed_snapshot::charge(std::uint64_t bytes) {
   entry_bytes_ += bytes;
   if (entry_bytes_ <= options_.memory_bytes / 2) return {};
   first_failure_ = {status_code::memory_limit,
@@ -187,7 +186,7 @@ status push_session::implementation::charge(std::uint64_t bytes) {
 }
 
 /// Adds a file to the tree. The caller holds the mutex.
-status push_session::implementation::add(const pushed_file& file, std::shared_ptr<store::pending_entry> entry) {
+status push_session::pushed_snapshot::add(const pushed_file& file, std::shared_ptr<store::pending_entry> entry) {
   if (status failed = failure(); !failed.ok()) return failed;
   const std::uint64_t bytes = bytes_of_entry + text_bytes(entry->entry) + file.path.size();
   if (status added = tree_.add(file.path, std::move(entry)); !added.ok()) return added;
@@ -195,7 +194,7 @@ status push_session::implementation::add(const pushed_file& file, std::shared_pt
   return charge(bytes);
 }
 
-status push_session::implementation::add(const pushed_file& file) {
+status push_session::pushed_snapshot::add(const pushed_file& file) {
   if (file.kind == file_kind::regular_file) return refused(file.path + ": a regular file is pushed as a stream");
   auto known = store::entry_of(file);
   if (!known) return known.error();
@@ -205,7 +204,7 @@ status push_session::implementation::add(const pushed_file& file) {
   return add(file, std::move(entry));
 }
 
-result<std::unique_ptr<push_stream::state>> push_session::implementation::begin_stream(const pushed_file& file) {
+result<std::unique_ptr<push_stream::state>> push_session::pushed_snapshot::begin_stream(const pushed_file& file) {
   if (file.kind != file_kind::regular_file) return refused(file.path + ": a stream is a regular file");
   auto known = store::entry_of(file);
   if (!known) return known.error();
@@ -229,7 +228,7 @@ result<std::unique_ptr<push_stream::state>> push_session::implementation::begin_
   return stream;
 }
 
-status push_session::implementation::lengthen(push_stream::state& stream, std::uint64_t bytes) {
+status push_session::pushed_snapshot::lengthen(push_stream::state& stream, std::uint64_t bytes) {
   if (bytes > store::largest_file_bytes - stream.bytes) {
     return refused(stream.path + ": a file is shorter than 2^63 bytes");
   }
@@ -237,7 +236,7 @@ status push_session::implementation::lengthen(push_stream::state& stream, std::u
   return {};
 }
 
-status push_session::implementation::write(push_stream::state& stream, byte_span bytes) {
+status push_session::pushed_snapshot::write(push_stream::state& stream, byte_span bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (status failed = failure(); !failed.ok()) return failed;
@@ -252,7 +251,7 @@ status push_session::implementation::write(push_stream::state& stream, byte_span
   return {};
 }
 
-status push_session::implementation::write_hole(push_stream::state& stream, std::uint64_t bytes) {
+status push_session::pushed_snapshot::write_hole(push_stream::state& stream, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (status failed = failure(); !failed.ok()) return failed;
   if (status longer = lengthen(stream, bytes); !longer.ok()) return longer;
@@ -261,7 +260,7 @@ status push_session::implementation::write_hole(push_stream::state& stream, std:
   return {};
 }
 
-status push_session::implementation::end(push_stream::state& stream, const status& why) {
+status push_session::pushed_snapshot::end(push_stream::state& stream, const status& why) {
   {
     const std::lock_guard lock(mutex_);
     --open_streams_;
@@ -285,7 +284,7 @@ status push_session::implementation::end(push_stream::state& stream, const statu
   return outcome;
 }
 
-result<store_snapshot> push_session::implementation::commit() {
+result<store_snapshot> push_session::pushed_snapshot::commit() {
   {
     const std::lock_guard lock(mutex_);
     if (status failed = failure(); !failed.ok()) return failed;
@@ -297,7 +296,7 @@ result<store_snapshot> push_session::implementation::commit() {
   return committed;
 }
 
-result<store_snapshot> push_session::implementation::commit_streams() {
+result<store_snapshot> push_session::pushed_snapshot::commit_streams() {
   for (const auto& each : feeds_) {
     if (status finished = note(each->finish()); !finished.ok()) return finished;
   }
@@ -313,11 +312,11 @@ result<store_snapshot> push_session::implementation::commit_streams() {
   if (!committed) return committed;
   store_work work;
   for (const auto& each : feeds_) each->add_work(work);
-  backup_store::implementation::report_session(threads_, begin_, std::move(work), writer_->records, options_.work);
+  backup_store::named_store::report_session(threads_, begin_, std::move(work), writer_->records, options_.work);
   return committed;
 }
 
-void push_session::implementation::close() noexcept {
+void push_session::pushed_snapshot::close() noexcept {
   is_over_ = true;
   feeds_.clear();
   idle_feeds_.clear();
@@ -366,14 +365,14 @@ void push_stream::fail(const status& why) {
   static_cast<void>(ended->session->guarded([&] { return ended->session->end(*ended, why); }));
 }
 
-push_session::push_session(std::shared_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
+push_session::push_session(std::shared_ptr<pushed_snapshot> inside) noexcept : implementation_(std::move(inside)) {}
 push_session::push_session(push_session&&) noexcept = default;
 push_session::~push_session() {
   if (implementation_) implementation_->close();
 }
 
 result<push_session> push_session::begin(backup_store& store, engine& threads, const store_push_options& options) {
-  auto inside = std::make_shared<implementation>(*store.implementation_, threads, options);
+  auto inside = std::make_shared<pushed_snapshot>(*store.implementation_, threads, options);
   if (status begun = inside->begin(); !begun.ok()) return begun;
   return push_session(std::move(inside));
 }

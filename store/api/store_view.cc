@@ -8,11 +8,11 @@
 #include <cutpoint/store_view.h>
 #include <fmt/format.h>
 
-#include "store/access/open_store.h"
-#include "store/files/dump.h"
 #include "store/format/failure.h"
-#include "store/format/object_name.h"
-#include "store/view/shared_reader.h"
+#include "store/format/object_header.h"
+#include "store/session/open_store.h"
+#include "store/session/shared_reader.h"
+#include "store/session/store_reading.h"
 
 namespace cutpoint {
 
@@ -44,8 +44,8 @@ result<std::optional<viewed_file>> viewed_folder::next() {
       viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(**entry)})));
 }
 
-struct store_view::implementation {
-  implementation(backup_store source, store::open_store& inside, std::uint64_t memory_bytes)
+struct store_view::shared_view {
+  shared_view(backup_store source, store::open_store& inside, std::uint64_t memory_bytes)
       : backups(std::move(source)),
         objects(inside.objects()),
         records(objects, inside.key(), inside.reading().make_fingerprinter, memory_bytes) {}
@@ -64,10 +64,10 @@ struct store_view::implementation {
 
 result<store_view> store_view::make(backup_store backups, const store_view_options& options) {
   store::open_store& inside = backups.internals();  // stays where it is
-  return store_view(std::make_unique<implementation>(std::move(backups), inside, options.memory_bytes));
+  return store_view(std::make_unique<shared_view>(std::move(backups), inside, options.memory_bytes));
 }
 
-store_view::store_view(std::unique_ptr<implementation> inside) noexcept : implementation_(std::move(inside)) {}
+store_view::store_view(std::unique_ptr<shared_view> inside) noexcept : implementation_(std::move(inside)) {}
 store_view::store_view(store_view&&) noexcept = default;
 store_view& store_view::operator=(store_view&&) noexcept = default;
 store_view::~store_view() = default;
@@ -86,7 +86,7 @@ result<std::vector<store_snapshot>> store_view::snapshots(const store_problem& p
   return implementation_->snapshots;
 }
 
-result<store::record_reference> store_view::implementation::root_of(const std::string& id) {
+result<store::record_reference> store_view::shared_view::root_of(const std::string& id) {
   const std::lock_guard lock(mutex);
   const auto position = roots.find(id);
   if (position != roots.end()) return position->second;

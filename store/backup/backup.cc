@@ -2,24 +2,21 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
 
 #include <cutpoint/inputs.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "store/backup/change_digest.h"
+#include "pipeline/inputs/file_feeder.h"
 #include "store/backup/content_feed.h"
 #include "store/backup/file_description.h"
-#include "store/backup/named_paths.h"
-#include "store/backup/parent_tree.h"
 #include "store/backup/tree_builder.h"
 
 namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t most_waiting_entries = std::size_t{1} << 16;
+constexpr std::size_t most_entries_waiting = std::size_t{1} << 16;
 /// Longer paths are left out: who reads the tree does not follow them (`longest_stored_path`). The rest is for the path of a
 /// restore's target.
 constexpr std::size_t longest_walked_path = longest_stored_path - 4 * KiB;
@@ -28,19 +25,22 @@ constexpr int most_attempts = 8;
 
 class backup {
  public:
-  backup(engine& threads, const feed_options& feed, write_session& session, const backup_options& options,
-         file_reader reader, parent_tree parent, std::vector<named_path> named)
+  backup(engine& threads, const feed_options& feed, deduplicator& records, const store_backup_options& options,
+         const std::optional<parent_snapshot>& before, file_reader reader, parent_tree parent,
+         std::vector<named_path> named)
       : options_(options),
+        has_whole_parent_(before && !before->is_incomplete),
         named_(std::move(named)),
         exclude_(options.walking.exclude),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
-        description_(parent_, options.is_parent_incomplete, options.cancel,
+        description_(parent_, before && before->is_incomplete, options.cancel,
                      [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
-        contents_(threads, feed, session),
-        tree_(session, [this](const std::string& path, const status& why) { report(path, why); }) {
-    summary_.totals = options.start;
+        contents_(threads, feed, records),
+        tree_(records, [this](const std::string& path, const status& why) { report(path, why); }) {
+    if (before) summary_.totals.parent_files = before->files;
+    if (before) summary_.totals.parent_bytes = before->bytes;
     contents_.hold_back(throttle_);
     contents_.watch([this](std::uint64_t bytes) {
       summary_.totals.bytes += bytes;
@@ -52,12 +52,6 @@ class backup {
   result<backup_summary> run();
 
  private:
-  /// A file that the reader has been given.
-  struct file_to_read {
-    std::string path;
-    std::shared_ptr<pending_entry> entry;
-  };
-
   void report(const std::string& path, const status& why) {
     ++summary_.totals.problems;
     if (first_failure_.ok()) first_failure_ = why;
@@ -81,18 +75,19 @@ class backup {
   void report_progress(const std::string& path);
   status add(const tree_entry& walked);
   status add_file(tree_entry walked, const folder_entry* stored);
-  status read_next();
-  status read(const file_to_read& file, file_stream& stream);
+  status read(const std::string& path, const std::shared_ptr<pending_entry>& entry, file_stream& stream);
   status read_rest();
   status write_complete();
 
-  const backup_options& options_;
+  const store_backup_options& options_;
+  bool has_whole_parent_;  ///< whether there is a parent, with all that its backup was to store
   std::vector<named_path> named_;
   pattern_list exclude_;             ///< what has matched in all walks
   std::size_t next_named_ = 0;       ///< index of the first one that has not been stored
   std::string outermost_;            ///< the named path that has the present one
   std::uint64_t walked_device_ = 0;  ///< of the path that the present walk was given
   file_reader reader_;
+  file_feeder files_{&reader_, options_.cancel};
   parent_tree parent_;
   file_description description_;
   throttle throttle_;
@@ -102,7 +97,6 @@ class backup {
   std::string reading_path_;
   bool has_whole_folder_ = false;  ///< whether a named path is a folder without files, of which everything was read
   status first_failure_;
-  std::deque<file_to_read> unread_;
   std::string folder_ = "/";                     ///< path of the present folder, with a slash at its end
   std::vector<std::size_t> folder_bytes_ = {1};  ///< lengths of the paths of this folder and those above
 };
@@ -114,6 +108,7 @@ result<backup_summary> backup::run() {
     if (status stored = store_path(next); !stored.ok()) return stored;
   }
   if (status read = read_rest(); !read.ok()) return read;
+  summary_.work.reading = files_.meter.record.work;
   contents_.add_work(summary_.work);
   const store_backup_counts& files = tree_.counts();
   const bool has_files = files.added + files.changed + files.unchanged != 0;
@@ -128,7 +123,7 @@ result<backup_summary> backup::run() {
   summary_.paths = outermost_paths(named_);
   report_progress({});
   const auto has_changes = [](const store_backup_counts& counts) { return counts.added + counts.changed != 0; };
-  summary_.is_unchanged = options_.parent && !options_.is_parent_incomplete && !has_changes(summary_.totals.files) &&
+  summary_.is_unchanged = has_whole_parent_ && !has_changes(summary_.totals.files) &&
                           !has_changes(summary_.totals.folders) && summary_.totals.problems == 0 &&
                           !parent_.has_removed_entries();
   return summary_;
@@ -207,14 +202,14 @@ status backup::store_standard_input(const std::string& path) {
   described.user_id = ::geteuid();
   described.group_id = ::getegid();
   ::clock_gettime(CLOCK_REALTIME, &described.modified);
-  const file_to_read file = {path, std::make_shared<pending_entry>(description_.entry_of(described))};
-  const folder_entry* const before = parent_.find(file.entry->entry.name);
-  if (before != nullptr) file.entry->parent_digest = change_digest(*before);
-  tree_.add(file.entry, path);
+  const auto entry = std::make_shared<pending_entry>(description_.entry_of(described));
+  const folder_entry* const before = parent_.find(entry->entry.name);
+  if (before != nullptr) entry->parent_digest = change_digest(*before);
+  tree_.add(entry, path);
   ++summary_.files;
   file_source input = file_source::standard_input(options_.cancel);
-  if (status stored = read(file, input); !stored.ok()) return stored;
-  if (!file.entry->is_left_out && file.entry->entry.size == 0) warn(path, "standard input is empty");
+  if (status stored = read(path, entry, input); !stored.ok()) return stored;
+  if (!entry->is_left_out && entry->entry.size == 0) warn(path, "standard input is empty");
   return {};
 }
 
@@ -284,19 +279,15 @@ status backup::add(const tree_entry& walked) {
 }
 
 status backup::add_file(tree_entry walked, const folder_entry* stored) {
-  auto file = description_.describe(walked, stored);
-  for (int attempt = 0; !file && attempt < most_attempts; ++attempt) {
-    const int error = file.error().system_error();
-    if (error == EMFILE || error == ENFILE) {  // files that wait to be read have the descriptors
-      if (status read = read_rest(); !read.ok()) return read;
-    } else if (error == ESTALE) {
-      const auto now = describe_again(walked);
-      if (now) walked = *now;
-    } else {
-      break;
-    }
-    file = description_.describe(walked, stored);
+  const auto describe = [&] { return description_.describe(walked, stored); };
+  status fed;
+  auto file = files_.open(describe, fed);
+  for (int attempt = 0; attempt < most_attempts && !file && file.error().system_error() == ESTALE; ++attempt) {
+    const auto now = describe_again(walked);
+    if (now) walked = *now;
+    file = files_.open(describe, fed);
   }
+  if (!fed.ok()) return fed;
   if (!file && file.error().code() == status_code::cancelled) return file.error();
   if (!file) {
     report(walked.path, file.error());
@@ -317,54 +308,40 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
     entry->entry.kind = file_kind::regular_file;
     entry->entry.device_number = 0;
   }
-  reader_.add(std::move(*file->content));
-  unread_.push_back({walked.path, entry});
-  status outcome;
-  while (outcome.ok() && reader_.is_full()) outcome = read_next();
-  return outcome;
+  return files_.add(std::move(*file->content), [this, path = walked.path, entry](const auto& stream) {
+    if (stream) return read(path, entry, **stream);
+    report(path, stream.error());
+    entry->is_left_out = true;
+    return entry->complete();
+  });
 }
 
-status backup::read_next() {
-  const file_to_read file = std::move(unread_.front());
-  unread_.pop_front();
-  if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-  const auto stream = reader_.next();
-  if (stream) return read(file, **stream);
-  if (stream.error().code() == status_code::cancelled) return stream.error();
-  report(file.path, stream.error());
-  file.entry->is_left_out = true;
-  return file.entry->complete();
-}
-
-status backup::read(const file_to_read& file, file_stream& stream) {
+status backup::read(const std::string& path, const std::shared_ptr<pending_entry>& entry, file_stream& stream) {
   status failure;
-  const std::uint64_t expected_bytes = file.entry->entry.size;
-  reading_path_ = file.path;
-  if (status stored = contents_.store_file(file.entry, stream, failure); !stored.ok()) return stored;
-  summary_.bytes += file.entry->entry.size - expected_bytes;  // all of standard input and of devices
-  if (failure.code() == status_code::cancelled) return failure;
-  if (failure.ok()) return {};
-  report(file.path, failure);
+  const std::uint64_t expected_bytes = entry->entry.size;
+  reading_path_ = path;
+  if (status stored = contents_.store_file(files_, entry, stream, failure); !stored.ok()) return stored;
+  summary_.bytes += entry->entry.size - expected_bytes;  // all of standard input and of devices
+  if (!failure.ok()) report(path, failure);
   return {};
 }
 
 status backup::read_rest() {
-  while (!unread_.empty()) {
-    if (status read = read_next(); !read.ok()) return read;
-  }
+  if (status read = files_.feed_waiting(); !read.ok()) return read;
   if (status finished = contents_.finish(); !finished.ok()) return finished;
   return tree_.write_complete();
 }
 
 status backup::write_complete() {
-  if (tree_.waiting() > most_waiting_entries) return read_rest();
+  if (tree_.waiting() > most_entries_waiting) return read_rest();
   return tree_.write_complete();
 }
 
 }  // namespace
 
-result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
-                                    const backup_options& options) {
+result<backup_summary> backup_files(engine& threads, deduplicator& records, const store_reading& store,
+                                    const store_backup_options& options, const feed_options& feed,
+                                    const std::optional<parent_snapshot>& parent) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
     return status(status_code::invalid_argument,
@@ -372,12 +349,13 @@ result<backup_summary> backup_files(engine& threads, write_session& session, con
   }
   auto named = named_paths(options);
   if (!named) return named.error();
-  feed_options feed = options.feed;
-  auto reader = make_input_reader(feed, options.access, options.cancel);
+  feed_options remaining = feed;  // without the memory of the reader
+  auto reader = make_input_reader(remaining, options.access, options.cancel);
   if (!reader) return reader.error();
-  auto tree = parent_tree::make(parent, options.parent);
+  auto tree = parent_tree::make(store, parent ? std::optional(parent->root) : std::nullopt);
   if (!tree) return tree.error();
-  return backup(threads, feed, session, options, *std::move(reader), *std::move(tree), *std::move(named)).run();
+  return backup(threads, remaining, records, options, parent, *std::move(reader), *std::move(tree), *std::move(named))
+      .run();
 }
 
 }  // namespace cutpoint::store

@@ -3,35 +3,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/session/work_timer.h"
-
 namespace cutpoint::store {
-
-content_feed::content_feed(engine& threads, const feed_options& options, write_session& session)
-    : engine_(threads),
-      options_(options),
-      session_(session),
-      receiver_(
-          session, [this](std::uint64_t stream, const stored_extent& extent) { return take_extent(stream, extent); },
-          [this](std::uint64_t stream, const status&) { return end_stream(stream); }) {}
 
 status content_feed::begin(fed_stream next) {
   if (!feed_) {
-    auto feed = engine_.open(options_, receiver_);
+    auto feed = engine_.open(options_, *this);
     if (!feed) return feed.error();
     feed_.emplace(std::move(*feed));
   }
   return feed_->begin(streams_.add(std::move(next)), rule_);
 }
 
-status content_feed::take_extent(std::uint64_t stream, const stored_extent& extent) {
-  return streams_.find(stream).entry->add(extent, session_);
+status content_feed::take(const delivered_chunk& chunk) {
+  const auto extent = records_.store(chunk, selected_);
+  return extent ? streams_.find(chunk.stream).entry->add(*extent, records_) : extent.error();
 }
 
-status content_feed::end_stream(std::uint64_t stream) {
+status content_feed::end_stream(std::uint64_t stream, const status&) {
   const fed_stream ended = streams_.remove(stream);
   if (ended.hole_bytes != 0) {
-    if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, session_); !added.ok()) return added;
+    if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, records_); !added.ok()) return added;
   }
   if (ended.is_repeated) ended.entry->restart();
   return ended.is_last ? ended.entry->complete() : status();
@@ -39,7 +30,7 @@ status content_feed::end_stream(std::uint64_t stream) {
 
 void content_feed::begin_content(std::shared_ptr<pending_entry> entry) {
   content_ = std::move(entry);
-  rule_ = session_.context().rule_of(content_->entry.name);
+  rule_ = records_.context().rule_of(content_->entry.name);
   is_in_data_ = false;
   hole_bytes_ = 0;
 }
@@ -63,7 +54,7 @@ status content_feed::write(byte_span bytes) {
   return feed_->write(bytes);
 }
 
-status content_feed::end_content(bool is_repeated) {
+status content_feed::end_streams(bool is_repeated) {
   if (status begun = begin_data(); !begun.ok()) return begun;
   streams_.change_last([&](fed_stream& last) {
     last.is_last = !is_repeated;
@@ -73,56 +64,42 @@ status content_feed::end_content(bool is_repeated) {
   return feed_->end();
 }
 
-result<std::size_t> content_feed::read(file_stream& file, std::span<std::uint8_t> destination) {
-  const work_timer timer(reading_);
-  const auto count = file.read(destination);
-  if (count) reading_.bytes += *count;
-  return count;
+status content_feed::store_file(file_feeder& feeder, std::shared_ptr<pending_entry> entry, file_stream& file,
+                                status& failure) {
+  begin_content(std::move(entry));
+  file_bytes_ = 0;
+  return feeder.feed(file, *this, failure);
 }
 
-/// Feeds data and holes. Returns the length of the file.
-result<std::uint64_t> content_feed::feed_file(file_stream& file, status& failure) {
-  std::uint64_t bytes = 0;
-  const auto add = [&](std::uint64_t count) {
-    bytes += count;
-    if (watcher_) watcher_(count);
-  };
-  for (;;) {
-    const auto hole = file.skip_hole();
-    if (!hole) failure = hole.error();
-    if (!hole) return bytes;
-    if (*hole != 0) {
-      write_hole(*hole);
-      add(*hole);
-      continue;
-    }
-    if (status begun = begin_data(); !begun.ok()) return begun;
-    const auto room = feed_->space();
-    if (!room) return room.error();
-    const std::uint64_t most_bytes = throttle_ != nullptr ? throttle_->block_bytes() : UINT64_MAX;
-    const auto count = read(file, room->first(std::min<std::uint64_t>(room->size(), most_bytes)));
-    if (count && throttle_ != nullptr) failure = throttle_->wait(*count);
-    if (!failure.ok()) return bytes;
-    if (!count) failure = count.error();
-    if (!count || *count == 0) return bytes;
-    if (status committed = feed_->commit(*count); !committed.ok()) return committed;
-    add(*count);
-  }
+result<std::span<std::uint8_t>> content_feed::space() {
+  if (status begun = begin_data(); !begun.ok()) return begun;
+  const auto room = feed_->space();
+  if (!room || throttle_ == nullptr) return room;
+  return room->first(std::min<std::uint64_t>(room->size(), throttle_->block_bytes()));
 }
 
-status content_feed::store_file(const std::shared_ptr<pending_entry>& entry, file_stream& file, status& failure) {
-  begin_content(entry);
-  for (bool is_first = true;; is_first = false) {
-    failure = {};
-    const auto bytes = feed_file(file, failure);
-    if (!bytes) return bytes.error();
-    entry->is_left_out = !failure.ok();
-    entry->entry.size = *bytes;
-    const status unchanged = failure.ok() ? file.check_unchanged() : status();
-    const bool is_repeated = !unchanged.ok() && is_first && file.restart_unmodified();
-    if (failure.ok()) failure = unchanged;
-    if (status ended = end_content(is_repeated); !ended.ok() || !is_repeated) return ended;
-  }
+status content_feed::commit(byte_span bytes) {
+  if (status awaited = throttle_ != nullptr ? throttle_->wait(bytes.size()) : status(); !awaited.ok()) return awaited;
+  if (status committed = feed_->commit(bytes.size()); !committed.ok()) return committed;
+  count(bytes.size());
+  return {};
+}
+
+status content_feed::skip(std::uint64_t hole_bytes) {
+  write_hole(hole_bytes);
+  count(hole_bytes);
+  return {};
+}
+
+void content_feed::count(std::uint64_t bytes) {
+  file_bytes_ += bytes;
+  if (watcher_) watcher_(bytes);
+}
+
+status content_feed::end_content(const content_end& end) {
+  content_->is_left_out = !end.outcome.ok();
+  content_->entry.size = std::exchange(file_bytes_, 0);
+  return end_streams(end.is_repeated);
 }
 
 status content_feed::finish() {
@@ -133,9 +110,6 @@ status content_feed::finish() {
   return finished;
 }
 
-void content_feed::add_work(store_work& sum) const {
-  add(sum.reading, reading_);
-  cutpoint::add_work(sum.feed, work_);
-}
+void content_feed::add_work(store_work& sum) const { cutpoint::add_work(sum.feed, work_); }
 
 }  // namespace cutpoint::store

@@ -1,18 +1,50 @@
-// Describes the files of a backup, and opens those whose contents must be read.
+// What a backup knows of a file: the path that it is stored under, its description and its links, and whether it has changed.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <cutpoint/source.h>
+#include <cutpoint/status.h>
+#include <cutpoint/store.h>
 #include <cutpoint/tree_entry.h>
 
-#include "store/backup/change_time.h"
-#include "store/backup/parent_tree.h"
 #include "store/backup/tree_builder.h"
+#include "store/tree/node.h"
 
 namespace cutpoint::store {
+
+/// Returns a digest of everything that is stored of an entry, except what changes without a change of the file: its ctime,
+/// which is stored when it can be trusted, the number of its file system, and what a folder has.
+[[nodiscard]] std::uint64_t change_digest(const folder_entry& entry);
+
+/// How much older than the kernel's clock for time stamps a ctime must be so that a later change cannot leave the same one.
+/// The coarsest file systems keep even seconds (FAT).
+inline constexpr std::chrono::seconds local_change_margin{2};
+/// The same where another machine sets the times, or where nobody knows which does. Kerberos requires clocks that differ by
+/// five minutes at most, and so do network file systems that use it.
+inline constexpr std::chrono::seconds remote_change_margin{300};
+
+/// Returns `changed`, or zero if it is not older than `now` by the margin. A ctime in the future is never old enough.
+[[nodiscard]] std::timespec trusted_change_time(const std::timespec& changed, const std::timespec& now,
+                                                std::chrono::seconds margin) noexcept;
+
+/// Knows the margin of each file system that a backup meets. Not thread-safe.
+class change_times {
+ public:
+  /// Returns the ctime of an entry whose content will be read after this call, or zero if it cannot be trusted: the file may
+  /// change after it was read and have the same ctime, size and mtime.
+  [[nodiscard]] std::timespec trusted(const tree_entry& entry);
+
+ private:
+  std::map<std::uint64_t, std::chrono::seconds> margins_;  ///< by device
+};
 
 /// A file that is about to be added to the tree.
 struct described_file {
@@ -56,5 +88,25 @@ class file_description {
   /// First names of files with several, by device and inode.
   std::map<std::pair<std::uint64_t, std::uint64_t>, first_name> first_names_;
 };
+
+/// A path that a backup stores, whatever its options leave out.
+struct named_path {
+  std::string path;        ///< absolute, without "." and ".." and without a slash at its end
+  bool is_folder = false;  ///< whether the path has a slash at its end, so that a link is followed
+  bool is_standard_input = false;
+
+  friend bool operator==(const named_path&, const named_path&) = default;
+};
+
+/// Returns whether a walk meets the path `a` before `b`: a folder comes before what is in it.
+[[nodiscard]] bool is_before(const std::string& a, const std::string& b);
+/// Returns whether a path is in a folder or below.
+[[nodiscard]] bool is_below(const std::string& path, const std::string& folder);
+
+/// Returns the paths that are named, in the order of a walk, each once. Errors: io_error, if the working folder is unknown;
+/// invalid_argument, if a path lies below a link that is stored as a link.
+[[nodiscard]] result<std::vector<named_path>> named_paths(const store_backup_options& options);
+/// Returns those that do not lie below another one, which a snapshot lists.
+[[nodiscard]] std::vector<std::string> outermost_paths(const std::vector<named_path>& named);
 
 }  // namespace cutpoint::store

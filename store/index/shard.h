@@ -8,6 +8,8 @@
 // a record may be, and the container's own table says whether it is there.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,15 +17,125 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/storage.h>
 
-#include "store/container/container_name.h"
-#include "store/container/record.h"
-#include "store/index/fuse_filter.h"
-#include "store/index/shard_blocks.h"
+#include "host/core/splitmix.h"
+#include "store/format/record.h"
 
 namespace cutpoint::store {
+
+// A binary fuse filter: a set of 64-bit keys in about 9 bits each, which errs for one absent key in 256.
+//
+// Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", ACM JEA 27 (2022), algorithms 1 and 2, with
+// three hash functions and fingerprints of 8 bits.
+
+/// What a filter needs besides its fingerprints: `fingerprint_count()` bytes, in overlapping windows of three segments.
+struct fuse_filter_shape {
+  std::uint32_t segment_bits = 0;   ///< log2 of a segment's length, at most `most_segment_bits`
+  std::uint32_t segment_count = 1;  ///< number of segments in which a window may begin, at least 1
+  std::uint64_t seed = 0;
+
+  static constexpr std::uint32_t most_segment_bits = 18;
+  [[nodiscard]] std::uint64_t fingerprint_count() const noexcept {
+    return (std::uint64_t{segment_count} + 2) << segment_bits;
+  }
+};
+
+/// Returns the shape for a number of keys. Different shapes give equally right filters.
+[[nodiscard]] fuse_filter_shape fuse_filter_shape_for(std::uint64_t key_count) noexcept;
+
+/// Makes the fingerprints for distinct keys, and chooses the seed of `shape`. Needs about 30 bytes of memory for each
+/// key. Returns nullopt if no seed fits, which does not happen for distinct keys.
+[[nodiscard]] std::optional<std::vector<std::uint8_t>> build_fuse_filter(std::span<const std::uint64_t> keys,
+                                                                         fuse_filter_shape& shape);
+
+/// A filter over fingerprints that another object owns.
+class fuse_filter {
+ public:
+  fuse_filter(const fuse_filter_shape& shape, const std::uint8_t* fingerprints) noexcept
+      : shape_(shape), fingerprints_(fingerprints) {}
+
+  /// Returns true for every key of the set, and for one other key in 256.
+  [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept {
+    const slots places = slots_of(key);
+    return (places.fingerprint ^ fingerprints_[places.at[0]] ^ fingerprints_[places.at[1]] ^
+            fingerprints_[places.at[2]]) == 0;
+  }
+  /// Begins to load what `may_contain` will read.
+  void prefetch(std::uint64_t key) const noexcept {
+    for (const std::uint64_t at : slots_of(key).at) __builtin_prefetch(fingerprints_ + at);
+  }
+
+  struct slots {
+    std::uint64_t at[3];
+    std::uint8_t fingerprint;
+  };
+  [[nodiscard]] slots slots_of(std::uint64_t key) const noexcept { return slots_of_hash(hash_of(key)); }
+  [[nodiscard]] std::uint64_t hash_of(std::uint64_t key) const noexcept { return splitmix64::mixed(key + shape_.seed); }
+  [[nodiscard]] slots slots_of_hash(std::uint64_t hash) const noexcept {
+    const std::uint64_t starts = std::uint64_t{shape_.segment_count} << shape_.segment_bits;
+    const std::uint64_t mask = (std::uint64_t{1} << shape_.segment_bits) - 1;
+    __extension__ using wide = unsigned __int128;
+    const auto first = static_cast<std::uint64_t>((wide{hash} * starts) >> 64);
+    return {{first, (first + mask + 1) ^ ((hash >> 18) & mask), (first + 2 * (mask + 1)) ^ (hash & mask)},
+            static_cast<std::uint8_t>(hash ^ (hash >> 32))};
+  }
+
+ private:
+  fuse_filter_shape shape_;
+  const std::uint8_t* fingerprints_;
+};
+
+/// Keeps the block that was read last in each of its slots. Not thread-safe.
+class shard_blocks {
+ public:
+  static constexpr std::size_t entry_bytes = 12;
+  static constexpr std::size_t block_entries = 341;  ///< a page has so many
+  static constexpr std::size_t usual_bytes = 8 * MiB;
+
+  /// Memory: at most `memory_bytes`, which are taken as blocks are read.
+  explicit shard_blocks(std::size_t memory_bytes = usual_bytes) : slots_(memory_bytes / sizeof(block) + 1) {}
+  shard_blocks(const shard_blocks& other) : slots_(other.slots_.size()) {}  ///< an empty cache of the same size
+  shard_blocks& operator=(const shard_blocks& other) {
+    slots_ = std::vector<std::unique_ptr<block>>(other.slots_.size());
+    return *this;
+  }
+  shard_blocks(shard_blocks&&) noexcept = default;
+  shard_blocks& operator=(shard_blocks&&) noexcept = default;
+  ~shard_blocks() = default;
+
+  /// Returns `count` entries from a position on, at most `block_entries`. They are valid until the next call. `shard` is a
+  /// number that no other shard of this process has. Errors: those of the object.
+  [[nodiscard]] result<const std::uint8_t*> read(std::uint64_t shard, const object_reader& object,
+                                                 std::uint64_t position, std::size_t count) {
+    const std::uint64_t mixed = (position * 0x9e3779b97f4a7c15 + shard * 0xc2b2ae3d27d4eb4f) >> 20;
+    std::unique_ptr<block>& slot = slots_[mixed % slots_.size()];
+    if (slot && slot->shard == shard && slot->position == position && slot->count >= count) return slot->bytes.data();
+    if (!slot) slot = std::make_unique<block>();
+    slot->shard = 0;
+    if (status read = object.read(position, std::span(slot->bytes).first(count * entry_bytes)); !read.ok()) return read;
+    slot->shard = shard;
+    slot->position = position;
+    slot->count = count;
+    return slot->bytes.data();
+  }
+
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    const auto blocks = std::ranges::count_if(slots_, [](const auto& slot) { return slot != nullptr; });
+    return slots_.size() * sizeof slots_[0] + static_cast<std::size_t>(blocks) * sizeof(block);
+  }
+
+ private:
+  struct block {
+    std::uint64_t shard = 0;
+    std::uint64_t position = 0;
+    std::size_t count = 0;
+    std::array<std::uint8_t, block_entries * entry_bytes> bytes;
+  };
+  std::vector<std::unique_ptr<block>> slots_;
+};
 
 inline constexpr unsigned prefix_bits = 48;
 inline constexpr std::size_t shard_entry_bytes = shard_blocks::entry_bytes;

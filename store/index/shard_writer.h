@@ -1,12 +1,14 @@
 // Writes a shard from sorted entries, one partition after the other, in bounded memory.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <cutpoint/storage.h>
 
-#include "store/crypto/checksum_sealer.h"
+#include "store/format/sealer.h"
 #include "store/index/shard.h"
 
 namespace cutpoint::store {
@@ -49,5 +51,23 @@ class shard_writer {
 
 /// Returns a random id for a new shard. Shards are not named by their bytes, so that they can be written as they are made.
 [[nodiscard]] std::string new_shard_id();
+
+/// Writes one shard with the entries of all `inputs`, and returns its id. Entries of containers for which `keeps`
+/// returns false are left out, and of equal entries all but one. Memory: that of a shard_writer, that of one partition of
+/// each input, and 40 bytes for each container of an input. Errors: those of the storage; memory_limit, if the inputs
+/// have more than `most_shard_containers` containers. The inputs are not removed: a caller removes them when the new
+/// shard is durable.
+[[nodiscard]] result<std::string> merge_shards(storage& objects, seal_kind seal, std::span<const shard* const> inputs,
+                                               const std::function<bool(const container_name&)>& keeps);
+
+/// Returns the indices of the shards that should be merged now, or none. After the merge every shard has at least as
+/// many entries as all smaller ones together, so that n entries are in at most log2(n) shards, and an entry is written
+/// about as often. `entry_counts` may be in any order.
+[[nodiscard]] std::vector<std::size_t> shards_to_merge(std::span<const std::uint64_t> entry_counts);
+
+/// Puts shards with the records of containers, which are read by their tables. Containers that are damaged or do not
+/// exist are left out. Memory: about 100 MiB. Errors: other failures of the storage; unavailable, if a newer version wrote
+/// a container; those of the key.
+[[nodiscard]] status put_shards_of(storage& objects, const seal_key& key, std::span<const std::string> containers);
 
 }  // namespace cutpoint::store

@@ -12,8 +12,8 @@
 
 #include <cutpoint/storage.h>
 
-#include "store/container/container_name.h"
-#include "store/container/container_reader.h"
+#include "store/format/container.h"
+#include "store/format/record.h"
 
 namespace cutpoint::store {
 

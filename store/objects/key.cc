@@ -7,13 +7,10 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "store/crypto/key_derivation.h"
-#include "store/crypto/record_fingerprinter.h"
-#include "store/crypto/sealer.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/format/object_header.h"
-#include "store/format/object_name.h"
+#include "store/format/sealer.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {

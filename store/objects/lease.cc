@@ -1,17 +1,21 @@
 #include "store/objects/lease.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <new>
 #include <set>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <cutpoint/fingerprint.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -20,7 +24,7 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/objects/reserve.h"
+#include "store/format/sealer.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {
@@ -286,6 +290,44 @@ status remove_abandoned_files(storage& objects, const std::vector<std::string>& 
     if (status removed = objects.remove({object_kind::temporary, file}); !removed.ok()) return removed;
   }
   return objects.sync();
+}
+
+namespace {
+
+constexpr std::string_view prefix = "reserve-";
+/// Enough for entries of the log that name 5,000 containers and as many snapshots.
+constexpr std::size_t reserve_bytes = 1 * MiB;
+
+}  // namespace
+
+bool is_reserve(std::string_view temporary_id) noexcept { return temporary_id.starts_with(prefix); }
+
+status put_reserve(storage& objects) {
+  const auto free = objects.free_bytes();
+  if (!free) return free.error();
+  const auto ids = objects.list(object_kind::temporary);
+  if (!ids) return ids.error();
+  if (*free == UINT64_MAX || *free < reserve_bytes || std::ranges::any_of(*ids, is_reserve)) return {};
+  digest id{{}, 16};
+  fill_random(std::span(id.bytes).first(id.size));
+  std::vector<std::uint8_t> bytes(reserve_bytes);
+  fill_random(bytes);  // a file system may compress
+  status put = objects.put({object_kind::temporary, std::string(prefix) + to_hex(id)}, std::move(bytes));
+  if (put.ok()) put = objects.sync();
+  return is_lack_of_room(put) ? status() : put;
+}
+
+result<bool> remove_reserve(storage& objects) {
+  const auto ids = objects.list(object_kind::temporary);
+  if (!ids) return ids.error();
+  bool was_there = false;
+  for (const std::string& each : *ids) {
+    if (!is_reserve(each)) continue;
+    if (status removed = objects.remove({object_kind::temporary, each}); !removed.ok()) return removed;
+    was_there = true;
+  }
+  const status synced = objects.sync();
+  return synced.ok() ? result<bool>(was_there) : synced;
 }
 
 }  // namespace cutpoint::store

@@ -10,12 +10,14 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include <cutpoint/status.h>
 #include <cutpoint/storage.h>
 
-#include "store/crypto/sealer.h"
+#include "store/format/sealer.h"
 
 namespace cutpoint::store {
 
@@ -119,5 +121,19 @@ struct listed_lease {
 /// Removes temporary files of no session that has a lease: those of a process that was killed before it took one, or after it
 /// gave it up. A process that still writes one writes it again, or does without. Errors: those of the storage.
 [[nodiscard]] status remove_abandoned_files(storage& objects, const std::vector<std::string>& files);
+
+/// Returns whether a temporary object is a reserve, which belongs to no session.
+[[nodiscard]] bool is_reserve(std::string_view temporary_id) noexcept;
+
+/// Puts the reserve, unless the store has one, the storage has no room for it, or nobody knows how much room there is. Nothing else
+/// is done with `objects` after that, because lack of room is a failure of it all the same.
+[[nodiscard]] status put_reserve(storage& objects);
+
+/// Removes the reserve. Returns whether there was one.
+///
+/// A prune puts its lease, a proposal and a decision before it removes anything, so that it could not begin on a full disk.
+/// Nothing refers to the reserve, so it may be removed at any time. If another process takes the room, the prune fails as it
+/// would without a reserve, and has lost nothing.
+[[nodiscard]] result<bool> remove_reserve(storage& objects);
 
 }  // namespace cutpoint::store

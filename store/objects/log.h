@@ -11,8 +11,8 @@
 
 #include <cutpoint/storage.h>
 
-#include "store/container/container_name.h"
-#include "store/crypto/sealer.h"
+#include "store/format/record.h"
+#include "store/format/sealer.h"
 
 namespace cutpoint::store {
 

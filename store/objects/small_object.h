@@ -1,12 +1,19 @@
 // Small objects: a header, a sealed body, and its tag.
 #pragma once
 
+#include <array>
+#include <string>
 #include <vector>
 
+#include <cutpoint/batch_fingerprinter.h>
+#include <cutpoint/context.h>
+#include <cutpoint/fingerprint.h>
 #include <cutpoint/storage.h>
 
-#include "store/crypto/sealer.h"
 #include "store/format/object_header.h"
+#include "store/format/record.h"
+#include "store/format/sealer.h"
+#include "store/tree/node.h"
 
 namespace cutpoint::store {
 
@@ -22,5 +29,81 @@ namespace cutpoint::store {
 /// Reads a whole object. Errors: those of the storage; damage, if it is longer than `largest_bytes`.
 [[nodiscard]] result<std::vector<std::uint8_t>> read_object(storage& objects, const object_name& name,
                                                             std::size_t largest_bytes);
+
+// The config: what is fixed when a store is made.
+
+inline constexpr std::uint32_t least_container_bytes = 64 * KiB;
+inline constexpr std::uint32_t most_container_bytes = largest_container_bytes / 2;
+
+struct store_config {
+  /// Random. Makes the keys of this store differ from those of any other.
+  std::array<std::uint8_t, 32> identity = {};
+  seal_kind encryption = seal_kind::checksum;
+  /// The fingerprint of chunks and nodes. An encrypted store has BLAKE3, with a key.
+  fingerprint_kind fingerprint = fingerprint_kind::sha256;
+  record_codec codec = record_codec::zstd;
+  std::uint8_t level = 1;  ///< of the codec
+  std::uint32_t container_bytes = 32 * MiB;
+  /// The canonical string of the chunker. In an encrypted store it lacks the key.
+  std::string cuts;
+  /// The rules by which files of some kinds are cut and compressed. In an encrypted store a key in them is zero.
+  chunking_context context = {};
+
+  friend bool operator==(const store_config&, const store_config&) = default;
+};
+
+[[nodiscard]] object_name config_name();
+
+/// Returns the bytes of a new config object.
+[[nodiscard]] std::vector<std::uint8_t> encode_config(const store_config& config);
+/// Makes a config durable. Errors: those of the storage; `is_presence` recognizes that a store is there already.
+[[nodiscard]] status put_config(storage& objects, std::vector<std::uint8_t> bytes);
+
+/// Errors: those of the storage; `is_absence` recognizes that this is not a store; damage; unavailable, if a newer
+/// version wrote it.
+[[nodiscard]] result<store_config> read_config(storage& objects);
+
+// Snapshots: the root of a tree, and facts about the backup.
+
+struct snapshot_statistics {
+  std::uint64_t files = 0;
+  std::uint64_t folders = 0;
+  std::uint64_t bytes = 0;             ///< of all files
+  std::uint64_t new_raw_bytes = 0;     ///< of the records that the backup added
+  std::uint64_t new_stored_bytes = 0;  ///< of their payloads
+
+  friend bool operator==(const snapshot_statistics&, const snapshot_statistics&) = default;
+};
+
+struct snapshot {
+  record_reference root;
+  /// One more than the largest when the backup was committed. The latest snapshot has the largest, whatever the clock
+  /// says.
+  std::uint64_t sequence = 0;
+  std::int64_t time = 0;      ///< nanoseconds since 1970, UTC
+  std::int64_t duration = 0;  ///< nanoseconds
+  bool is_incomplete = false;
+  std::string parent;  ///< id, or empty
+  std::array<std::uint8_t, 16> session = {};
+  snapshot_statistics statistics;
+  std::string host;
+  std::vector<std::string> paths;
+  std::vector<std::string> tags;
+  std::string original;     ///< id of the snapshot of the backup that this one is a version of, or empty
+  std::int64_t edited = 0;  ///< when this version was made, in nanoseconds since 1970; 0 without an original
+
+  friend bool operator==(const snapshot&, const snapshot&) = default;
+};
+
+/// Returns invalid_argument if a string is longer than 64 KiB, if there are more than 65,535 paths or tags, or if the snapshot would
+/// be longer than 16 MiB.
+[[nodiscard]] status check_texts(const snapshot& facts);
+
+/// Puts a snapshot, and returns its id. Does not sync. Errors: those of the storage; as for `check_texts`.
+[[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key);
+
+/// Errors: those of the storage; damage, also if the bytes do not have the name; invalid_argument, as for small objects.
+[[nodiscard]] result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
+                                             const seal_key& key);
 
 }  // namespace cutpoint::store

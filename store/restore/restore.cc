@@ -13,10 +13,9 @@
 #include <unistd.h>
 
 #include "store/format/failure.h"
-#include "store/restore/file_flags.h"
-#include "store/restore/restore_filter.h"
 #include "store/restore/restore_window.h"
-#include "store/restore/surplus_removal.h"
+#include "store/restore/set_metadata.h"
+#include "store/restore/target_tree.h"
 
 namespace cutpoint::store {
 
@@ -39,8 +38,8 @@ mode_t type_of(file_kind kind) {
 
 class restorer {
  public:
-  restorer(const store_reading& store, const restore_options& options, progress_meter& meter, restore_filter filter,
-           target_tree target, restore_window window, record_fingerprinter check)
+  restorer(const store_reading& store, const store_restore_options& options, progress_meter& meter,
+           restore_filter filter, target_tree target, restore_window window, record_fingerprinter check)
       : options_(options),
         meter_(&meter),
         nodes_(store.objects, store.key, store.shards, std::move(check)),
@@ -49,7 +48,7 @@ class restorer {
         window_(std::move(window)) {}
 
   /// Restores what is in a folder into the target, or a file beside its other entries.
-  result<restore_summary> restore(folder_entry begin);
+  result<store_restore_summary> restore(folder_entry begin);
 
  private:
   /// A folder of the snapshot that the restore is in.
@@ -102,13 +101,13 @@ class restorer {
   status write_window() { return window_.write(done_); }
   void take_done(restored_file& file, const std::vector<metadata_failure>& failures);
 
-  const restore_options& options_;
+  const store_restore_options& options_;
   progress_meter* meter_;
   record_reader nodes_;
   restore_filter filter_;
   target_tree target_;
   restore_window window_;
-  restore_summary summary_;
+  store_restore_summary summary_;
   std::string path_;  ///< of the entry that is visited, in the target
   std::vector<level> levels_;
   std::set<std::string> reported_;  ///< kinds of metadata that cannot be set
@@ -117,7 +116,7 @@ class restorer {
   std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, linked_file> linked_files_;
 };
 
-result<restore_summary> restorer::restore(folder_entry begin) {
+result<store_restore_summary> restorer::restore(folder_entry begin) {
   path_ = options_.target;
   while (path_.ends_with('/')) path_.pop_back();
   path_ += '/';
@@ -409,8 +408,8 @@ void restorer::report_metadata(const std::string& path, const std::vector<metada
 
 }  // namespace
 
-result<restore_summary> restore_files(const store_reading& store, const record_reference& root,
-                                      const restore_options& options) {
+result<store_restore_summary> restore_files(const store_reading& store, const restored_snapshot& snapshot,
+                                            const store_restore_options& options) {
   if (options.target.empty()) return status(status_code::invalid_argument, "the target is empty, and must be a folder");
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
@@ -421,21 +420,23 @@ result<restore_summary> restore_files(const store_reading& store, const record_r
   if (!nodes_check) return nodes_check.error();
   // The path is looked up first, so that nothing is created for one that does not exist.
   record_reader nodes(store.objects, store.key, store.shards, std::move(*nodes_check));
-  auto begin = find_path(root, options.path, nodes);
+  auto begin = find_path(snapshot.root, options.path, nodes);
   if (!begin) return begin.error();
   std::string top = options.path;
   while (top.ends_with('/')) top.pop_back();
   if (begin->kind != file_kind::directory) top.resize(top.size() - begin->name.size());
   const auto access = options.is_dry_run ? target_access::looks : target_access::changes;
-  auto target = target_tree::open(options.target, access, options.store_folder);
+  auto target = target_tree::open(options.target, access, snapshot.store_folder);
   if (!target) return target.error();
   if (options.removes_others && options.include.empty() && target->is_file_system_root()) {
     return status(status_code::invalid_argument,
                   options.target + ": nothing is removed from the root of the file system without patterns to include");
   }
-  meter.begin("restoring files", options.total_files, options.total_bytes);
-  return restorer(store, options, meter, restore_filter(options, std::move(top)), std::move(*target),
-                  std::move(*window), std::move(*check))
+  const bool is_total_known =
+      options.path.find_first_not_of('/') == std::string::npos && options.include.empty() && options.exclude.empty();
+  meter.begin("restoring files", is_total_known ? snapshot.files : 0, is_total_known ? snapshot.bytes : 0);
+  return restorer(store, options, meter, restore_filter(options, std::move(top), snapshot.complete_paths),
+                  std::move(*target), std::move(*window), std::move(*check))
       .restore(std::move(*begin));
 }
 

@@ -1,20 +1,25 @@
 // Restores files of a snapshot into a folder.
 #pragma once
 
-#include "store/restore/restore_options.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cutpoint/store.h>
+
+#include "store/session/store_reading.h"
 
 namespace cutpoint::store {
 
-struct restore_summary {
-  std::uint64_t files = 0;    ///< that were begun, of all kinds except folders
-  std::uint64_t folders = 0;  ///< that were created or entered
-  std::uint64_t bytes = 0;    ///< of the regular files, with holes
-  /// Of them, those that were written. Not those that were there already, and not zeros that became holes of new files.
-  std::uint64_t written_bytes = 0;
-  /// Containers that chunks were read from. One is counted again for each window of files, which reads it once.
-  std::uint64_t read_containers = 0;
-  std::uint64_t problems = 0;
-  std::uint64_t removed = 0;  ///< files that the snapshot lacks; a folder with everything in it counts once
+/// The snapshot to restore.
+struct restored_snapshot {
+  record_reference root;
+  /// Paths at and below which it has all that there was. Above them nothing is removed from the target.
+  std::vector<std::string> complete_paths = {};
+  std::uint64_t files = 0;  ///< for the progress; 0: unknown
+  std::uint64_t bytes = 0;
+  /// The folder of its store, which is never entered: nothing is restored into it and nothing removed from it. Empty: none.
+  std::string store_folder = {};
 };
 
 /// Restores the tree of a snapshot's root. Files are read in windows of up to 65,536 chunks, ordered by containers.
@@ -38,7 +43,7 @@ struct restore_summary {
 /// Errors: the target cannot be opened or has no room; the path does not exist, in which case no target is created;
 /// invalid_argument, for files to be removed from the root of the file system without patterns; cancelled. Problems are no
 /// errors.
-[[nodiscard]] result<restore_summary> restore_files(const store_reading& store, const record_reference& root,
-                                                    const restore_options& options);
+[[nodiscard]] result<store_restore_summary> restore_files(const store_reading& store, const restored_snapshot& snapshot,
+                                                          const store_restore_options& options);
 
 }  // namespace cutpoint::store

@@ -48,7 +48,7 @@ bool is_fatal(const status& outcome) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EROFS || outcome.code() == status_code::cancelled;
 }
 
-result<restore_window> restore_window::make(const store_reading& store, const restore_options& options,
+result<restore_window> restore_window::make(const store_reading& store, const store_restore_options& options,
                                             progress_meter& meter) {
   auto contents = content_window::make(store, options.threads);
   if (!contents) return contents.error();
@@ -57,7 +57,7 @@ result<restore_window> restore_window::make(const store_reading& store, const re
   return restore_window(options, meter, std::move(*contents), std::move(*comparison));
 }
 
-restore_window::restore_window(const restore_options& options, progress_meter& meter, content_window contents,
+restore_window::restore_window(const store_restore_options& options, progress_meter& meter, content_window contents,
                                content_comparison comparison)
     : options_(options),
       throttle_(std::make_unique<throttle>(options.most_bytes_per_second, options.cancel)),

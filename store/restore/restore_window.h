@@ -1,4 +1,6 @@
 // The files of a restore whose contents are written together.
+//
+// Apart because restore.cc would have more than 800 lines with it.
 #pragma once
 
 #include <functional>
@@ -6,11 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "store/files/content_window.h"
-#include "store/files/throttle.h"
-#include "store/format/progress_meter.h"
-#include "store/restore/content_comparison.h"
-#include "store/restore/restore_options.h"
+#include <cutpoint/store.h>
+
+#include "store/format/clock.h"
 #include "store/restore/restored_file.h"
 
 namespace cutpoint::store {
@@ -23,7 +23,7 @@ class restore_window {
   using done_function = std::function<void(restored_file& file, const std::vector<metadata_failure>& failures)>;
 
   /// The arguments must outlive the window. Errors: those of the fingerprinter.
-  [[nodiscard]] static result<restore_window> make(const store_reading& store, const restore_options& options,
+  [[nodiscard]] static result<restore_window> make(const store_reading& store, const store_restore_options& options,
                                                    progress_meter& meter);
 
   /// Returns whether one more file may be added before `write` is called.
@@ -44,7 +44,7 @@ class restore_window {
   [[nodiscard]] std::uint64_t read_containers() const noexcept { return read_containers_; }
 
  private:
-  restore_window(const restore_options& options, progress_meter& meter, content_window contents,
+  restore_window(const store_restore_options& options, progress_meter& meter, content_window contents,
                  content_comparison comparison);
 
   /// Files and places of their chunks.
@@ -60,7 +60,7 @@ class restore_window {
   void take(const content_place& place, const result<byte_span>& content) const;
   void verify();
 
-  const restore_options& options_;
+  const store_restore_options& options_;
   std::unique_ptr<throttle> throttle_;  ///< of what is written
   progress_meter* meter_;
   content_window contents_;

@@ -1,6 +1,7 @@
 // Sets the metadata of a restored file: owner, extended attributes, permissions and times.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,12 @@ enum class flag_setting { now, later };
 [[nodiscard]] bool has_metadata(int file, const folder_entry& entry);
 /// The same for the file called `entry.name` in a folder, which may be of any kind. Symbolic links are not followed.
 [[nodiscard]] std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& entry);
+
+/// Returns the `file_flag`s of an open regular file or folder; 0 if the file system has none.
+[[nodiscard]] std::uint32_t flags_of(int file) noexcept;
+/// Sets the `file_flag`s of an open regular file or folder, and leaves its other flags. Returns 0 or an errno.
+[[nodiscard]] int set_flags(int file, std::uint32_t flags) noexcept;
+/// Clears the flags that forbid changes of a regular file or folder. Returns whether it had any and has none now.
+[[nodiscard]] bool unprotect(int folder, const char* name) noexcept;
 
 }  // namespace cutpoint::store

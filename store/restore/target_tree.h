@@ -1,12 +1,16 @@
 // The folder that a restore writes to, and the folders below it that are open.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <cutpoint/status.h>
+#include <cutpoint/store.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -85,6 +89,57 @@ class target_tree {
   target_access access_ = target_access::changes;
   std::optional<std::pair<dev_t, ino_t>> store_folder_;
   std::vector<level> levels_;
+};
+
+/// Applies the patterns of a restore. The last pattern that matches decides. Not thread-safe.
+class restore_filter {
+ public:
+  /// `top` is the path in the snapshot of the folder whose entries are put into the target. `complete_paths` are those of the
+  /// snapshot at and below which it has all that there was.
+  restore_filter(const store_restore_options& options, std::string top, std::vector<std::string> complete_paths);
+
+  /// `path` is relative to that folder.
+  [[nodiscard]] bool is_excluded(std::string_view path, bool is_folder);
+  /// Returns whether the patterns to include match a path, or there are none.
+  [[nodiscard]] bool is_included(std::string_view path, bool is_folder);
+  /// Returns whether the snapshot has all that its source had in a folder: not above the paths that were backed up.
+  [[nodiscard]] bool is_complete(std::string_view path) const;
+  [[nodiscard]] const pattern_list& include() const noexcept { return include_; }
+  [[nodiscard]] const pattern_list& exclude() const noexcept { return exclude_; }
+
+ private:
+  std::string top_;  ///< without a slash at the beginning, and with one at its end unless it is empty
+  std::vector<std::string> complete_paths_;
+  pattern_list include_;
+  pattern_list exclude_;
+};
+
+/// Removes what is below one folder of the target. Mounted file systems stay, and so does what the patterns leave out.
+class surplus_removal {
+ public:
+  struct callbacks {
+    std::function<void(const std::string& path)> removed;  ///< a file, or a folder with everything in it
+    std::function<void(const std::string& path, const status& why)> problem;  ///< something that stays
+  };
+
+  /// The arguments must outlive the object. `top_bytes` is the length of the target's path with a slash at its end.
+  surplus_removal(target_tree& target, restore_filter& filter, std::size_t top_bytes, callbacks report)
+      : target_(target), filter_(filter), top_bytes_(top_bytes), report_(std::move(report)) {}
+
+  /// Removes from the folder that the target is in whatever is not in `names`. `path` is the folder's, with a slash at its
+  /// end. With `is_included`, patterns to include are not asked. Errors: the target's folder was moved away.
+  [[nodiscard]] status remove_others(const std::string& path, const std::set<std::string>& names, bool is_included);
+
+ private:
+  [[nodiscard]] status remove_tree(const std::string& path, std::string name);
+  [[nodiscard]] std::string_view below(const std::string& path) const {
+    return std::string_view(path).substr(top_bytes_);
+  }
+
+  target_tree& target_;
+  restore_filter& filter_;
+  std::size_t top_bytes_;
+  callbacks report_;
 };
 
 }  // namespace cutpoint::store

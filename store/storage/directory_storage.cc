@@ -13,10 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include <cutpoint/storage.h>
 #include <fmt/format.h>
 
 #include "store/format/failure.h"
-#include "store/format/object_name.h"
+#include "store/format/object_header.h"
 
 namespace cutpoint::store {
 
@@ -65,7 +66,7 @@ struct pending_object {
   std::optional<temporary_file> file;
 };
 
-status no_memory() { return {status_code::memory_limit, "no memory"}; }
+status out_of_memory() { return {status_code::memory_limit, "no memory"}; }
 
 /// Returns the folder that an object's file is in. Those of containers are the folders of their sessions.
 std::string folder_of_file(const object_name& name) {
@@ -261,7 +262,7 @@ class directory_storage final : public storage {
       try {
         written = write(object);
       } catch (const std::bad_alloc&) {
-        written = no_memory();
+        written = out_of_memory();
       }
       object.file.reset();
       object.bytes = std::vector<std::uint8_t>();  // free before the next object is accepted
@@ -270,7 +271,7 @@ class directory_storage final : public storage {
       try {
         record(std::move(written), object.name);
       } catch (const std::bad_alloc&) {
-        if (failure_.ok()) failure_ = no_memory();
+        if (failure_.ok()) failure_ = out_of_memory();
       }
       changed_.notify_all();
     }
@@ -328,6 +329,56 @@ status make_storage_folders(file_system& files) {
 std::unique_ptr<storage> open_directory_storage(std::shared_ptr<file_system> files, directory_storage_options options) {
   assert(is_valid_id(options.writer_id) && options.writer_id.size() <= 64);
   return std::make_unique<directory_storage>(std::move(files), std::move(options));
+}
+
+// What a storage does unless its class does better.
+
+namespace {
+
+class buffering_writer final : public object_writer {
+ public:
+  buffering_writer(storage& owner, object_name name) : owner_(owner), name_(std::move(name)) {}
+  status append(byte_span bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+  status finish() override { return owner_.put(name_, std::move(bytes_)); }
+
+ private:
+  storage& owner_;
+  object_name name_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+class ranged_reader final : public object_reader {
+ public:
+  ranged_reader(storage& owner, object_name name, std::uint64_t size)
+      : owner_(owner), name_(std::move(name)), size_(size) {}
+  std::uint64_t size() const noexcept override { return size_; }
+  status read(std::uint64_t offset, std::span<std::uint8_t> destination) const override {
+    return owner_.read(name_, offset, destination);
+  }
+
+ private:
+  storage& owner_;
+  object_name name_;
+  std::uint64_t size_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<object_writer>> storage::create(const object_name& name) {
+  return std::unique_ptr<object_writer>(std::make_unique<buffering_writer>(*this, name));
+}
+
+status storage::sync_kind(object_kind, std::string_view) { return {}; }
+
+result<std::uint64_t> storage::free_bytes() { return UINT64_MAX; }
+
+result<std::unique_ptr<object_reader>> storage::open(const object_name& name) {
+  const auto bytes = size(name);
+  if (!bytes) return bytes.error();
+  return std::unique_ptr<object_reader>(std::make_unique<ranged_reader>(*this, name, *bytes));
 }
 
 }  // namespace cutpoint::store

@@ -11,7 +11,7 @@
 
 #include "host/core/interruptible.h"
 #include "store/format/failure.h"
-#include "store/storage/file_system.h"
+#include "store/storage/directory_storage.h"
 
 namespace cutpoint::store {
 

@@ -43,14 +43,13 @@ class AddingAnAlgorithm(unittest.TestCase):
 
     def add_toy(self):
         parameters, definition, *_ = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(), re.DOTALL)
-        (self.tree / "host/include/cutpoint/algorithms/toy.h").write_text(parameters)
         (self.tree / "host/algorithms/toy.h").write_text(definition)
         public = "host/include/cutpoint/algorithms.h"
-        self.insert_before(public, r"#include <cutpoint/algorithms/seqcdc.h>", "#include <cutpoint/algorithms/toy.h>\n")
+        self.insert_before(public, r"/// Holds the parameters of one algorithm\.", parameters + "\n")
         self.insert_before(public, r"fixed_parameters>;", "toy_parameters, ")
         self.insert_before("host/algorithms/all.h", r'#include "host/algorithms/seqcdc.h"', '#include "host/algorithms/toy.h"\n')
 
-    def test_two_files_and_two_lines_make_it_work(self):
+    def test_an_aggregate_a_file_and_two_lines_make_it_work(self):
         self.add_toy()
         build = str(self.tree / "build")
         options = [f"-DCUTPOINT_{name}=OFF" for name in ("BUILD_TESTS", "BUILD_BENCHMARKS", "CUDA")]

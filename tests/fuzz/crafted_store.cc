@@ -6,13 +6,12 @@
 
 #include <zstd.h>
 
-#include "store/crypto/checksum_sealer.h"
 #include "store/format/object_header.h"
+#include "store/format/sealer.h"
 #include "store/index/shard_writer.h"
-#include "store/objects/config.h"
 #include "store/objects/log.h"
 #include "store/objects/small_object.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzzed_choices.h"
 
 namespace cutpoint::tests {
 

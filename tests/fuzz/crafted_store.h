@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "store/container/container_builder.h"
+#include "store/format/container.h"
 #include "store/index/shard.h"
-#include "store/objects/snapshot.h"
+#include "store/objects/small_object.h"
 #include "store/storage/directory_storage.h"
 #include "tests/fuzz/fuzzed_choices.h"
 #include "tests/store/support/volatile_file_system.h"

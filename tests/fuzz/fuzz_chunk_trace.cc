@@ -5,7 +5,7 @@
 
 #include <cutpoint/cluster/chunk_trace.h>
 
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzzed_choices.h"
 
 namespace cutpoint::tests {
 namespace {

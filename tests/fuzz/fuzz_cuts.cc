@@ -3,7 +3,6 @@
 #include <cutpoint/chunker.h>
 
 #include "tests/fuzz/fuzzed_choices.h"
-#include "tests/fuzz/require.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/tiny_parameters.h"
 

@@ -13,7 +13,6 @@
 #include <cutpoint/cutpoint.h>
 
 #include "tests/fuzz/fuzzed_choices.h"
-#include "tests/fuzz/require.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {

@@ -1,7 +1,6 @@
 // Fuzz target for the engine. The input chooses streams, parameters, segments, lanes and a history. The chunks must be
 // those of the sequential algorithm.
 #include "tests/fuzz/fuzzed_choices.h"
-#include "tests/fuzz/require.h"
 #include "tests/host/support/tiny_parameters.h"
 #include "tests/pipeline/support/exactness.h"
 

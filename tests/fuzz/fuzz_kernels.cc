@@ -4,10 +4,8 @@
 #include <vector>
 
 #include "tests/fuzz/fuzzed_choices.h"
-#include "tests/fuzz/require.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/support/kernel_faults.h"
-#include "tests/simd/support/kernel_parameters.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -7,7 +7,7 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/text.h>
 
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzzed_choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 

@@ -11,14 +11,12 @@
 
 #include <sys/resource.h>
 
-#include "store/access/open_store.h"
-#include "store/check/check.h"
-#include "store/files/dump.h"
-#include "store/files/list.h"
-#include "store/repair/repair.h"
 #include "store/restore/restore.h"
+#include "store/session/open_store.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/fuzz/crafted_store.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzzed_choices.h"
 #include "tests/host/io/temporary_folder.h"
 
 namespace {
@@ -165,7 +163,8 @@ class use_of_store {
     const watched_folder folder;
     for (const bool replaces : {random_.once_in(4), true}) {  // the second time through what the first has made
       const auto done = store::restore_files(
-          reading_, root, {.target = folder.target(), .replaces_files = replaces, .threads = 1, .problem = named()});
+          reading_, {.root = root},
+          {.target = folder.target(), .replaces_files = replaces, .threads = 1, .problem = named()});
       if (!done) require_refusal(done.error());
       folder.require_unchanged();
     }

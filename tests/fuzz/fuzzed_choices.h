@@ -1,6 +1,10 @@
 // Choices made from the bytes of a fuzzer.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
 #include <cutpoint/bytes.h>
 
 #include "tests/host/support/choices.h"
@@ -24,5 +28,15 @@ class fuzzed_choices final : public choices {
 
   byte_span rest_;
 };
+
+// Checks for fuzz targets, which print what is wrong and abort.
+
+inline void require(bool holds, const std::string& claim) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", claim.c_str());
+  std::abort();
+}
+
+inline void require_no_fault(const std::string& fault) { require(fault.empty(), fault); }
 
 }  // namespace cutpoint::tests

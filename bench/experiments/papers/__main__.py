@@ -13,8 +13,8 @@ from experiments.papers import (  # noqa: F401
     p_dedupe_store, pages, paper, prune, runs, seqcdc,
     seqcdc_claims, seqcdc_fair, seqcdc_speed, store_runs, summary, tablet_runs, tablets,
 )  # fmt: skip
-from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
+from experiments.papers.paper import AE_SETS
 from experiments.papers.tables import TABLES
 from experiments.results import Unreadable
 

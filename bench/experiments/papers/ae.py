@@ -2,9 +2,9 @@
 
 import math
 
-from experiments.papers.cells import AE_ALL_SETS, AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
 from experiments.papers.evidence import WIDEST, Evidence, ratio, value
 from experiments.papers.lengths import PERCENTILES, length_cells, share_beyond
+from experiments.papers.paper import AE_ALL_SETS, AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
 from experiments.papers.store_runs import AE_SETS as AE_STORE_SETS
 from experiments.papers.store_runs import ae_systems
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny

@@ -4,10 +4,10 @@ from functools import partial
 from itertools import product
 
 from experiments.papers.ae import DRAWN, NO_MAXIMUM, cutting, engine, four, other, stages_alone, tail
-from experiments.papers.cells import AE_EXPECTED, AE_SETS, DATASETS, TARGETS
 from experiments.papers.claim import HOLDS, PARTLY, Finding, Rule, add_claim, at_least, at_most, by_cases, each, in_percent, points
 from experiments.papers.evidence import less, ratio, value
 from experiments.papers.lengths import share_beyond, spread
+from experiments.papers.paper import AE_EXPECTED, AE_SETS, DATASETS, TARGETS
 from experiments.papers.store_runs import AE_SETS as AE_STORE_SETS
 from experiments.papers.store_runs import STAGES, ae_systems
 from experiments.papers.tables import times

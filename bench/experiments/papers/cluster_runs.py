@@ -14,8 +14,7 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from experiments.papers.conditions import checksums, conditions
-from experiments.papers.json_lines import lines_of
+from experiments.papers.measured import checksums, conditions, lines_of
 
 FILE = "appdedupe.json"  # beside the pages
 SETS = ("linux", "gcc", "packages", "images", "containers", "database", "redis", "media")

@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments.papers import context_search
-from experiments.papers.conditions import checksums, conditions
-from experiments.papers.json_lines import lines_of
+from experiments.papers.measured import checksums, conditions, lines_of
 from experiments.papers.store_runs import SHA1, Programs
 
 FILE = "prune-contexts.json"  # beside the pages

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from experiments.papers.cells import matrix_size
-from experiments.papers.json_lines import lines_of
+from experiments.papers.measured import lines_of
+from experiments.papers.paper import matrix_size
 from experiments.sizes import bytes_of
 
 FILE = "definitions.json"  # beside the pages

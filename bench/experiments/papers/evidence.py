@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments.catalog import INSTRUCTION_SETS
-from experiments.papers.cells import matrix_size
 from experiments.papers.definition_runs import PHASED
-from experiments.papers.paper import Paper
+from experiments.papers.paper import Paper, matrix_size
 from experiments.papers.store_runs import STAGES, Job
 from experiments.results import RUN, SPEED, TUNE, read
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from experiments.papers.cells import SEQCDC, SEQCDC_NAMES
-from experiments.papers.json_lines import lines_of
+from experiments.papers.measured import lines_of
+from experiments.papers.paper import SEQCDC, SEQCDC_NAMES
 
 FILE = "fair.json"  # beside the pages
 SETS = tuple(SEQCDC.values())

@@ -3,9 +3,9 @@
 import math
 from functools import partial
 
-from experiments.papers.cells import P_DEDUPE, P_DEDUPE_MANY, REAL
 from experiments.papers.evidence import Evidence, ratio, value
 from experiments.papers.lengths import share_beyond
+from experiments.papers.paper import P_DEDUPE, P_DEDUPE_MANY, REAL
 from experiments.papers.store_runs import SIZE, SIZES, STUDIED
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny
 

@@ -4,12 +4,12 @@ import math
 from functools import partial
 from itertools import pairwise
 
-from experiments.papers.cells import REAL
 from experiments.papers.claim import add_claim, at_least, at_most, by_cases, each, in_percent, off, points
 from experiments.papers.evidence import Evidence, less, ratio, value
 from experiments.papers.lengths import share_beyond
 from experiments.papers.p_dedupe import DIRTY_KIB, EXACT, FEW_SEGMENTS, JOINS, TIMED, content_and_fixed, cut_seconds, dirty_share, joined, missed, timed
 from experiments.papers.p_dedupe_store import with_fixed_threads
+from experiments.papers.paper import REAL
 from experiments.papers.store_runs import ALGORITHMS, SETS, SIZE, SIZES, STUDIED, TIMED_SEGMENTS, approaches, segmented
 from experiments.papers.tables import times
 

@@ -3,9 +3,9 @@
 from functools import partial
 
 from experiments.catalog import random_mean
-from experiments.papers.cells import PRUNE_BITS
 from experiments.papers.claim import add_claim, at_least, at_most, each, in_percent, points
 from experiments.papers.evidence import WIDEST, Evidence, less, ratio, value
+from experiments.papers.paper import PRUNE_BITS
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times
 
 K = 1024

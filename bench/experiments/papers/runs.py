@@ -10,7 +10,7 @@ import mmap
 import subprocess
 from pathlib import Path
 
-from experiments.papers.cells import AE_EXPECTED, AE_OTHERS, AE_RABIN
+from experiments.papers.paper import AE_EXPECTED, AE_OTHERS, AE_RABIN
 from experiments.sizes import bytes_of
 
 FILE = "low-entropy.json"  # beside the pages

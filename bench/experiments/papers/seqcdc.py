@@ -3,9 +3,9 @@
 import itertools
 import math
 
-from experiments.papers.cells import SEQCDC, SEQCDC_NAMES, TARGETS
 from experiments.papers.evidence import Evidence, less, ratio, value
 from experiments.papers.lengths import PERCENTILES, length_cells
+from experiments.papers.paper import SEQCDC, SEQCDC_NAMES, TARGETS
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times
 
 DRAWN = ("images", "database")  # the paper's DEB and TPCC, which its figures 9, 11 and 13 show

@@ -3,11 +3,10 @@
 from functools import partial
 
 from experiments.papers import seqcdc
-from experiments.papers.cells import SEQCDC as SETS
-from experiments.papers.cells import TARGETS
 from experiments.papers.claim import add_claim, at_least, at_most, by_cases, each, off, points
 from experiments.papers.evidence import WIDEST, ratio, value
 from experiments.papers.lengths import spread
+from experiments.papers.paper import SEQCDC as SETS, TARGETS
 from experiments.papers.seqcdc import DRAWN, KB, PLAIN, cell, cut
 from experiments.papers.seqcdc_speed import BASE, BASE_LIKE, chunking, over, window_speed
 from experiments.papers.summary import agreement

@@ -1,7 +1,7 @@
 """The tables of docs/papers/seqcdc.md about throughput."""
 
-from experiments.papers.cells import TARGETS
 from experiments.papers.evidence import VECTORS, WIDEST, Evidence, ratio, value
+from experiments.papers.paper import TARGETS
 from experiments.papers.seqcdc import BOTH, DRAWN, KB, PLAIN, cut
 from experiments.papers.tables import DASH, Rows, kib, speed, table, times
 

@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from experiments.papers.conditions import checksums, conditions
-from experiments.papers.json_lines import lines_of
+from experiments.papers.measured import checksums, conditions, lines_of
 from experiments.sizes import bytes_of
 
 FILE = "p-dedupe-store.json"  # beside the pages

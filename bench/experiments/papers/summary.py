@@ -3,8 +3,8 @@
 from functools import partial
 
 from experiments.papers import seqcdc
-from experiments.papers.cells import ALGORITHMS, DATASETS, SEQCDC, TARGETS
 from experiments.papers.evidence import WIDEST, Evidence, value
+from experiments.papers.paper import ALGORITHMS, DATASETS, SEQCDC, TARGETS
 from experiments.papers.seqcdc import KB, kendall
 from experiments.papers.tables import DASH, Rows, kib, lines, percent, plain, speed, table
 

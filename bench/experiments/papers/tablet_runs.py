@@ -18,8 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments import memory_limit
-from experiments.papers.conditions import conditions
-from experiments.papers.json_lines import lines_of
+from experiments.papers.measured import conditions, lines_of
 
 FILE = "prune-tablets.json"  # beside the pages
 FINGERPRINTS = 4_000_000

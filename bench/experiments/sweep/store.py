@@ -5,9 +5,8 @@ import json
 import sqlite3
 from pathlib import Path
 
-from experiments.sweep.cell import OF_KIND
-from experiments.sweep.command import Command
-from experiments.sweep.measure import Measured
+from experiments.sweep.command import Command, Measured
+from experiments.sweep.plan import OF_KIND
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 

@@ -126,10 +126,10 @@ class device_batch_chunker {
                                CUstream_st* stream) const;
 
  private:
-  class implementation;
-  explicit device_batch_chunker(std::unique_ptr<implementation> own) noexcept;
+  class batch_enqueuer;
+  explicit device_batch_chunker(std::unique_ptr<batch_enqueuer> own) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<batch_enqueuer> implementation_;
 };
 
 /// The chunks of a batch: arrays in device memory that belong to the `device_chunker` and stay valid until its next batch.
@@ -172,10 +172,10 @@ class device_chunker {
   [[nodiscard]] result<std::vector<chunk>> chunks();
 
  private:
-  class implementation;
-  explicit device_chunker(std::unique_ptr<implementation> own) noexcept;
+  class buffer_enqueuer;
+  explicit device_chunker(std::unique_ptr<buffer_enqueuer> own) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<buffer_enqueuer> implementation_;
 };
 
 namespace cuda {

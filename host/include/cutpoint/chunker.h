@@ -141,14 +141,14 @@ class chunker {
   [[nodiscard]] const std::string& canonical() const noexcept;
 
  private:
-  class implementation;
+  class checked_algorithm;
   template <class Reference>
-  class implementation_of;
+  class checked_algorithm_of;
 
-  explicit chunker(std::shared_ptr<const implementation> own) noexcept;
+  explicit chunker(std::shared_ptr<const checked_algorithm> own) noexcept;
   [[nodiscard]] std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept;
 
-  std::shared_ptr<const implementation> implementation_;
+  std::shared_ptr<const checked_algorithm> implementation_;
   std::shared_ptr<const cut_kernel> kernel_;  ///< null if the reference finds the cuts
 };
 

@@ -89,10 +89,10 @@ class file_reader {
   [[nodiscard]] file_reader_statistics statistics() const;
 
  private:
-  class implementation;
-  explicit file_reader(std::unique_ptr<implementation> own) noexcept;
+  class queued_files;
+  explicit file_reader(std::unique_ptr<queued_files> own) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<queued_files> implementation_;
 };
 
 }  // namespace cutpoint

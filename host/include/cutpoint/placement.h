@@ -44,10 +44,10 @@ class processor_places {
   [[nodiscard]] status bind_memory(void* begin, std::uint64_t byte_count, int node) const;
 
  private:
-  class implementation;
-  explicit processor_places(std::unique_ptr<implementation> own) noexcept;
+  class hwloc_places;
+  explicit processor_places(std::unique_ptr<hwloc_places> own) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<hwloc_places> implementation_;
 };
 
 }  // namespace cutpoint

@@ -261,11 +261,11 @@ class feed {
   [[nodiscard]] feed_statistics statistics() const;
 
  private:
-  class implementation;
+  class threaded_feed;
   friend class engine;
-  explicit feed(std::unique_ptr<implementation> implementation) noexcept;
+  explicit feed(std::unique_ptr<threaded_feed> inside) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<threaded_feed> implementation_;
 };
 
 /// Feeds the rest of a source; holes are fed as zeros without being read. A failure of the source ends the stream and

@@ -173,8 +173,8 @@ class input_feeder {
   [[nodiscard]] const reading_record& record() const noexcept;
 
  private:
-  class implementation;
-  std::unique_ptr<implementation> implementation_;
+  class tree_feeder;
+  std::unique_ptr<tree_feeder> implementation_;
 };
 
 }  // namespace cutpoint

@@ -182,7 +182,7 @@ struct store_backup_options {
   std::string standard_input_name = "stdin";
   walk_options walking = {};
   file_access access = file_access::automatic;
-  std::string host;
+  std::string host = {};
   std::int64_t time = 0;               ///< of the snapshot, in nanoseconds since 1970; 0: now
   std::vector<std::string> tags = {};  ///< none is empty or has a comma
   /// The id of the snapshot whose unchanged files are not read. Empty: the newest with the same host and paths.
@@ -292,7 +292,7 @@ struct store_check_options {
 
 struct store_check_summary {
   std::uint64_t containers = 0;
-  std::uint64_t records = 0;
+  std::uint64_t records = 0;  ///< in the containers that could be read
   std::uint64_t snapshots = 0;
   std::uint64_t object_problems = 0;
   std::uint64_t file_problems = 0;
@@ -300,6 +300,9 @@ struct store_check_summary {
   /// reads such chunks in a worse order.
   std::uint64_t moved_chunks = 0;
   std::uint64_t read_containers = 0;  ///< whose data were read
+
+  /// Returns whether no damage was found.
+  [[nodiscard]] bool is_clean() const noexcept { return object_problems == 0 && file_problems == 0; }
 };
 
 struct store_repair_options {
@@ -578,11 +581,11 @@ class backup_store {
  private:
   friend class push_session;
   friend class store_view;
-  struct implementation;
+  struct named_store;
   [[nodiscard]] store::open_store& internals() noexcept;
-  explicit backup_store(std::unique_ptr<implementation> inside) noexcept;
+  explicit backup_store(std::unique_ptr<named_store> inside) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<named_store> implementation_;
 };
 
 }  // namespace cutpoint

@@ -116,10 +116,10 @@ class push_session {
 
  private:
   friend class push_stream;
-  class implementation;
-  explicit push_session(std::shared_ptr<implementation> inside) noexcept;
+  class pushed_snapshot;
+  explicit push_session(std::shared_ptr<pushed_snapshot> inside) noexcept;
 
-  std::shared_ptr<implementation> implementation_;
+  std::shared_ptr<pushed_snapshot> implementation_;
 };
 
 }  // namespace cutpoint

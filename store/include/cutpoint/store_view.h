@@ -103,10 +103,10 @@ class store_view {
   [[nodiscard]] result<std::vector<viewed_data>> data_of(const viewed_file& file);
 
  private:
-  struct implementation;
-  explicit store_view(std::unique_ptr<implementation> inside) noexcept;
+  struct shared_view;
+  explicit store_view(std::unique_ptr<shared_view> inside) noexcept;
 
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<shared_view> implementation_;
 };
 
 }  // namespace cutpoint

@@ -19,10 +19,10 @@ sys.path.insert(0, str(ROOT / "bench"))
 from experiments.catalog import random_mean
 from experiments.papers import coverage, pages, paper, runs
 from experiments.papers.__main__ import OWN_RUNS, TABLES
-from experiments.papers.cells import SEQCDC_NAMES, TARGETS, matrix_size
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.lengths import share_beyond
+from experiments.papers.paper import SEQCDC_NAMES, TARGETS, matrix_size
 from experiments.papers.seqcdc import kendall
 from experiments.papers.seqcdc import rate
 from experiments.papers.seqcdc_speed import BASE, BASE_LIKE

@@ -16,8 +16,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments.sizes import bytes_of, rounded, text_of  # noqa: E402
 from experiments.sweep import plan  # noqa: E402
-from experiments.sweep.cell import OF_KIND, Cell  # noqa: E402
-from experiments.sweep.progress import Estimate, duration  # noqa: E402
+from experiments.sweep.plan import OF_KIND, Cell  # noqa: E402
+from experiments.sweep.run import Estimate, duration  # noqa: E402
 
 
 class Results(SweepTest):

@@ -1,14 +1,10 @@
 // Comparisons: what is measured in which order, which answers are compared, and what the report says of them.
-#include "bench/peers/comparison.h"
-
 #include <cutpoint/speed.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/peers/peers.h"
-#include "bench/peers/report.h"
-#include "bench/peers/works.h"
 
 namespace cutpoint::bench {
 namespace {

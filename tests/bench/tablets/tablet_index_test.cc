@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/common/synthetic_digest.h"
+#include "bench/common/usual_data.h"
 #include "host/core/splitmix.h"
 #include "tests/host/io/temporary_folder.h"
 

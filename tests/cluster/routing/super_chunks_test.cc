@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/cluster/support/random_chunks.h"
+#include "tests/cluster/support/trace_bytes.h"
 
 namespace cutpoint::tests {
 namespace {

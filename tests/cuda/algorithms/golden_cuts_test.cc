@@ -12,7 +12,6 @@
 #include "tests/cuda/support/cut_harness.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
-#include "tests/host/algorithms/golden_inputs.h"
 
 namespace cutpoint::cuda {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cuda/algorithms/all_specifications.h"
 #include "host/tables/ronomon_gear31.h"
-#include "tests/cuda/support/random_batches.h"
+#include "tests/cuda/support/packed_streams.h"
 #include "tests/host/support/tiny_parameters.h"
 
 namespace cutpoint::cuda {

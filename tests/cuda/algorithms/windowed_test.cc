@@ -1,10 +1,9 @@
 // Tests the kernels of windowed algorithms on the host: scans, cut finders and partitions, against the references.
 #include <gtest/gtest.h>
 
-#include "cuda/batch/make_batch_offload.h"
-#include "tests/cuda/support/random_batches.h"
+#include "cuda/batch/batch_offload.h"
+#include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/planted_cuts.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/device/link.h"
+#include "cuda/device/devices.h"
 #include "cuda/device/measure_link.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/host_offload.h"

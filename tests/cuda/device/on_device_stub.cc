@@ -1,5 +1,5 @@
 // The same functions for builds without a CUDA compiler. They fail.
-#include "cuda/device/availability.h"
+#include "cuda/device/devices.h"
 #include "tests/cuda/device/on_device.h"
 
 namespace cutpoint::cuda {

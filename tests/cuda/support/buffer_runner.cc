@@ -4,8 +4,8 @@
 
 #include <host_launchers.h>
 
+#include "cuda/batch/batch_offload.h"
 #include "cuda/batch/buffer_batch.h"
-#include "cuda/batch/make_batch_offload.h"
 #include "tests/cuda/device/on_device.h"
 #include "tests/cuda/support/first_device.h"
 

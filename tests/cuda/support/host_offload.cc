@@ -2,7 +2,7 @@
 
 #include <host_launchers.h>
 
-#include "cuda/batch/make_batch_offload.h"
+#include "cuda/batch/batch_offload.h"
 
 namespace cutpoint::cuda {
 

@@ -8,7 +8,7 @@
 #include <cutpoint/catalog.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/tiny_parameters.h"
 
 namespace cutpoint::tests {

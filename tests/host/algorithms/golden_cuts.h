@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 
 namespace cutpoint::tests {
@@ -30,5 +32,20 @@ namespace cutpoint::tests {
 
 /// Returns a description of how the bytes of an input differ from those that were cut, or an empty string.
 [[nodiscard]] std::string golden_input_fault(const std::string& input);
+
+/// Returns D1, D2 or D3. It is made by the first call and kept until the program ends.
+[[nodiscard]] byte_span golden_input(std::string_view name);
+
+// Known cuts of the algorithms that AES decides, as Borg 2 and another implementation of their definition made them
+// (tests/data).
+
+/// Returns how many cases there are.
+[[nodiscard]] std::size_t phte_golden_count();
+
+/// Makes the chunker of a case, with the reference.
+[[nodiscard]] chunker phte_golden_chunker(std::size_t number);
+
+/// Returns a description of how `cuts` cuts the input of a case differently, or an empty string.
+[[nodiscard]] std::string phte_golden_fault(std::size_t number, const chunker& cuts);
 
 }  // namespace cutpoint::tests

@@ -3,7 +3,6 @@
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/algorithms/golden_cuts.h"
-#include "tests/host/algorithms/phte_goldens.h"
 
 namespace cutpoint::tests {
 namespace {

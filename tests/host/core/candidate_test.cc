@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 

@@ -1,14 +1,67 @@
 // Tests that the catalog has every name of the specification, with a description of its parameters.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/pinned.h"
 
 namespace cutpoint::tests {
+
+/// The canonical string for each name. A change of any line changes the cuts of existing users.
+inline const std::map<std::string_view, std::string_view> pinned = {
+    {"gear", "gear(min_bytes=2048,avg_bytes=8192,max_bytes=65536,table=fastcdc2020)"},
+    {"rabin", "rabin(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48,poly=0x3da3358b4dc173,test=pattern)"},
+    {"rabin-inck", "rabin-inck(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48)"},
+    {"adler", "adler(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48)"},
+    {"crc32", "crc32(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48)"},
+    {"buzhash", "buzhash(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48,table=casync,test=ones)"},
+    {"tttd", "tttd(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48,poly=0x3da3358b4dc173)"},
+    {"fastcdc", "fastcdc(min_bytes=2048,avg_bytes=8192,max_bytes=65536,normalization=2,seed=0x0)"},
+    {"maxp", "maxp(min_bytes=885,avg_bytes=8192,max_bytes=65536,half_window=885)"},
+    {"ae-max", "ae(avg_bytes=8192,max_bytes=65536,window=7936,value_bytes=1,lest=0,extreme=max)"},
+    {"ae-min", "ae(avg_bytes=8192,max_bytes=65536,window=7936,value_bytes=1,lest=0,extreme=min)"},
+    {"ram", "ram(avg_bytes=8192,max_bytes=16384,window=7936)"},
+    {"seqcdc-inc",
+     "seqcdc(min_bytes=4096,avg_bytes=8192,max_bytes=16384,seq_length=5,skip_trigger=45,skip_size=320,order="
+     "increasing)"},
+    {"seqcdc-dec",
+     "seqcdc(min_bytes=4096,avg_bytes=8192,max_bytes=16384,seq_length=5,skip_trigger=45,skip_size=320,order="
+     "decreasing)"},
+    {"mincdc4", "mincdc(min_bytes=4096,avg_bytes=8192,max_bytes=12288,multiplier=0x1,addend=0x0)"},
+    {"mincdchash4", "mincdc(min_bytes=4096,avg_bytes=8192,max_bytes=12288,multiplier=0x915f77f5,addend=0x34636463)"},
+    {"fixed", "fixed(avg_bytes=8192)"},
+    {"toeplitz-aes",
+     "toeplitz-aes(min_exp=19,max_exp=23,mask_bits=21,normalization=2,normal_size=0,key=09408fecf594e2b1)"},
+    {"rabin-aes", "rabin-aes(min_exp=19,max_exp=23,mask_bits=21,normalization=2,normal_size=0,key=09408fecf594e2b1)"},
+    {"toeplitz128-aes",
+     "toeplitz128-aes(min_exp=19,max_exp=23,mask_bits=21,normalization=2,normal_size=0,key=09408fecf594e2b1)"},
+    {"borg2-toeplitz-aes",
+     "toeplitz-aes(min_exp=19,max_exp=23,mask_bits=21,normalization=2,normal_size=0,key=09408fecf594e2b1)"},
+    {"borg2-rabin-aes",
+     "rabin-aes(min_exp=19,max_exp=23,mask_bits=21,normalization=2,normal_size=0,key=09408fecf594e2b1)"},
+    {"xet", "gear(min_bytes=8192,avg_bytes=65536,max_bytes=131072,table=xet)"},
+    {"restic",
+     "rabin(min_bytes=524288,avg_bytes=1048576,max_bytes=8388608,window=64,poly=0x3da3358b4dc173,test=zeros)"},
+    {"kopia-buzhash",
+     "buzhash(min_bytes=2097152,avg_bytes=4194304,max_bytes=8388608,window=64,table=kopia,test=zeros)"},
+    {"casync", "buzhash(min_bytes=16384,avg_bytes=65536,max_bytes=262144,window=48,table=casync,test=casync)"},
+    {"desync-legacy",
+     "buzhash(min_bytes=16384,avg_bytes=65536,max_bytes=262144,window=48,table=casync,test=desync-legacy)"},
+    {"pbs", "buzhash(min_bytes=1048576,avg_bytes=4194304,max_bytes=16777216,window=64,table=casync,test=pbs)"},
+    {"ipfs-buzhash", "buzhash(min_bytes=131072,avg_bytes=131072,max_bytes=524288,window=32,table=ipfs,test=zeros)"},
+    {"fastcdc2020", "fastcdc(min_bytes=4096,avg_bytes=16384,max_bytes=65536,normalization=1,seed=0x0)"},
+    {"borg2-fastcdc",
+     "borg2-fastcdc(min_exp=19,max_exp=23,mask_bits=21,normalization=2,key="
+     "0000000000000000000000000000000000000000000000000000000000000000)"},
+    {"ronomon", "ronomon(min_bytes=2048,avg_bytes=8192,max_bytes=65536)"},
+    {"borg1", "borg1(min_exp=19,max_exp=23,mask_bits=21,window=4095,seed=0x0)"},
+    {"repmaxcdc", "repmaxcdc(min_bytes=262144,horizon=2097152)"},
+};
+
 namespace {
 
 using testing::HasSubstr;
@@ -168,6 +221,103 @@ TEST(make_chunker, warns_of_what_it_ignores) {
     EXPECT_FALSE(make_chunker(name, settings_of(parameter + "=some")).ok());
   }
   EXPECT_TRUE(make_chunker("gear", settings_of("min_bytes=2K"))->warnings.empty());
+}
+
+}  // namespace
+// Tests that canonical strings name the cuts, never change, and can be parsed.
+
+namespace {
+
+using testing::HasSubstr;
+
+/// Returns the secret key among the parameters, without which their canonical string is not read.
+std::optional<secret_key> key_of(const algorithm_parameters& parameters) {
+  return std::visit(
+      [](const auto& values) -> std::optional<secret_key> {
+        if constexpr (requires { values.key.fingerprint(); }) return values.key;
+        return std::nullopt;
+      },
+      parameters);
+}
+
+TEST(canonical, strings_never_change) {
+  for (const catalog_entry& entry : catalog()) {
+    ASSERT_TRUE(pinned.contains(entry.name)) << entry.name << " is not pinned";
+    EXPECT_EQ(entry.defaults.canonical(), pinned.at(entry.name));
+  }
+  EXPECT_EQ(pinned.size(), catalog().size());
+}
+
+TEST(canonical, strings_of_every_name_are_read_back) {
+  for (const catalog_entry& entry : catalog()) {
+    const auto parsed = parse_canonical(entry.defaults.canonical());
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+    EXPECT_EQ(parsed->canonical(), entry.defaults.canonical());
+    EXPECT_EQ(parsed->parameters(), entry.defaults.parameters());
+  }
+}
+
+class algorithm_canonical : public testing::TestWithParam<algorithm_case> {};
+
+TEST_P(algorithm_canonical, has_canonical_strings_that_are_read_back) {
+  seeded_choices random(GetParam().which);
+  for (int round = 0; round < GetParam().rounds; ++round) {
+    const chunker original = tiny_chunker(GetParam().which, random);
+    const auto parsed = parse_canonical(original.canonical(), key_of(original.parameters()));
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+    EXPECT_EQ(parsed->canonical(), original.canonical());
+    EXPECT_EQ(parsed->parameters(), original.parameters());
+  }
+}
+
+TEST_P(algorithm_canonical, has_other_canonical_strings_for_other_parameters) {
+  seeded_choices random(GetParam().which + 7);
+  std::map<std::string, algorithm_parameters> seen;
+  for (int round = 0; round < GetParam().rounds; ++round) {
+    const chunker chunker = tiny_chunker(GetParam().which, random);
+    const auto [entry_seen, is_new] = seen.emplace(chunker.canonical(), chunker.parameters());
+    EXPECT_EQ(entry_seen->second, chunker.parameters()) << chunker.canonical();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(random_parameters, algorithm_canonical, testing::ValuesIn(algorithm_cases(200)), case_name);
+
+TEST(parse_canonical, takes_parameters_in_any_order_and_left_out) {
+  EXPECT_EQ(parse_canonical("gear(max_bytes=64K,avg_bytes=8K)")->canonical(), pinned.at("gear"));
+  EXPECT_EQ(parse_canonical("gear()")->canonical(), pinned.at("gear"));
+  EXPECT_EQ(parse_canonical("ae(extreme=min)")->canonical(), pinned.at("ae-min"));
+  EXPECT_EQ(parse_canonical("fixed(avg_bytes=8192,min_bytes=0)")->canonical(), pinned.at("fixed"));
+}
+
+TEST(parse_canonical, refuses_every_other_form) {
+  using namespace std::string_view_literals;
+  for (const auto text : {""sv, "("sv, ")"sv, "gear"sv, "gear("sv, "gear)"sv, "gear()x"sv, "gear(avg_bytes)"sv,
+                          "gear(,)"sv, "gear(,avg_bytes=8K)"sv, "gear(avg_bytes=8K,)"sv,
+                          "gear(avg_bytes=8K,,max_bytes=64K)"sv, "gear(avg_bytes=8K) "sv}) {
+    const auto parsed = parse_canonical(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_EQ(parsed.error().code(), status_code::invalid_argument) << text;
+  }
+}
+
+TEST(parse_canonical, refuses_what_no_canonical_string_says) {
+  for (const auto& [text, code, sentence] : {
+           std::tuple{"geer()", status_code::unknown_name, "geer"},
+           {" gear()", status_code::unknown_name, " gear"},
+           {"Gear()", status_code::unknown_name, "Gear"},
+           {"fastcdc2020()", status_code::unknown_name, "fastcdc2020"},
+           {"gear(window=64)", status_code::unknown_name, "no parameter 'window'"},
+           {"gear(avg_bytes=8K,avg_bytes=8K)", status_code::invalid_argument, "avg_bytes is given twice"},
+           {"gear(avg_bytes=3K)", status_code::invalid_argument, "avg_bytes = 3072 must be a power of two"},
+           {"gear(avg_bytes=)", status_code::invalid_argument, "avg_bytes: '' is not a size"},
+           {"gear(avg_bytes=8K))", status_code::invalid_argument, "'8K)' is not a size"},
+           {"ae(min_bytes=5)", status_code::invalid_argument, "min_bytes"},
+       }) {
+    const auto parsed = parse_canonical(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_EQ(parsed.error().code(), code) << text;
+    EXPECT_THAT(parsed.error().message(), HasSubstr(sentence)) << text;
+  }
 }
 
 }  // namespace

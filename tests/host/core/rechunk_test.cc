@@ -11,7 +11,7 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/algorithms/secret_memory.h"
+#include "host/algorithms/secrets.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/hash/sha256.h"
 #include "tests/host/io/temporary_folder.h"

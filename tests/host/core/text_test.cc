@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/support/case_count.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

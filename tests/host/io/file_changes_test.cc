@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/host/io/await_tick.h"
-#include "tests/host/io/held_open.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "tests/host/io/held_open.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"

@@ -5,9 +5,8 @@
 #include <cutpoint/file_reader.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/io/reader_files.h"
 #include "tests/host/io/simulated_reads.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {
 namespace {

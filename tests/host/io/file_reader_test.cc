@@ -10,8 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/host/io/await_tick.h"
-#include "tests/host/io/reader_files.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/io/simulated_reads.h"
 
 namespace cutpoint::tests {
@@ -237,12 +236,7 @@ TEST_P(file_readers, do_with_the_descriptors_that_there_are) {
   std::vector<std::string> paths;
   for (int i = 0; i < 100; ++i) paths.push_back(folder_.make_file(std::to_string(i), std::to_string(i)));
   file_reader reader = make_reader();
-  rlimit before = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const int next = ::dup(STDERR_FILENO);
-  ::close(next);
-  const rlimit few = {.rlim_cur = static_cast<rlim_t>(next) + 5, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const few_descriptors limit(5);
   std::size_t added = 0;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     while (added < paths.size() && !reader.is_full()) reader.add(paths[added++]);
@@ -250,7 +244,6 @@ TEST_P(file_readers, do_with_the_descriptors_that_there_are) {
     EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
     EXPECT_EQ(got.content, std::to_string(i));
   }
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(file_reader, reads_past_the_page_cache_what_is_large_and_not_in_it) {

@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/host/io/held_open.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

@@ -1,12 +1,23 @@
 // Reads sources to their end.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <cutpoint/source.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
 
@@ -51,5 +62,64 @@ inline std::string content_of(const std::string& path, const file_options& optio
   auto source = file_source::open(path, nullptr, options);
   return source ? read_all(*source) : "failed: " + source.error().message();
 }
+
+/// Waits until a change gets another ctime than that of the file.
+inline void await_next_tick(const std::string& path) {
+  const temporary_folder folder;
+  const std::string other = folder.make_file("other");
+  struct stat before = {};
+  struct stat now = {};
+  ASSERT_EQ(::stat(path.c_str(), &before), 0);
+  do {
+    ASSERT_EQ(::chmod(other.c_str(), 0600), 0);
+    ASSERT_EQ(::stat(other.c_str(), &now), 0);
+  } while (now.st_ctim.tv_sec == before.st_ctim.tv_sec && now.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+}
+
+/// Closes the descriptor when it is destroyed, if not before.
+class held_open {
+ public:
+  explicit held_open(int descriptor) : descriptor_(descriptor) { EXPECT_GE(descriptor, 0); }
+  held_open(const std::string& path, int flags) : held_open(::open(path.c_str(), flags | O_CLOEXEC)) {}
+  held_open(const held_open&) = delete;
+  held_open& operator=(const held_open&) = delete;
+  ~held_open() { close(); }
+
+  [[nodiscard]] int get() const { return descriptor_; }
+  void write(std::string_view bytes) const {
+    EXPECT_EQ(::write(descriptor_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+  void close() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  }
+
+ private:
+  int descriptor_;
+};
+
+// Counts the descriptors that the test's process has open.
+
+inline std::size_t open_descriptor_count() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(open), end(open)));
+}
+
+/// Lets the process open `count` more descriptors until its destruction.
+class few_descriptors {
+ public:
+  explicit few_descriptors(rlim_t count) {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const int next = ::dup(STDERR_FILENO);
+    ::close(next);
+    const rlimit few = {.rlim_cur = static_cast<rlim_t>(next) + count, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  }
+  few_descriptors(const few_descriptors&) = delete;
+  few_descriptors& operator=(const few_descriptors&) = delete;
+  ~few_descriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_ = {};
+};
 
 }  // namespace cutpoint::tests

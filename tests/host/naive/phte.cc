@@ -8,8 +8,6 @@
 
 #include <openssl/evp.h>
 
-#include "tests/host/naive/bounds.h"
-#include "tests/host/naive/hashes.h"
 #include "tests/host/naive/naive.h"
 
 namespace cutpoint::naive {

@@ -2,8 +2,6 @@
 #include <cmath>
 
 #include "host/tables/borg1_buzhash32.h"
-#include "tests/host/naive/bounds.h"
-#include "tests/host/naive/hashes.h"
 #include "tests/host/naive/naive.h"
 
 namespace cutpoint::naive {

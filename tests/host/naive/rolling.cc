@@ -6,8 +6,6 @@
 #include "host/tables/ipfs_buzhash32.h"
 #include "host/tables/kopia_buzhash32.h"
 #include "host/tables/xet_gear64.h"
-#include "tests/host/naive/bounds.h"
-#include "tests/host/naive/hashes.h"
 #include "tests/host/naive/naive.h"
 
 namespace cutpoint::naive {

@@ -1,5 +1,4 @@
 // Local extremes, smallest values, monotonic sequences and fixed sizes, each as a simple loop.
-#include "tests/host/naive/bounds.h"
 #include "tests/host/naive/naive.h"
 
 namespace cutpoint::naive {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/algorithms.h>
 #include <cutpoint/chunker.h>
 
 #include "tests/host/support/choices.h"
@@ -36,5 +37,17 @@ namespace cutpoint::tests {
 [[nodiscard]] std::string definition_fault(const chunker& chunker, byte_span stream);
 
 [[nodiscard]] std::vector<std::uint64_t> lengths_of(std::span<const chunk> chunks);
+
+// The shortest and longest chunks that an algorithm may make.
+
+struct chunk_limits {
+  /// The shortest length of a chunk but the last of its stream.
+  std::uint64_t shortest = 1;
+  /// The longest length of a chunk.
+  std::uint64_t longest = 0;
+};
+
+/// Returns the limits for parameters with no field left out.
+[[nodiscard]] chunk_limits limits_of(const algorithm_parameters& parameters);
 
 }  // namespace cutpoint::tests

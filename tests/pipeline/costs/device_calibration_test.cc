@@ -1,12 +1,11 @@
 // Tests of calibration on the host double of a device: it measures what the device does, and says what failed.
-#include "pipeline/costs/device_calibration.h"
-
 #include <atomic>
 
 #include "cuda/device/measure_link.h"
+#include "pipeline/costs/calibration.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/pipeline/support/gpus.h"
+#include "tests/pipeline/support/device_feed.h"
 
 namespace cutpoint::tests {
 namespace {

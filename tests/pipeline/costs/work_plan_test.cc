@@ -7,7 +7,7 @@
 #include <cutpoint/work_plan.h>
 #include <gtest/gtest.h>
 
-#include "tests/pipeline/support/gpus.h"
+#include "tests/pipeline/support/device_feed.h"
 
 namespace cutpoint::tests {
 namespace {

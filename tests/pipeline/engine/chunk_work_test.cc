@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/case_count.h"
-#include "tests/pipeline/support/feed_streams.h"
-#include "tests/pipeline/support/selecting_recorder.h"
-#include "tests/pipeline/support/virtual_lanes.h"
+#include "tests/host/support/choices.h"
+#include "tests/pipeline/support/exactness.h"
+#include "tests/pipeline/support/recorder.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/pipeline/support/feed_streams.h"
-#include "tests/pipeline/support/selecting_recorder.h"
+#include "tests/pipeline/support/exactness.h"
+#include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "pipeline/engine/engine_factory.h"
+#include "pipeline/engine/engine_pool.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"

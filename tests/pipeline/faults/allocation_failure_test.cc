@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/sequence/kept_memory.h"
+#include "pipeline/schedule/ring.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/faults/checking_receiver.h"
-#include "tests/pipeline/support/host_device.h"
+#include "tests/pipeline/support/device_feed.h"
 #include "tests/simd/support/short_memory.h"
 
 namespace cutpoint::tests {

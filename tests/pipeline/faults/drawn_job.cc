@@ -1,6 +1,4 @@
 // Jobs of fault runs, drawn from seeds.
-#include "tests/pipeline/faults/drawn_job.h"
-
 #include <algorithm>
 #include <array>
 
@@ -9,8 +7,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "tests/host/io/held_open.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/support/tiny_parameters.h"
+#include "tests/pipeline/faults/fault_run.h"
 #include "tests/pipeline/support/exactness.h"
 
 namespace cutpoint::tests {

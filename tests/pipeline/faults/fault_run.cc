@@ -2,23 +2,49 @@
 #include "tests/pipeline/faults/fault_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <thread>
 
 #include <cutpoint/trace.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "tests/pipeline/faults/drawn_job.h"
-#include "tests/pipeline/faults/failing_machine.h"
-#include "tests/pipeline/faults/faulty_pread.h"
+#include "cuda/host_double/host_executor.h"
+#include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/held_resources.h"
-#include "tests/pipeline/support/host_device.h"
 #include "tests/simd/support/short_memory.h"
 
 namespace cutpoint::tests {
+
+/// Is called before each call of the device, by any thread, and fails as the job says. The job must outlive it.
+class failing_machine {
+ public:
+  explicit failing_machine(const drawn_job& job) : job_(job) {}
+
+  status operator()(cuda::executor_call call) {
+    const bool is_once = job_.has(trouble::device_once);
+    if (call != job_.device_call || (!is_once && !job_.has(trouble::device_for_ever))) return {};
+    const std::uint64_t number = calls_++;
+    if (number < job_.good_device_calls || (is_once && number != job_.good_device_calls)) return {};
+    has_failed_ = true;
+    const bool is_memory = call == cuda::executor_call::allocate;
+    return {is_memory ? status_code::memory_limit : status_code::backend_failure, "the device is lost"};
+  }
+
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
+ private:
+  const drawn_job& job_;
+  std::atomic<std::uint64_t> calls_ = 0;
+  std::atomic<bool> has_failed_ = false;
+};
 
 namespace {
 
@@ -257,4 +283,56 @@ run_report fault_run(std::uint64_t seed) {
   return report;
 }
 
+// A definition of `pread` that replaces the one of the C library.
+
+namespace {
+
+faulty_pread* in_force = nullptr;
+
+std::int64_t failed(int error) {
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+faulty_pread::faulty_pread(std::uint64_t seed, const read_faults& faults) : faults_(seed, faults) { in_force = this; }
+faulty_pread::~faulty_pread() { in_force = nullptr; }
+
+void faulty_pread::break_from(const std::string& path, std::uint64_t offset) {
+  struct stat facts = {};
+  ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+  broken_.at(broken_count_++) = {facts.st_ino, offset};
+}
+
+std::optional<std::uint64_t> faulty_pread::broken_from(int descriptor) const {
+  struct stat facts = {};
+  if (broken_count_ == 0 || ::fstat(descriptor, &facts) != 0) return std::nullopt;
+  const auto last = broken_.begin() + static_cast<std::ptrdiff_t>(broken_count_);
+  const auto broken = std::find_if(broken_.begin(), last, [&](const auto& b) { return b.inode == facts.st_ino; });
+  return broken == last ? std::nullopt : std::optional(broken->begin);
+}
+
+std::int64_t faulty_pread::read(int descriptor, void* destination, std::size_t size, std::int64_t offset) {
+  if (faults_.happens(&read_faults::is_interrupted)) return failed(EINTR);
+  if (faults_.happens(&read_faults::is_refused)) return failed(EAGAIN);
+  std::uint64_t readable = size;
+  if (const auto broken_begin = broken_from(descriptor)) {
+    const auto begin = static_cast<std::uint64_t>(offset);
+    readable = begin < *broken_begin ? std::min<std::uint64_t>(size, *broken_begin - begin) : 0;
+  }
+  if (readable == 0 || faults_.happens(&read_faults::is_broken)) {
+    if (readable == 0) ++past_break_count_;
+    return failed(EIO);
+  }
+  if (readable > 1 && faults_.happens(&read_faults::is_short)) readable = faults_.random().between(1, readable - 1);
+  return ::syscall(SYS_pread64, descriptor, destination, readable, offset);
+}
+
 }  // namespace cutpoint::tests
+
+extern "C" ssize_t pread(int descriptor, void* destination, std::size_t size, off_t offset) {
+  using cutpoint::tests::in_force;
+  if (in_force == nullptr) return ::syscall(SYS_pread64, descriptor, destination, size, offset);
+  return in_force->read(descriptor, destination, size, offset);
+}

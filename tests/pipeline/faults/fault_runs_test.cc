@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/pipeline/faults/fault_run.h"
 
 namespace cutpoint::tests {

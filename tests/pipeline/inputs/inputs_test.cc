@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/host/io/await_tick.h"
-#include "tests/host/io/held_open.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
@@ -232,6 +231,16 @@ TEST_F(changed_inputs, fail_without_fingerprints) {
   options_.fingerprint = fingerprint_kind::none;
   feed_while([&] { EXPECT_EQ(::chmod(path_.c_str(), 0640), 0); });
   EXPECT_THAT(receiver_.lines, ElementsAre("a: 3445731", "a: failed", "b: 5"));
+}
+
+TEST_F(inputs, are_all_fed_with_few_descriptors) {
+  for (int i = 100; i < 200; ++i) folder_.make_file("tree/" + std::to_string(i));
+  input_feeder feeder(feeding());
+  const few_descriptors limit(12);
+  EXPECT_TRUE(feeder.feed_tree("tree", {}).ok());
+  EXPECT_TRUE(feeder.finish().ok());
+  EXPECT_THAT(receiver_.messages, IsEmpty());
+  EXPECT_EQ(receiver_.done_count(), 100u);
 }
 
 TEST_F(inputs, that_are_streams_come_in_their_turn) {

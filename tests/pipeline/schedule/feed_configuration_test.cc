@@ -5,7 +5,6 @@
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/pipeline/support/selecting_recorder.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/pipeline/support/virtual_lanes.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 namespace {

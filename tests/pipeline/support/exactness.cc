@@ -10,7 +10,7 @@
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/pipeline/support/virtual_lanes.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 

@@ -87,7 +87,7 @@ class virtual_clock {
     });
   }
 
-  /// As feed::implementation does it.
+  /// As feed::threaded_feed does it.
   bool act_as_feeder() {
     if (is_finished_) return take(0);
     const std::uint64_t enough = help_threshold_segments(feed_.configuration());

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/tune/choice.h"
+#include "pipeline/tune/count.h"
 
 namespace cutpoint {
 namespace {

@@ -1,9 +1,8 @@
 // Tests every kernel against known cuts of 18 MiB (tests/data): random bytes, zeros and a short period, of even and of
 // odd length.
 #include "tests/host/algorithms/golden_cuts.h"
-#include "tests/host/algorithms/phte_goldens.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/instruction_set_lists.h"
+#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

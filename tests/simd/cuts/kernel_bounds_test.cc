@@ -2,9 +2,8 @@
 // parameters at their bounds.
 #include <algorithm>
 
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
-#include "tests/host/support/planted_cuts.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
 

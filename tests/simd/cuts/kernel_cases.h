@@ -1,13 +1,18 @@
 // The parameters of kernel tests: each runs on every instruction set and is skipped if the set cannot run here.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <system_error>
 #include <tuple>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/simd/support/instruction_set_lists.h"
 #include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
@@ -54,6 +59,31 @@ inline std::string name_of_case(const named_settings& settings) { return std::st
 
 inline constexpr auto set_case_name = [](const auto& info) {
   return name_of_case(std::get<0>(info.param)) + "_" + test_name(std::string(to_string(std::get<1>(info.param))));
+};
+
+// Bytes between two pages that cannot be accessed.
+
+class guarded_pages {
+ public:
+  explicit guarded_pages(std::size_t pages) : size_((pages + 2) * page_bytes()) {
+    void* const mapped = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+    begin_ = static_cast<std::uint8_t*>(mapped);
+    if (mprotect(bytes().data(), bytes().size(), PROT_READ | PROT_WRITE) != 0) {
+      throw std::system_error(errno, std::generic_category(), "mprotect");
+    }
+  }
+  ~guarded_pages() { munmap(begin_, size_); }
+  guarded_pages(const guarded_pages&) = delete;
+  guarded_pages& operator=(const guarded_pages&) = delete;
+
+  [[nodiscard]] std::span<std::uint8_t> bytes() const { return {begin_ + page_bytes(), size_ - 2 * page_bytes()}; }
+
+ private:
+  static std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+  std::uint8_t* begin_ = nullptr;
+  std::size_t size_;
 };
 
 }  // namespace cutpoint::tests

@@ -2,12 +2,11 @@
 // catalog.
 #include <algorithm>
 
-#include "tests/host/support/case_count.h"
-#include "tests/host/support/limits.h"
+#include "tests/host/support/choices.h"
+#include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/cuts/guarded_pages.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_parameters.h"
+#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

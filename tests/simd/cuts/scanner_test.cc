@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/cuts/guarded_pages.h"
 #include "tests/simd/cuts/kernel_cases.h"
 
 namespace cutpoint::tests {

@@ -10,7 +10,7 @@
 
 #include "simd/hashes/fingerprints.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/support/instruction_set_lists.h"
+#include "tests/simd/support/kernel_faults.h"
 #include "tests/simd/support/short_memory.h"
 
 namespace cutpoint::tests {

@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "simd/hashes/fingerprints.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/cuts/guarded_pages.h"
-#include "tests/simd/support/instruction_set_lists.h"
+#include "tests/simd/cuts/kernel_cases.h"
+#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -8,7 +8,7 @@
 #include "simd/scans/scanners.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/cuts/guarded_pages.h"
+#include "tests/simd/cuts/kernel_cases.h"
 #include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {

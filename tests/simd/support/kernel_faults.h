@@ -2,12 +2,14 @@
 // or an empty string.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
 #include <cutpoint/chunker.h>
 
 #include "simd/dispatch/instruction_set.h"
+#include "tests/host/support/tiny_parameters.h"
 
 namespace cutpoint::tests {
 
@@ -26,5 +28,24 @@ namespace cutpoint::tests {
 
 /// Checks the same for the chunks that begin at every `step`-th byte.
 [[nodiscard]] std::string starts_fault(const chunker& by_kernel, byte_span stream, std::uint64_t step = 1);
+
+/// Draws parameters of the alternative with index `which`. They are those of `tiny_parameters`, or larger ones if the
+/// algorithm has kernels.
+[[nodiscard]] algorithm_parameters kernel_parameters(std::size_t which, choices& random);
+
+/// Those with kernels for everything that has kernels: all but `avx512_dl`, which has scanners only, and `sha_ni`, which
+/// has SHA-1 and SHA-256 only.
+inline constexpr std::array complete_sets = {simd::instruction_set::sse4, simd::instruction_set::avx2,
+                                             simd::instruction_set::avx512, simd::instruction_set::neon};
+
+/// Those with kernels or scanners of cuts.
+inline constexpr std::array cut_sets = {simd::instruction_set::sse4, simd::instruction_set::avx2,
+                                        simd::instruction_set::avx512, simd::instruction_set::avx512_dl,
+                                        simd::instruction_set::neon};
+
+/// Those with kernels of SHA-1 and SHA-256.
+inline constexpr std::array sha_sets = {simd::instruction_set::sha_ni, simd::instruction_set::sse4,
+                                        simd::instruction_set::avx2, simd::instruction_set::avx512,
+                                        simd::instruction_set::neon};
 
 }  // namespace cutpoint::tests

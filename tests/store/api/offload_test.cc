@@ -10,9 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/pipeline/support/host_device.h"
+#include "tests/pipeline/support/device_feed.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

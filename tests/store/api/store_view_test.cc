@@ -9,8 +9,8 @@
 #include <cutpoint/store_view.h>
 #include <gtest/gtest.h>
 
-#include "store/container/container_reader.h"
-#include "store/session/record_writer.h"
+#include "store/format/container.h"
+#include "store/session/records.h"
 #include "store/storage/directory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
@@ -163,7 +163,7 @@ TEST(store_view, finds_records_that_were_moved) {
   EXPECT_EQ(content_of(view, *file), content);
   const auto objects = stored.objects();
   const store::seal_key key;
-  store::session_containers own;
+  store::own_containers own;
   store::record_writer moved(*objects, key, 256 * KiB, own, blake3_fingerprinter());
   stored.remove_containers(&moved);
   EXPECT_EQ(content_of(view, *file), content);

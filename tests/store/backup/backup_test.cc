@@ -17,13 +17,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/backup/change_time.h"
-#include "tests/host/io/await_tick.h"
+#include "store/backup/file_description.h"
+#include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -99,8 +98,7 @@ TEST_P(file_backups, bring_back_files_of_every_kind_with_all_metadata) {
   make_tree(source);
   const auto files = make_file_store();
   problem_map problems;
-  const auto done = file_store(files, key_)
-                        .backup({.paths = {source / "tree"}, .feed = file_store::feed(), .problem = note_in(problems)});
+  const auto done = file_store(files, key_).backup({.paths = {source / "tree"}, .problem = note_in(problems)});
   ASSERT_TRUE(done.ok()) << done.error().message();
   const temporary_folder target;
   const auto restored =
@@ -189,8 +187,7 @@ TEST_P(file_backups, read_a_file_once_more_whose_ctime_alone_has_changed) {
       set_time(path, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
     };
     const auto done =
-        file_store(files, key_)
-            .backup({.paths = {source / "tree", source / "zz absent"}, .feed = file_store::feed(), .problem = change});
+        file_store(files, key_).backup({.paths = {source / "tree", source / "zz absent"}, .problem = change});
     ASSERT_TRUE(done.ok()) << done.error().message();
     EXPECT_EQ(problems.size(), 1u);
     const temporary_folder target;
@@ -277,8 +274,7 @@ TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
   ::close(at);
   const auto files = make_file_store();
   problem_map problems;
-  const auto done =
-      file_store(files).backup({.paths = {source / "tree"}, .feed = file_store::feed(), .problem = note_in(problems)});
+  const auto done = file_store(files).backup({.paths = {source / "tree"}, .problem = note_in(problems)});
   ASSERT_TRUE(done.ok());
   EXPECT_GT(with_attribute, 0u);
   EXPECT_EQ(done->summary.files, 2u * depth + with_attribute);
@@ -301,9 +297,8 @@ TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
   source.make_file("other/w", "w");
   source.make_link("data", "link");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(
-      {.paths = {source / "other", source / "link", source / "data/sub/../", source / "data/x", source / "./data.d/z"},
-       .feed = file_store::feed()});
+  const auto done = file_store(files).backup({.paths = {source / "other", source / "link", source / "data/sub/../",
+                                                        source / "data/x", source / "./data.d/z"}});
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(done->summary.paths,
             (std::vector<std::string>{source / "data", source / "data.d/z", source / "link", source / "other"}));
@@ -352,9 +347,8 @@ TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
   source.make_file("r/tagged/.tag");
   source.make_file("r/tagged/named");
   const auto files = make_file_store();
-  store::backup_options options{.paths = {source / "r/x/k", source / "r/cache/b", source / "r/cache/A", source / "r",
-                                          source / "r/tagged/named", source / "r/z"},
-                                .feed = file_store::feed()};
+  store_backup_options options{.paths = {source / "r/x/k", source / "r/cache/b", source / "r/cache/A", source / "r",
+                                         source / "r/tagged/named", source / "r/z"}};
   options.walking.exclude = {*path_pattern::make("/x"), *path_pattern::make("z")};
   options.walking.exclude_caches = true;
   options.walking.exclude_tagged = {{".tag"}};
@@ -380,7 +374,7 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
   source.make_file("r/m/sub/file");
   const auto files = make_file_store();
   const auto stored = [&](const names& paths) {
-    store::backup_options options{.paths = paths, .feed = file_store::feed()};
+    store_backup_options options{.paths = paths};
     options.walking.one_file_system = true;
     const auto done = file_store(files).backup(options);
     EXPECT_TRUE(done.ok());
@@ -392,6 +386,19 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
   ::umount((source / "r/m").c_str());
 }
 
+TEST(backups_of_files, read_all_files_with_few_descriptors) {
+  const temporary_folder source;
+  for (int i = 100; i < 200; ++i) source.make_file("tree/" + std::to_string(i));
+  const auto files = make_file_store();
+  const auto done = [&] {
+    const few_descriptors limit(24);
+    return file_store(files).backup(source / "tree");
+  }();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->summary.totals.problems, 0u);
+  EXPECT_EQ(done->summary.files, 100u);
+}
+
 TEST(backups_of_files, follow_named_links_with_a_slash) {
   const temporary_folder source;
   source.make_file("data/sub/file");
@@ -400,7 +407,7 @@ TEST(backups_of_files, follow_named_links_with_a_slash) {
   source.make_link("data/sub/file", "file");
   const auto files = make_file_store();
   for (const names& paths : {names{"alias/"}, names{"alias/", "alias/sub"}, names{"alias/sub"}}) {
-    store::backup_options options{.paths = {}, .feed = file_store::feed()};
+    store_backup_options options{.paths = {}};
     for (const std::string& each : paths) options.paths.push_back(source / each);
     const auto done = file_store(files).backup(options);
     ASSERT_TRUE(done.ok()) << done.error().message();
@@ -408,7 +415,7 @@ TEST(backups_of_files, follow_named_links_with_a_slash) {
   }
   // What lies below a link that is stored as a link can't be stored too, and is not left out without a word.
   for (const names& paths : {names{"alias", "alias/sub"}, names{"alias", "alias/"}, names{"r", "r/alias/sub/file"}}) {
-    store::backup_options options{.paths = {}, .feed = file_store::feed()};
+    store_backup_options options{.paths = {}};
     for (const std::string& each : paths) options.paths.push_back(source / each);
     const auto done = file_store(files).backup(options);
     ASSERT_FALSE(done.ok());
@@ -450,8 +457,8 @@ TEST(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
       problems[path] = why.message();
       if (path.ends_with("absent")) replace();
     };
-    const auto done = file_store(files).backup(
-        {.paths = {source / "r", source / "r/absent"}, .feed = file_store::feed(), .problem = note_and_replace});
+    const auto done =
+        file_store(files).backup({.paths = {source / "r", source / "r/absent"}, .problem = note_and_replace});
     ASSERT_TRUE(done.ok()) << done.error().message();
     const temporary_folder target;
     ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "r", .target = target / "t"}).ok());
@@ -507,8 +514,8 @@ TEST(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
   problem_map problems;
   const without_privileges nobody;
   if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
-  const auto done = file_store(files).backup(
-      {.paths = {source / "tree", source / "absent"}, .feed = file_store::feed(), .problem = note_in(problems)});
+  const auto done =
+      file_store(files).backup({.paths = {source / "tree", source / "absent"}, .problem = note_in(problems)});
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_TRUE(done->facts.is_incomplete);
   EXPECT_EQ(problems.size(), 4u);
@@ -529,10 +536,9 @@ TEST(backups_of_files, fail_if_nothing_can_be_read) {
   if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
   const auto back_up = [&](names paths, std::string& problem) {
     for (std::string& each : paths) each = source / each;
-    return file_store(files).backup(
-        {.paths = std::move(paths), .feed = file_store::feed(), .problem = [&](const std::string&, const status& why) {
-           if (problem.empty()) problem = why.message();
-         }});
+    return file_store(files).backup({.paths = std::move(paths), .problem = [&](const std::string&, const status& why) {
+                                       if (problem.empty()) problem = why.message();
+                                     }});
   };
   for (const names& paths : {names{"closed/file"}, {"closed"}, {"locked"}, {"closed", "locked", "absent"}}) {
     std::string problem;

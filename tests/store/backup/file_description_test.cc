@@ -4,10 +4,15 @@
 #include <filesystem>
 
 #include <cutpoint/walk.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include "tests/host/io/temporary_folder.h"
+#include "tests/store/support/file_store.h"
 #include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
@@ -66,6 +71,73 @@ TEST_F(description, attributes_are_read_again_if_the_parent_may_lack_them) {
     ASSERT_TRUE(files.add_attributes(entry, walked, &stored, nullptr).ok());
     EXPECT_EQ(entry.attributes.size(), is_parent_incomplete ? 1u : 0u);
   }
+}
+
+}  // namespace
+// A ctime that a later change may leave as it is does not prove that a file has not changed.
+
+namespace {
+
+using std::chrono::seconds;
+
+bool is_trusted(const std::timespec& changed, const std::timespec& now, seconds margin) {
+  const std::timespec trusted = store::trusted_change_time(changed, now, margin);
+  if (trusted.tv_sec == 0 && trusted.tv_nsec == 0) return false;
+  EXPECT_EQ(trusted.tv_sec, changed.tv_sec);
+  EXPECT_EQ(trusted.tv_nsec, changed.tv_nsec);
+  return true;
+}
+
+TEST(change_times, are_trusted_if_they_are_older_than_the_coarsest_clock_tells_apart) {
+  const std::timespec now = {1'000, 500};
+  EXPECT_TRUE(is_trusted({998, 500}, now, seconds(2)));
+  EXPECT_TRUE(is_trusted({900, 999'999'999}, now, seconds(2)));
+  EXPECT_TRUE(is_trusted({-5, 7}, now, seconds(2)));
+  EXPECT_FALSE(is_trusted({998, 501}, now, seconds(2)));
+  EXPECT_FALSE(is_trusted({999, 0}, now, seconds(2)));
+  EXPECT_FALSE(is_trusted(now, now, seconds(2)));
+  EXPECT_FALSE(is_trusted({1'001, 0}, now, seconds(2))) << "the clock was set back, or another machine's is ahead";
+  EXPECT_FALSE(is_trusted({5'000'000, 0}, now, seconds(2)));
+}
+
+TEST(change_times, of_file_systems_that_nobody_knows_must_be_older) {
+  tree_entry entry;
+  entry.path = "/proc/self";
+  for (const auto& [age, is_old] : {std::pair(10, false), std::pair(290, false), std::pair(310, true)}) {
+    ::clock_gettime(CLOCK_REALTIME, &entry.changed);
+    entry.changed.tv_sec -= age;
+    EXPECT_EQ(store::change_times().trusted(entry).tv_sec, is_old ? entry.changed.tv_sec : 0) << age;
+  }
+}
+
+TEST(change_times, do_not_hide_a_change_that_leaves_them_as_they_are) {
+  const temporary_folder source;
+  const std::string path = source.make_file("tree/file", std::string(4096, 'a'));
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  // The kernel sets the times when a page is written to for the first time, and not again until the page was cleaned.
+  void* const mapped = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const page = static_cast<volatile char*>(mapped);
+  struct stat before = {};
+  struct stat after = {};
+  for (int attempt = 0; attempt < 10; ++attempt) {  // the kernel may clean the page at any time
+    *page = 'b';
+    const auto files = make_file_store();
+    ASSERT_EQ(::fstat(file, &before), 0);
+    const auto first = file_store(files).backup(source / "tree");
+    ASSERT_TRUE(first.ok());
+    *page = 'c';
+    ASSERT_EQ(::fstat(file, &after), 0);
+    const auto second = file_store(files).backup(source / "tree", first->id);
+    ASSERT_TRUE(second.ok());
+    const temporary_folder target;
+    ASSERT_TRUE(file_store(files).restore(second->id, {.path = source / "tree", .target = target / "t"}).ok());
+    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+    if (before.st_ctim.tv_sec == after.st_ctim.tv_sec && before.st_ctim.tv_nsec == after.st_ctim.tv_nsec) break;
+  }
+  ::munmap(mapped, 4096);
+  ::close(file);
+  EXPECT_EQ(before.st_ctim.tv_nsec, after.st_ctim.tv_nsec) << "no change left the ctime as it was";
 }
 
 }  // namespace

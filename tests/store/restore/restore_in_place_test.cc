@@ -9,10 +9,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/restore/content_comparison.h"
 #include "store/restore/restored_file.h"
-#include "tests/store/support/made_trees.h"
-#include "tests/store/support/restored_tree.h"
+#include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
 namespace {

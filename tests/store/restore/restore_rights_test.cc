@@ -9,9 +9,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/restore/file_flags.h"
-#include "tests/store/support/made_trees.h"
-#include "tests/store/support/restored_tree.h"
+#include "store/restore/set_metadata.h"
+#include "store/restore/target_tree.h"
+#include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -136,7 +136,7 @@ TEST_F(restored_rights, and_times_of_the_folder_are_given_to_the_target) {
   for (const bool has_pattern : {false, true}) {
     const std::string other = target_.make_folder(has_pattern ? "part" : "all");
     ASSERT_EQ(::chmod(other.c_str(), 0711), 0);
-    store::restore_options options{.path = has_pattern ? source_ / "tree" : "", .target = other};
+    store_restore_options options{.path = has_pattern ? source_ / "tree" : "", .target = other};
     if (has_pattern) options.include.push_back(*path_pattern::make("file"));
     ASSERT_TRUE(file_store(files_).restore(id_, options).ok());
     EXPECT_EQ(mode_of(other), 0711u);

@@ -10,7 +10,6 @@
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/support/file_store.h"
 #include "tests/store/support/hostile_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -40,7 +39,7 @@ TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
   target.make_file("t/c", "a file where a folder belongs");
   std::filesystem::create_hard_link(target / "t/a", target / "outside");
   problem_map problems;
-  store::restore_options options{.path = source / "tree", .target = target / "t", .problem = note_in(problems)};
+  store_restore_options options{.path = source / "tree", .target = target / "t", .problem = note_in(problems)};
   ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
   EXPECT_EQ(problems.size(), 2u);
   EXPECT_EQ(problems.count(target / "t/a"), 1u);
@@ -182,7 +181,6 @@ TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
                    .target = target / "t",
                    .exclude = patterns({"*.cfg"}),
                    .removes_others = true,
-                   .complete_paths = {source / "tree"},
                    .is_dry_run = is_dry_run,
                    .visit =
                        [&](const std::string& path, store_restore_action action) {
@@ -218,8 +216,7 @@ TEST(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost
   const temporary_folder target;
   target.make_file("t/sibling", "kept");
   target.make_file("t/a/other", "x");
-  store::restore_options options{
-      .path = source / "tree", .target = target / "t", .removes_others = true, .complete_paths = {source / "tree/a"}};
+  store_restore_options options{.path = source / "tree", .target = target / "t", .removes_others = true};
   const auto restored = file_store(files).restore(done->id, options);
   ASSERT_TRUE(restored.ok());
   EXPECT_EQ(restored->removed, 1u);
@@ -236,12 +233,10 @@ TEST(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost
   node.add(store::child_node{lost, 0, "z"});
   target.make_file("d/other", "kept");
   problem_map problems;
-  ASSERT_TRUE(
-      crafted
-          .restore(
-              crafted.put_node(node.finish()),
-              {.target = target / "d", .removes_others = true, .complete_paths = {"/"}, .problem = note_in(problems)})
-          .ok());
+  ASSERT_TRUE(crafted
+                  .restore(crafted.put_node(node.finish()),
+                           {.target = target / "d", .removes_others = true, .problem = note_in(problems)})
+                  .ok());
   EXPECT_EQ(problems.size(), 1u);
   EXPECT_EQ(text_of(target / "d/other"), "kept");
 }

@@ -4,12 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/check/check.h"
-#include "store/files/dump.h"
-#include "store/files/list.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -40,7 +38,7 @@ class moved_records : public testing::Test {
   std::vector<std::string> copy_all() {
     const auto objects = open_other();
     const auto ids = objects->list(store::object_kind::container);
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer records(*objects, key_, 48 * KiB, own, blake3_fingerprinter());
     for (const std::string& id : *ids) {
       const auto table = store::read_container_table(*objects, id, key_);
@@ -83,16 +81,16 @@ class moved_records : public testing::Test {
     files_->meanwhile = {};
     return calls_ > call;
   }
-  result<store::restore_summary> restore(const std::string& target, problem_map& problems) {
+  result<store_restore_summary> restore(const std::string& target, problem_map& problems) {
     return file_store(files_).restore(
         id_, {.path = source_ / "tree", .target = target, .threads = 1, .problem = note_in(problems)});
   }
-  result<store::check_summary> check(std::uint64_t reads_data, problem_map& problems) {
-    const store::check_options options{.reads_data = reads_data != 0,
-                                       .threads = 1,
-                                       .object_problem = note_in(problems),
-                                       .file_problem = [&](const std::string&, const std::string& path,
-                                                           const status& why) { problems[path] = why.message(); }};
+  result<store_check_summary> check(std::uint64_t reads_data, problem_map& problems) {
+    const store_check_options options{.reads_data = reads_data != 0,
+                                      .threads = 1,
+                                      .object_problem = note_in(problems),
+                                      .file_problem = [&](const std::string&, const std::string& path,
+                                                          const status& why) { problems[path] = why.message(); }};
     return file_store(files_).with_reading(
         [&](const store::store_reading& reading) { return store::check_store(reading, options); });
   }

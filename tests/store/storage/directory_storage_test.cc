@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
-#include "store/format/object_name.h"
+#include "store/format/object_header.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/case_count.h"
+#include "tests/host/support/choices.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "store/container/container_builder.h"
-#include "store/container/container_name.h"
-#include "store/container/container_reader.h"
+#include "store/format/container.h"
+#include "store/format/record.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 

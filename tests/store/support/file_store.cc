@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "store/access/open_store.h"
-#include "store/session/session_writer.h"
+#include "store/session/deduplicator.h"
+#include "store/session/open_store.h"
 
 namespace cutpoint::tests {
 
@@ -114,29 +114,32 @@ feed_options file_store::feed() {
           .memory_bytes = 32 * MiB};
 }
 
-result<file_store::done_backup> file_store::backup(store::backup_options options, const std::string& parent) {
+result<file_store::done_backup> file_store::backup(const store_backup_options& options, const std::string& parent) {
+  std::optional<store::parent_snapshot> snapshot;
   if (!parent.empty()) {
     const auto before = read(parent);
     if (!before) return before.error();
-    options.parent = before->root;
+    snapshot.emplace(store::parent_snapshot{.root = before->root});
   }
   store::store_config config = small_config();
   config.container_bytes = static_cast<std::uint32_t>(container_bytes);
   config.fingerprint = fingerprint_.kind;
-  options.feed.fingerprint = fingerprint_;
+  feed_options cuts = feed();
+  cuts.fingerprint = fingerprint_;
   auto threads = engine::make({.threads = 2});
   const auto log = store::read_log(*objects_, key_);
   if (!log) return log.error();
   store::table_cache tables(*objects_, key_, 8 * MiB, log->unusable());
-  store::session_containers own;
-  const auto writer = store::session_writer::open(config, *objects_, key_, tables, own,
-                                                  *store::record_fingerprinter::make(fingerprint_));
+  store::own_containers own;
+  const auto writer =
+      store::store_writer::open(config, *objects_, key_, tables, own, *store::record_fingerprinter::make(fingerprint_));
   if (!writer) return writer.error();
-  store::write_session& session = (*writer)->records;
+  store::deduplicator& session = (*writer)->records;
   if (most_old_containers != 0) session.cap_containers(most_old_containers, *objects_, key_);
   done_backup done;
-  const auto stored = with_reading(
-      [&](const store::store_reading& reading) { return store::backup_files(*threads, session, reading, options); });
+  const auto stored = with_reading([&](const store::store_reading& reading) {
+    return store::backup_files(*threads, session, reading, options, cuts, snapshot);
+  });
   if (!stored) return stored.error();
   done.summary = *stored;
   if (status finished = (*writer)->finish(done.facts.statistics); !finished.ok()) return finished;
@@ -155,11 +158,12 @@ result<store::snapshot> file_store::read(const std::string& id) {
   return store::read_snapshot(*objects_, id, 32, key_);
 }
 
-result<store::restore_summary> file_store::restore(const std::string& id, const store::restore_options& options) {
+result<store_restore_summary> file_store::restore(const std::string& id, const store_restore_options& options) {
   const auto facts = read(id);
   if (!facts) return facts.error();
-  return with_reading(
-      [&](const store::store_reading& reading) { return store::restore_files(reading, facts->root, options); });
+  return with_reading([&](const store::store_reading& reading) {
+    return store::restore_files(reading, {.root = facts->root, .complete_paths = facts->paths}, options);
+  });
 }
 
 }  // namespace cutpoint::tests

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "store/backup/backup.h"
 #include "store/objects/key.h"
 #include "store/restore/restore.h"
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/streams.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -54,11 +57,11 @@ class file_store {
   };
 
   /// Backs up and commits. `parent` is the id of a snapshot, or empty.
-  result<done_backup> backup(store::backup_options options, const std::string& parent = {});
+  result<done_backup> backup(const store_backup_options& options, const std::string& parent = {});
   result<done_backup> backup(const std::string& path, const std::string& parent = {}) {
-    return backup(store::backup_options{.paths = {path}, .feed = feed()}, parent);
+    return backup(store_backup_options{.paths = {path}}, parent);
   }
-  result<store::restore_summary> restore(const std::string& id, const store::restore_options& options);
+  result<store_restore_summary> restore(const std::string& id, const store_restore_options& options);
 
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] store::storage& objects() { return *objects_; }
@@ -83,6 +86,47 @@ class file_store {
   store::seal_key key_;
   fingerprint_recipe fingerprint_;
   std::unique_ptr<store::storage> objects_;
+};
+
+// Trees of files that tests back up.
+
+[[nodiscard]] inline std::string drawn_text(content what, std::size_t bytes, std::uint64_t seed) {
+  seeded_choices random(seed);
+  const auto stream = make_stream(what, bytes, random);
+  return {stream.begin(), stream.end()};
+}
+
+/// Makes "tree" with regular files, folders, a link and a hard link, of about 250 KiB.
+inline void make_small_tree(const temporary_folder& folder) {
+  folder.make_file("tree/empty", "");
+  folder.make_file("tree/large", drawn_text(content::random, 150'000, 1));
+  folder.make_file("tree/text", drawn_text(content::text, 20'000, 2));
+  for (int i = 0; i < 30; ++i) {
+    folder.make_file("tree/many/file" + std::to_string(i),
+                     drawn_text(content::random, static_cast<std::size_t>(i) * 60, 9));
+  }
+  folder.make_file("tree/sub/deep/file", drawn_text(content::random, 40'000, 3));
+  folder.make_link("text", "tree/link");
+}
+
+/// The tree is `source_ / "tree"`, and its restored copy `target_ / "t"`.
+class restored_tree : public testing::Test {
+ protected:
+  void back_up() {
+    const auto done = file_store(files_).backup(source_ / "tree");
+    ASSERT_TRUE(done.ok());
+    id_ = done->id;
+  }
+  void expect_restored() {
+    EXPECT_EQ(problems_, problem_map());
+    EXPECT_EQ(facts_of(target_ / "t"), facts_of(source_ / "tree"));
+  }
+
+  const temporary_folder source_;
+  const temporary_folder target_;
+  std::shared_ptr<volatile_file_system> files_ = make_file_store();
+  std::string id_;  ///< of the snapshot
+  problem_map problems_;
 };
 
 }  // namespace cutpoint::tests

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/check/check.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
@@ -27,13 +27,14 @@ class hostile_store {
     return put_record_of(store::record_kind::chunk, bytes, bytes);
   }
 
-  result<store::restore_summary> restore(const store::record_reference& root, const std::string& target,
-                                         problem_map& problems) {
+  result<store_restore_summary> restore(const store::record_reference& root, const std::string& target,
+                                        problem_map& problems) {
     return restore(root, {.target = target, .threads = 2, .problem = note_in(problems)});
   }
-  result<store::restore_summary> restore(const store::record_reference& root, const store::restore_options& options) {
-    return store_.with_reading(
-        [&](const store::store_reading& reading) { return store::restore_files(reading, root, options); });
+  result<store_restore_summary> restore(const store::record_reference& root, const store_restore_options& options) {
+    return store_.with_reading([&](const store::store_reading& reading) {
+      return store::restore_files(reading, {.root = root, .complete_paths = {"/"}}, options);
+    });
   }
   /// Checks a snapshot of a root. Returns the number of chunks that have moved, and what was found of its files.
   std::uint64_t check(const store::record_reference& root, problem_map& problems) {
@@ -41,10 +42,10 @@ class hostile_store {
     facts.root = root;
     const auto id = store::put_snapshot(store_.objects(), facts, key_);
     EXPECT_TRUE(commit_by_hand(store_.objects(), key_, *id).ok());
-    const store::check_options options{.threads = 1,
-                                       .object_problem = note_in(problems),
-                                       .file_problem = [&](const std::string&, const std::string& path,
-                                                           const status& why) { problems[path] = why.message(); }};
+    const store_check_options options{.threads = 1,
+                                      .object_problem = note_in(problems),
+                                      .file_problem = [&](const std::string&, const std::string& path,
+                                                          const status& why) { problems[path] = why.message(); }};
     const auto checked =
         store_.with_reading([&](const store::store_reading& reading) { return store::check_store(reading, options); });
     EXPECT_TRUE(id.ok() && checked.ok());
@@ -53,7 +54,7 @@ class hostile_store {
   }
   /// Puts a record under a digest that may be another than that of its bytes.
   void put_record(store::record_kind kind, const std::vector<std::uint8_t>& bytes, const digest& name) {
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer writer(store_.objects(), key_, 64 * KiB, own, blake3_fingerprinter());
     const auto size = static_cast<std::uint32_t>(bytes.size());
     EXPECT_TRUE(writer.append({kind, store::record_codec::none, size, size, name}, bytes).ok());

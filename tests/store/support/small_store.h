@@ -8,11 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "store/format/failure.h"
-#include "store/objects/config.h"
 #include "store/objects/log.h"
-#include "store/objects/snapshot.h"
-#include "store/session/record_reader.h"
-#include "store/session/write_session.h"
+#include "store/objects/small_object.h"
+#include "store/session/deduplicator.h"
+#include "store/session/records.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
@@ -32,7 +31,7 @@ inline store::store_config small_config() {
 inline store::record_fingerprinter sha256() { return *store::record_fingerprinter::make(fingerprint_kind::sha256); }
 
 /// Feeds the chunks of a file as an engine does: selects some, performs their work, and takes them.
-inline status store_file(store::write_session& session, store::record_fingerprinter& digests,
+inline status store_file(store::deduplicator& session, store::record_fingerprinter& digests,
                          const std::vector<std::uint8_t>& bytes, store::node_list_writer& extents) {
   constexpr std::size_t chunk_bytes = 700;
   constexpr std::size_t batch_chunks = 5;
@@ -44,7 +43,7 @@ inline status store_file(store::write_session& session, store::record_fingerprin
     chunk.fingerprint = *digests(chunk.bytes);
     chunks.push_back(chunk);
   }
-  store::write_session::selection selected_chunks;
+  store::deduplicator::selection selected_chunks;
   for (std::size_t begin = 0; begin < chunks.size(); begin += batch_chunks) {
     const auto batch = std::span(chunks).subspan(begin, std::min(batch_chunks, chunks.size() - begin));
     std::vector<std::unique_ptr<chunk_work>> work(batch.size());
@@ -63,7 +62,7 @@ inline status store_file(store::write_session& session, store::record_fingerprin
 }
 
 /// Stores a folder of files, and returns its node.
-inline result<store::record_reference> store_files(store::write_session& session, store::record_fingerprinter& digests,
+inline result<store::record_reference> store_files(store::deduplicator& session, store::record_fingerprinter& digests,
                                                    const file_map& files) {
   store::node_list_writer root(store::node_kind::folder, session);
   for (const auto& [name, bytes] : files) {
@@ -134,10 +133,10 @@ class small_store {
     if (!config) return config.error();
     auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
     if (!shards) return shards.error();
-    store::session_containers own;
+    store::own_containers own;
     store::record_writer records(*objects_, key_, config->container_bytes, own, blake3_fingerprinter(),
                                  most_waiting_entries);
-    store::write_session session(*config, *shards, records, sha256());
+    store::deduplicator session(*config, *shards, records, sha256());
     auto digests = sha256();
     const auto reference = store_files(session, digests, files);
     if (!reference) return reference.error();

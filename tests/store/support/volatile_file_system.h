@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "store/storage/file_system.h"
+#include "store/storage/directory_storage.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "store/access/commit.h"
-#include "store/access/held_session.h"
-#include "store/prune/prune.h"
+#include "store/session/leased_session.h"
+#include "store/upkeep/upkeep.h"
 #include "tests/store/support/made_store.h"
 #include "tests/store/support/small_store.h"
 
@@ -22,7 +21,7 @@ struct session_faults {
 /// Stores files and commits them. Returns the id of the snapshot.
 inline result<std::string> back_up(store::open_store& opened_store, const file_map& files,
                                    session_faults planted = {}) {
-  auto session = store::held_session::begin(opened_store);
+  auto session = store::leased_session::begin(opened_store);
   if (!session) return session.error();
   auto shards = (*session)->open_shards();
   if (planted.ignores_proposals) {
@@ -33,8 +32,8 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
   auto records = (*session)->open_records();
   if (!records) return records.error();
   auto digests = *store::record_fingerprinter::make(opened_store.fingerprint());
-  store::write_session writer(opened_store.config(), *shards, *records,
-                              *store::record_fingerprinter::make(opened_store.fingerprint()));
+  store::deduplicator writer(opened_store.config(), *shards, *records,
+                             *store::record_fingerprinter::make(opened_store.fingerprint()));
   const auto root = store_files(writer, digests, files);
   if (!root) return root.error();
   if (status finished = writer.finish(); !finished.ok()) return finished;

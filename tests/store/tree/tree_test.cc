@@ -4,13 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "store/files/store_reading.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/tree/node_list_writer.h"
+#include "store/session/store_reading.h"
 #include "store/tree/node_walk.h"
-#include "tests/host/support/case_count.h"
-#include "tests/store/support/node_memory.h"
+#include "tests/host/support/choices.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -1,4 +1,4 @@
-//! Chunkers and hashers of Rust crates, as peers in the form of bench/peers/peer.h.
+//! Chunkers and hashers of Rust crates, as peers in the form of bench/peers/peers.h.
 
 use mincdc::{Cdc, MinCdc4, MinCdcHash4, SliceChunker};
 use std::ffi::{c_char, CStr, CString};

@@ -1,0 +1,35 @@
+"""JSON of measurements that are committed: entries have lines of their own, so that differences can be read."""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+
+
+def lines_of(measured: dict, depth: int) -> str:
+    """The first `depth` levels of dictionaries have a line for each of their entries."""
+
+    def text(value, level: int) -> str:
+        if level == depth or not isinstance(value, dict) or not value:
+            return json.dumps(value)
+        entries = [f"{' ' * (level + 1)}{json.dumps(key)}: {text(each, level + 1)}" for key, each in value.items()]
+        return "{\n" + ",\n".join(entries) + f"\n{' ' * level}}}"
+
+    return text(measured, 0) + "\n"
+
+
+# What is told of a measurement: the machine, the program, the rounds and the data.
+def conditions(command: Path, program: Path, rounds: int) -> dict:
+    """Of what `program` measured, by what the command says of the machine."""
+    info = json.loads(subprocess.run([command, "info", "--json"], capture_output=True, text=True, check=True).stdout)
+    return {
+        "processor": info["machine"]["processor_model"],
+        "processors": info["machine"]["processors"],
+        "version": f"{info['version']}, binary {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}",
+        "rounds": rounds,
+    }
+
+
+def checksums(sets: dict[str, tuple[str, list[Path]]]) -> dict:
+    """Of data sets by name, with checksum and paths."""
+    return {"checksums": {name: checksum for name, (checksum, _) in sets.items()}}

@@ -1,0 +1,315 @@
+#include "pipeline/engine/threaded_feed.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+
+#include "pipeline/schedule/lane.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// The feeding thread publishes what it has taken after so many bytes, or after so many calls.
+constexpr std::uint64_t publish_threshold_bytes = 256 * KiB;
+constexpr std::uint64_t publish_threshold_calls = 1024;
+
+}  // namespace
+
+feed::threaded_feed::threaded_feed(engine::pool& pool, const feed_configuration& configuration,
+                                   const stream_chunkers& cuts, feed_memory_key key,
+                                   std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+                                   chunk_receiver& receiver)
+    : pool_(pool),
+      memory_key_(std::move(key)),
+      memory_(std::move(memory)),
+      ring_(memory_->ring),
+      devices_(memory_->devices),
+      intake_(ring_, cuts, std::move(periods), configuration.intake),
+      schedule_(configuration, cuts, ring_, receiver),
+      lanes_(std::move(lanes)),
+      device_warning_(configuration.device_warning),
+      rule_count_(cuts.size()),
+      help_threshold_segments_(help_threshold_segments(configuration)),
+      totals_(lanes_.size()) {
+  std::size_t lane_index = configuration.lane_count;
+  for (const device_lanes& each : devices_) {
+    for (std::size_t k = 0; k < each.size(); ++k) totals_[lane_index++].device = each.device();
+  }
+  const std::lock_guard lock(pool_.mutex);
+  pool_.feeds.push_back(this);
+}
+
+feed::threaded_feed::~threaded_feed() {
+  {
+    std::unique_lock lock(pool_.mutex);
+    schedule_.fail({status_code::cancelled, {}});  // nobody reads it, and there may be no memory for a message
+    wait_for_running_tasks(lock);
+    std::erase(pool_.feeds, this);
+    is_dropped_ = true;
+  }
+  pool_.work.notify_all();
+  for (std::thread& waiting : device_threads_) waiting.join();
+  if (memory_->is_reusable() && !pool_.budget.is_limited()) pool_.keep(std::move(memory_key_), std::move(memory_));
+}
+
+void feed::threaded_feed::trace(trace_receiver& receiver) {
+  const std::lock_guard lock(pool_.mutex);
+  trace_ = feed_trace(receiver, lanes_, totals_);
+}
+
+status feed::threaded_feed::start() {
+  const signals_blocked quiet;
+  std::uint64_t lane_index = pool_.thread_count();
+  try {
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      for (std::size_t i = 0; i < devices_[d].size(); ++i, ++lane_index) {
+        device_threads_.emplace_back([this, d, i, lane_index] { run_lane(d, i, lane_index); });
+      }
+    }
+  } catch (const std::system_error& error) {
+    return {status_code::unavailable, fmt::format("threads that wait for a device cannot be started: {}", error.what()),
+            error.code().value()};
+  }
+  return {};
+}
+
+// --- The feeding thread ----------------------------------------------------------------------------------------------
+
+status feed::threaded_feed::begin(std::uint64_t stream, std::size_t rule) {
+  if (rule >= rule_count_) {
+    return {status_code::invalid_argument,
+            fmt::format("rule {} is unknown: the feed has {}, counted from 0", rule, rule_count_)};
+  }
+  intake_.begin(stream, rule);
+  is_open_ = true;
+  return {};
+}
+
+result<std::span<std::uint8_t>> feed::threaded_feed::space() {
+  std::unique_lock lock(pool_.mutex);
+  for (;;) {
+    if (!schedule_.failure().ok()) return failed(lock);
+    const std::uint64_t room = schedule_.room(intake_.cursor());
+    if (room >= preferred_room() || (is_polled_ && room != 0)) return room_of(room);
+    publish(lock);
+    if (perform_one_task(lock, 0)) continue;
+    if (room != 0) return room_of(room);
+    schedule_.allow_small_batches();
+    if (can_wait_for_progress()) {
+      pool_.progress.wait(lock);
+    } else if (status relieved = schedule_.make_room(); !relieved.ok()) {
+      close(range_end::failed, relieved);
+      return relieved;
+    }
+  }
+}
+
+std::uint64_t feed::threaded_feed::room() {
+  is_polled_ = true;
+  std::unique_lock lock(pool_.mutex);
+  if (!schedule_.failure().ok()) return 0;
+  if (unpublished_bytes_ != 0) publish(lock);  // else the other threads would have nothing to make room by
+  return std::min(schedule_.room(intake_.cursor()), preferred_room());
+}
+
+status feed::threaded_feed::commit(std::uint64_t count) {
+  if (status countable = check_count(count); !countable.ok()) return countable;
+  status outcome;
+  measure(intake_meter(), [&] {
+    outcome = intake_.commit(count);
+    return count;
+  });
+  return publish_if_due(std::move(outcome), count);
+}
+
+status feed::threaded_feed::write_zeros(std::uint64_t count) {
+  if (status countable = check_count(count); !countable.ok()) return countable;
+  while (count != 0) {
+    const auto room = space();
+    if (!room) return room.error();
+    result<std::uint64_t> byte_count = std::uint64_t{0};
+    measure(intake_meter(), [&] {
+      byte_count = intake_.commit_zeros(count, room->size());
+      return byte_count ? *byte_count : 0;
+    });
+    if (status told = publish_if_due(byte_count ? status() : byte_count.error(), byte_count ? *byte_count : 0);
+        !told.ok())
+      return told;
+    count -= *byte_count;
+  }
+  return {};
+}
+
+status feed::threaded_feed::check_count(std::uint64_t count) const {
+  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() - intake_.taken_bytes();
+  if (count <= largest) return {};
+  return {status_code::invalid_argument, std::to_string(count) + " bytes cannot be fed: a feed takes 2^64 - 1, and " +
+                                             std::to_string(intake_.taken_bytes()) + " were fed before"};
+}
+
+status feed::threaded_feed::end(status outcome) {
+  const range_end how = outcome.ok() ? range_end::stream : range_end::failed;
+  if (is_open_) close(how, std::move(outcome));
+  return publish_if_due({}, 0);
+}
+
+status feed::threaded_feed::finish() {
+  std::unique_lock lock(pool_.mutex);
+  publish(lock);
+  schedule_.finish();
+  pool_.work.notify_all();
+  for (;;) {
+    if (!schedule_.failure().ok()) return failed(lock);
+    if (schedule_.is_done()) return {};
+    if (perform_one_task(lock, 0)) continue;
+    assert(can_wait_for_progress());
+    pool_.progress.wait(lock);
+  }
+}
+
+void feed::threaded_feed::close(range_end how, status outcome) {
+  intake_.end(how, std::move(outcome));
+  is_open_ = false;
+}
+
+status feed::threaded_feed::publish_if_due(status outcome, std::uint64_t count) {
+  unpublished_bytes_ += count;
+  if (outcome.ok() && unpublished_bytes_ < publish_threshold_bytes && ++unpublished_calls_ < publish_threshold_calls)
+    return {};
+  std::unique_lock lock(pool_.mutex);
+  if (!outcome.ok()) schedule_.fail(std::move(outcome));
+  publish(lock);
+  while (!is_polled_ && schedule_.waiting_segments() >= help_threshold_segments_ && perform_one_task(lock, 0)) {
+  }
+  return schedule_.failure().ok() ? status() : failed(lock);
+}
+
+void feed::threaded_feed::publish(const std::unique_lock<std::mutex>&) {
+  unpublished_bytes_ = 0;
+  unpublished_calls_ = 0;
+  intake_update update = intake_.take_update();
+  if (schedule_.failure().ok()) schedule_.apply_update(std::move(update));  // else an earlier update may be missing
+  record_queue_levels(0);
+  pool_.work.notify_all();
+}
+
+status feed::threaded_feed::failed(std::unique_lock<std::mutex>& lock) {
+  wait_for_running_tasks(lock);
+  return schedule_.failure();
+}
+
+void feed::threaded_feed::wait_for_running_tasks(std::unique_lock<std::mutex>& lock) {
+  pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+}
+
+std::uint64_t feed::threaded_feed::most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
+
+std::uint64_t feed::threaded_feed::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
+
+std::span<std::uint8_t> feed::threaded_feed::room_of(std::uint64_t bytes) {
+  const std::uint64_t size = std::min(bytes, most_room());
+  if (intake_.cursor() != 0) ring_.prepare(intake_.cursor() + size);  // huge pages would not pay for a single read
+  return {ring_.at(intake_.cursor()), size};
+}
+
+// --- Results ---------------------------------------------------------------------------------------------------------
+
+status feed::threaded_feed::failure() const {
+  const std::lock_guard lock(pool_.mutex);
+  return schedule_.failure();
+}
+
+feed_statistics feed::threaded_feed::statistics() const {
+  const std::lock_guard lock(pool_.mutex);
+  feed_statistics all = schedule_.statistics();
+  all.fed_bytes = intake_.taken_bytes();
+  all.lanes = totals_;
+  all.device_bytes = device_bytes_;
+  all.device_warning = device_warning_;
+  for (const device_lanes& each : devices_) {
+    if (all.device_warning.empty()) all.device_warning = each.warning();
+  }
+  watch_.publish(all, now());
+  all.held_bytes.capacity = all.ring_bytes;
+  all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
+  return all;
+}
+
+// The public members of a feed, and feeding from a source.
+
+feed::feed(std::unique_ptr<threaded_feed> inside) noexcept : implementation_(std::move(inside)) {}
+feed::feed(feed&&) noexcept = default;
+feed::~feed() = default;
+
+status feed::begin(std::uint64_t stream, std::size_t rule) {
+  return implementation_->guarded([&] { return implementation_->begin(stream, rule); });
+}
+result<std::span<std::uint8_t>> feed::space() {
+  return implementation_->guarded([&] { return implementation_->space(); });
+}
+std::uint64_t feed::room() { return implementation_->room(); }
+status feed::commit(std::uint64_t count) {
+  return implementation_->guarded([&] { return implementation_->commit(count); });
+}
+status feed::write_zeros(std::uint64_t count) {
+  return implementation_->guarded([&] { return implementation_->write_zeros(count); });
+}
+status feed::end(status outcome) {
+  return implementation_->guarded([&] { return implementation_->end(std::move(outcome)); });
+}
+status feed::finish() {
+  return implementation_->guarded([&] { return implementation_->finish(); });
+}
+status feed::failure() const { return implementation_->failure(); }
+feed_statistics feed::statistics() const { return implementation_->statistics(); }
+
+status feed::write(byte_span bytes) {
+  while (!bytes.empty()) {
+    const auto room = space();
+    if (!room) return room.error();
+    const std::size_t count = std::min(room->size(), bytes.size());
+    if (room->data() != bytes.data()) std::copy_n(bytes.begin(), count, room->begin());
+    if (status outcome = commit(count); !outcome.ok()) return outcome;
+    bytes = bytes.subspan(count);
+  }
+  return {};
+}
+
+result<bool> feed_next_block(feed& feed, source& source) {
+  const auto ended_by = [&feed](const status& failure) -> status {
+    return feed.end(failure).ok() ? failure : feed.failure();
+  };
+  const auto hole = source.skip_hole();
+  if (!hole) return ended_by(hole.error());
+  if (*hole != 0) {
+    if (status outcome = feed.write_zeros(*hole); !outcome.ok()) return outcome;
+    return true;
+  }
+  const auto room = feed.space();
+  if (!room) return room.error();
+  const auto count = source.read(*room);
+  if (!count) return ended_by(count.error());
+  if (*count == 0) {
+    if (status ended = feed.end(); !ended.ok()) return ended;
+    return false;
+  }
+  if (status outcome = feed.commit(*count); !outcome.ok()) return outcome;
+  return true;
+}
+
+status feed_source(feed& feed, std::uint64_t stream, source& source, std::size_t rule) {
+  if (status begun = feed.begin(stream, rule); !begun.ok()) return begun;
+  for (;;) {
+    const auto goes_on = feed_next_block(feed, source);
+    if (!goes_on) return goes_on.error();
+    if (!*goes_on) return {};
+  }
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,222 @@
+#include "store/session/leased_session.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include <cutpoint/text.h>
+
+#include "store/format/clock.h"
+#include "store/format/failure.h"
+#include "store/index/shard_writer.h"
+#include "store/objects/lease.h"
+#include "store/session/tree_audit.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::chrono::minutes lease_duration(30);
+/// Containers that wait for the helper thread.
+constexpr std::size_t pending_containers = 2;
+
+}  // namespace
+
+result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened_store) {
+  std::unique_ptr<leased_session> session(new leased_session(opened_store));
+  session->name_ = new_session_id();
+  static_cast<void>(read_hex(session->name_, session->containers_.session));  // it is one that this program has made
+  if (status ended = end_expired_sessions(opened_store); !ended.ok()) return ended;
+  const auto before = opened_store.read_log();
+  if (!before) return before.error();
+  auto lease = held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
+                                opened_store.key(), session->name_, lease_duration, before->newest);
+  if (!lease) return lease.error();
+  session->lease_ = std::move(*lease);
+  auto log = opened_store.read_log();
+  if (!log) return log.error();
+  session->log_ = std::move(*log);
+  // The tables that `opened_store` has in memory may be of containers that were removed.
+  session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
+                                                   session->log_.unusable());
+  if (status indexed = session->make_lost_index(); !indexed.ok()) return indexed;
+  session->objects_ = opened_store.open_storage(session->name_, pending_containers);
+  return session;
+}
+
+/// Puts shards for all containers, if there is none. Nothing else lists all containers in the normal course.
+status leased_session::make_lost_index() {
+  const auto shards = opened_store_.objects().list(object_kind::shard);
+  if (!shards) return shards.error();
+  if (!shards->empty()) return {};
+  const status put = index_containers(*open_storage(), opened_store_.key(), "");
+  // Without room they stay unnamed: what they have is stored again, and a prune frees room.
+  return is_lack_of_room(put) ? status() : put;
+}
+
+leased_session::~leased_session() {
+  objects_.reset();  // removes its temporary files
+  if (!lease_) return;
+  try {
+    if (leave_nothing_unnamed().ok()) static_cast<void>(lease_->give_up());
+  } catch (const std::bad_alloc&) {  // it will expire
+  }
+}
+
+/// Nobody but the session refers to a container that no shard names, so it may remove its own. But others that took the lease for
+/// expired may have put shards for some of them, or be about to.
+status leased_session::leave_nothing_unnamed() {
+  if (containers_.unnamed.empty()) return {};
+  const std::string prefix = container_prefix(name_);
+  const status indexed = index_containers(*open_storage(), opened_store_.key(), prefix);
+  if (indexed.ok() || lease_->may_have_expired()) return indexed;
+  const auto removing = open_storage();  // a storage that has failed stays failed
+  const auto unnamed = unnamed_containers(*removing, opened_store_.key(), prefix);
+  if (!unnamed) return unnamed.error();
+  for (const std::string& each : *unnamed) {
+    if (status removed = removing->remove({object_kind::container, each}); !removed.ok()) return removed;
+  }
+  return removing->sync();
+}
+
+result<shard_index> leased_session::open_shards() {
+  return shard_index::open(*objects_, opened_store_.key().kind(), *tables_);
+}
+
+result<record_writer> leased_session::open_records() {
+  return record_writer::make(*objects_, opened_store_.key(), opened_store_.config().container_bytes, containers_);
+}
+
+result<std::unique_ptr<store_writer>> leased_session::open_writer() {
+  return opened_store_.open_writer(*objects_, *tables_, containers_, log_);
+}
+
+result<std::vector<std::string>> unnamed_containers(storage& objects, const seal_key& key, const std::string& prefix) {
+  auto ids = objects.list(object_kind::container, prefix);
+  if (!ids || ids->empty()) return ids;
+  table_cache tables(objects, key, 0);
+  const auto shards = shard_index::open(objects, key.kind(), tables);
+  if (!shards) return shards.error();
+  shards->leave_unnamed(*ids);
+  return ids;
+}
+
+status index_containers(storage& objects, const seal_key& key, const std::string& prefix) {
+  const auto ids = unnamed_containers(objects, key, prefix);
+  if (!ids) return ids.error();
+  if (ids->empty()) return {};
+  // No shard names a container that is not durable, whoever wrote that.
+  if (status synced = objects.sync_kind(object_kind::container, prefix); !synced.ok()) return synced;
+  if (status put = put_shards_of(objects, key, *ids); !put.ok()) return put;
+  return objects.sync();
+}
+
+status end_sessions(open_store& opened_store, const std::set<std::string>& sessions) {
+  const auto objects = opened_store.open_storage_of(new_session_id());
+  for (const std::string& each : sessions) {
+    const status indexed = index_containers(*objects, opened_store.key(), container_prefix(each));
+    if (!indexed.ok()) return indexed;
+  }
+  return remove_sessions(*objects, sessions);
+}
+
+status end_expired_sessions(open_store& opened_store) {
+  const auto expired = expired_sessions(opened_store.objects(), opened_store.key());
+  if (!expired) return expired.error();
+  for (const std::string& each : *expired) {
+    const status ended = end_sessions(opened_store, {each});
+    if (!ended.ok() && !is_lack_of_room(ended)) return ended;
+  }
+  return {};
+}
+
+namespace {
+
+/// Looks up all records of a tree in containers that exist and count. The tables are read anew, because those in memory may
+/// be of containers that were removed.
+status find_all_records(open_store& opened_store, const record_reference& root, std::set<container_name> lost) {
+  table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, std::move(lost));
+  auto shards = shard_index::open(opened_store.objects(), opened_store.key().kind(), tables);
+  if (!shards) return shards.error();
+  const lost_records none;
+  cancellation first_problem;
+  auto trees =
+      tree_audit::make({opened_store.objects(), opened_store.key(), *shards, opened_store.reading().make_fingerprinter},
+                       none, &first_problem);
+  if (!trees) return trees.error();
+  status problem;
+  const auto is_whole = trees->audit(root, [&](const std::string& path, const status& why) {
+    if (problem.ok()) problem = {why.code(), path + ": " + why.message(), why.system_error()};
+    first_problem.request();
+  });
+  if (problem.ok()) return is_whole ? status() : is_whole.error();
+  if (!is_damage(problem)) return problem;
+  return {status_code::io_error,
+          "data that the backup refers to was removed or found to be damaged meanwhile; nothing was committed: back up "
+          "again: " +
+              problem.message()};
+}
+
+/// Whether everything that was there when a session began is there still.
+bool has_lost_nothing(const store_log& begin, const store_log& now) {
+  return now.decision == begin.decision && now.condemned == begin.condemned;
+}
+
+}  // namespace
+
+result<open_store::listed_snapshot> commit_snapshot(leased_session& session, snapshot facts,
+                                                    const std::optional<original_snapshot>& original) {
+  open_store& opened_store = session.target();
+  store_log verified = session.log();
+  if (original) {
+    if (facts.original.empty()) facts.original = original->id;
+    facts.edited = nanoseconds_now();
+  }
+  for (;;) {
+    auto log = opened_store.read_log();
+    if (!log) return log.error();
+    if (!has_lost_nothing(verified, *log)) {
+      const status complete = find_all_records(opened_store, facts.root, log->lost());
+      if (!complete.ok()) return complete;
+      verified = *log;
+    }
+    if (original && !log->snapshots.contains(original->id)) {
+      return status(status_code::unavailable, "the snapshot " + original->id + " was removed or replaced meanwhile",
+                    ENOENT);
+    }
+    if (!original) {
+      const auto all = opened_store.snapshots(*log, {});
+      if (!all) return all.error();
+      facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
+    }
+    // A snapshot that a prune has seen before its decision may be swept after it. So each attempt puts its own.
+    const auto objects = session.open_storage();
+    auto id = put_snapshot(*objects, facts, opened_store.key());
+    if (!id) return id.error();
+    if (status synced = objects->sync(); !synced.ok()) return synced;
+    log_entry entry;
+    entry.snapshots = {*id};
+    if (original && original->is_replaced) entry.removed_snapshots = {original->id};
+    const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, entry);
+    if (!number) return number.error();
+    if (*number) return open_store::listed_snapshot{std::move(*id), std::move(facts)};
+    static_cast<void>(objects->remove({object_kind::snapshot, *id}));  // otherwise a prune sweeps it
+  }
+}
+
+status append_change(leased_session& session, const log_entry& change,
+                     const std::function<status(const store_log&)>& is_right) {
+  open_store& opened_store = session.target();
+  for (;;) {
+    const auto log = opened_store.read_log();
+    if (!log) return log.error();
+    if (is_right) {
+      if (status right = is_right(*log); !right.ok()) return right;
+    }
+    const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, change);
+    if (!number) return number.error();
+    if (*number) return {};
+  }
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,237 @@
+#include "store/session/open_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <cutpoint/catalog.h>
+#include <cutpoint/cut_stream.h>
+#include <fmt/format.h>
+
+#include "store/format/clock.h"
+#include "store/format/failure.h"
+#include "store/format/sealer.h"
+#include "store/objects/small_object.h"
+#include "store/session/leased_session.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+status refused_key(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+}  // namespace
+
+std::string new_session_id() {
+  digest id{{}, 16};
+  fill_random(std::span(id.bytes).first(id.size));
+  return to_hex(id);
+}
+
+status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret,
+                  insecure_cuts insecure) {
+  config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
+  if (status checked = check_new_cuts(config, insecure); !checked.ok()) return checked;
+  const auto cuts = chunker_of(config, nullptr);
+  if (!cuts) return cuts.error();
+  auto context = context_of(config, nullptr);
+  if (!context) return context.error();
+  config.context = *std::move(context);
+  if (secret && config.fingerprint != fingerprint_kind::blake3) {
+    return refused_key("an encrypted store needs the fingerprint blake3, which takes a key");
+  }
+  config.cuts = cuts->canonical();
+  if (const std::size_t key = config.cuts.find(",key="); secret && key != std::string::npos) {
+    config.cuts.erase(key, config.cuts.find_first_of(",)", key + 1) - key);
+  }
+  fill_random(config.identity);
+  // The config is put last: without one this is no store, and another can be made.
+  std::vector<std::uint8_t> bytes = encode_config(config);
+  if (const auto there = objects.size(config_name()); there.ok()) {
+    return {status_code::io_error, "a store is there already", EEXIST};
+  }
+  if (secret) {
+    const auto named = blake3_digest(bytes);
+    if (!named) return named.error();
+    fingerprint_key store_key;
+    fill_random(store_key);
+    const auto id = put_key(objects, store_key, {.config = named->bytes, .time = 0, .label = "the first key"}, *secret);
+    if (!id) return id.error();
+  }
+  return put_config(objects, std::move(bytes));
+}
+
+result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, const std::optional<key_secret>& secret) {
+  std::unique_ptr<open_store> opened_store(new open_store(std::move(opener)));
+  opened_store->objects_ = opened_store->opener_(new_session_id(), 0);
+  auto config = read_config(*opened_store->objects_);
+  if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store");
+  if (!config) return config.error();
+  opened_store->config_ = std::move(*config);
+  if (status unlocked = opened_store->unlock(secret); !unlocked.ok()) return unlocked;
+  if (status mapped = opened_store->reopen_shards(); !mapped.ok()) return mapped;
+  return opened_store;
+}
+
+status open_store::unlock(const std::optional<key_secret>& secret) {
+  const fingerprint_key* store_key = nullptr;
+  fingerprint_ = config_.fingerprint;
+  if (config_.encryption == seal_kind::checksum) {
+    if (secret) return refused_key("the store is not encrypted: it takes no password and no key file");
+  } else {
+    if (!secret) return refused_key("the store is encrypted: a password or a key file is needed");
+    const auto bytes = read_object(*objects_, config_name(), MiB);
+    if (!bytes) return bytes.error();
+    const auto named = blake3_digest(*bytes);
+    if (!named) return named.error();
+    const auto unlocked_key = open_any_key(*objects_, *secret, named->bytes);
+    if (!unlocked_key) return unlocked_key.error();
+    key_ = seal_key(unlocked_key->store_key, config_.identity);
+    opened_by_ = *unlocked_key;
+    fingerprint_.key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store digest");
+    store_key = &opened_by_->store_key;
+  }
+  auto cuts = chunker_of(config_, store_key);
+  if (!cuts) return cuts.error();
+  cuts_ = std::move(*cuts);
+  auto context = context_of(config_, store_key);
+  if (!context) return context.error();
+  context_ = *std::move(context);
+  return {};
+}
+
+status open_store::reopen_shards() {
+  const auto log = read_log([](const object_name&, const status&) {});
+  if (!log) return log.error();
+  if (opened_by_ && log->removed_keys.contains(opened_by_->id)) {
+    return refused_key("the key that this password or key file opens was removed");
+  }
+  shards_.reset();
+  tables_ = std::make_unique<table_cache>(*objects_, key_, table_cache::usual_bytes, log->lost());
+  auto shards = shard_index::open(*objects_, key_.kind(), *tables_);
+  if (!shards) return shards.error();
+  shards_ = std::move(*shards);
+  return {};
+}
+
+result<std::unique_ptr<store_writer>> open_store::open_writer(storage& objects, table_cache& tables,
+                                                              own_containers& own, const store_log& log,
+                                                              std::size_t most_waiting_entries) const {
+  auto nodes = record_fingerprinter::fastest(fingerprint_);
+  if (!nodes) return nodes.error();
+  auto writer = store_writer::open(config_, objects, key_, tables, own, *std::move(nodes), most_waiting_entries);
+  if (!writer) return writer;
+  (*writer)->records.count_healed(log.condemned);
+  if (index_) (*writer)->records.use_index(index_);
+  return writer;
+}
+
+store_reading open_store::reading(shard_index& shards) {
+  return {*objects_, key_, shards, [recipe = fingerprint_] { return record_fingerprinter::fastest(recipe); }};
+}
+
+result<bool> open_store::is_committed(const std::string& id) {
+  const auto log = read_log([](const object_name&, const status&) {});
+  return log ? result<bool>(log->snapshots.contains(id)) : log.error();
+}
+
+status open_store::check_memory(std::uint64_t memory_bytes) const {
+  std::vector<chunker> all = config_.context.cuts();
+  all.push_back(*chunker_of(config_, nullptr));
+  for (const chunker& each : all) {
+    if (status enough = cutpoint::check_memory(each, {.memory_bytes = memory_bytes}); !enough.ok()) return enough;
+  }
+  return {};
+}
+
+std::unique_ptr<storage> open_store::open_storage_of(const std::string& session) const {
+  digest number{{}, 8};  // names of temporary files are not used twice
+  fill_random(std::span(number.bytes).first(number.size));
+  return open_storage(session + "-" + to_hex(number), 0);
+}
+
+result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const problem_function& problem) {
+  const auto log = read_log([&](const object_name& entry, const status& why) {
+    if (problem) problem(path_of(entry), why);
+  });
+  return log ? snapshots(*log, problem) : log.error();
+}
+
+result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const store_log& log,
+                                                                       const problem_function& problem) {
+  const auto ids = objects_->list(object_kind::snapshot);  // those that are missing were removed
+  if (!ids) return ids.error();
+  std::vector<listed_snapshot> snapshots;
+  for (const std::string& id : *ids) {
+    if (!log.snapshots.contains(id)) continue;
+    const auto known = read_snapshots_.find(id);
+    auto facts = known == read_snapshots_.end() ? read(id) : result<snapshot>(known->second);
+    if (facts) {
+      read_snapshots_.try_emplace(id, *facts);
+      snapshots.push_back({id, std::move(*facts)});
+    } else if (!is_absence(facts.error()) && problem) {
+      problem(path_of({object_kind::snapshot, id}), facts.error());
+    }
+  }
+  std::ranges::sort(snapshots, {}, [](const listed_snapshot& each) {
+    return std::tuple(each.facts.sequence, each.facts.edited, each.id);
+  });
+  return snapshots;
+}
+
+result<snapshot> open_store::read(const std::string& id) {
+  return read_snapshot(
+      *objects_, id,
+      static_cast<std::uint8_t>(fingerprints()[static_cast<std::size_t>(fingerprint_.kind)].digest_bytes), key_);
+}
+
+result<std::vector<listed_key>> list_keys(open_store& opened_store, const store_log& log) {
+  const opened_key& used = *opened_store.opened_by();
+  const auto ids = opened_store.objects().list(object_kind::key);
+  if (!ids) return ids.error();
+  std::vector<listed_key> keys;
+  for (const std::string& id : *ids) {
+    if (log.removed_keys.contains(id)) continue;
+    const auto opens = is_key_of(opened_store.objects(), id, used.store_key, used.facts.config);
+    if (!opens) return opens.error();
+    if (!*opens) continue;
+    const auto kind = kind_of_key(opened_store.objects(), id);
+    if (!kind && is_absence(kind.error())) continue;
+    if (!kind) return kind.error();
+    keys.push_back({id, *kind});
+  }
+  std::ranges::sort(keys, {}, &listed_key::id);
+  return keys;
+}
+
+result<std::string> add_key(open_store& opened_store, const key_secret& secret) {
+  const auto session = leased_session::begin(opened_store);
+  if (!session) return session.error();
+  const opened_key& used = *opened_store.opened_by();
+  return put_key(*(*session)->open_storage(), used.store_key,
+                 {.config = used.facts.config, .time = nanoseconds_now(), .label = {}}, secret);
+}
+
+status remove_key(open_store& opened_store, const std::string& id) {
+  const auto session = leased_session::begin(opened_store);
+  if (!session) return session.error();
+  log_entry removal;
+  removal.removed_keys = {id};
+  const status removed = append_change(**session, removal, [&](const store_log& log) -> status {
+    const auto left = list_keys(opened_store, log);
+    if (!left) return left.error();
+    if (std::ranges::count(*left, id, &listed_key::id) == 0) {
+      return {status_code::invalid_argument, fmt::format("no key has the id {}", id)};
+    }
+    if (left->size() > 1) return {};
+    return {status_code::invalid_argument, "this is the last key: without it nobody can open the store"};
+  });
+  if (!removed.ok()) return removed;
+  const auto objects = (*session)->open_storage();
+  const status outcome = objects->remove({object_kind::key, id});
+  return outcome.ok() ? objects->sync() : outcome;
+}
+
+}  // namespace cutpoint::store

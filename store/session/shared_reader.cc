@@ -1,0 +1,118 @@
+#include "store/session/shared_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// A read finds the index changed at most so often, before it gives up.
+constexpr int most_tries = 8;
+
+std::size_t memory_of(const std::vector<stored_extent>& extents) { return extents.capacity() * sizeof(stored_extent); }
+
+std::size_t memory_of(const folder_entry& entry) {
+  std::size_t bytes = entry.name.capacity() + entry.target.capacity() + memory_of(entry.extents);
+  for (const extended_attribute& each : entry.attributes) {
+    bytes += sizeof each + each.name.capacity() + each.value.capacity();
+  }
+  return bytes;
+}
+
+std::size_t memory_of(const decoded_node& node) {
+  std::size_t bytes = sizeof node + memory_of(node.extents) + node.entries.capacity() * sizeof(folder_entry) +
+                      node.children.capacity() * sizeof(child_node);
+  for (const folder_entry& each : node.entries) bytes += memory_of(each);
+  for (const child_node& each : node.children) bytes += each.last_name.capacity();
+  return bytes;
+}
+
+}  // namespace
+
+shared_reader::shared_reader(storage& objects, const seal_key& key,
+                             std::function<result<record_fingerprinter>()> make_fingerprinter,
+                             std::uint64_t memory_bytes)
+    : objects_(objects),
+      key_(key),
+      make_fingerprinter_(std::move(make_fingerprinter)),
+      table_bytes_(memory_bytes / 4),
+      nodes_(memory_bytes / 4),
+      chunks_(memory_bytes / 2) {}
+
+template <class Content>
+result<Content> shared_reader::read(const std::function<result<Content>(record_reader&)>& read_once) {
+  auto index = newer_index(nullptr);
+  for (int tries = 1;; ++tries) {
+    if (!index) return index.error();
+    auto reader = take(**index);
+    if (!reader) return reader.error();
+    auto content = read_once((*reader)->records);
+    {
+      const std::lock_guard lock((*index)->mutex);
+      (*index)->idle.push_back(std::move(*reader));
+    }
+    if (content || !is_damage(content.error()) || tries == most_tries) return content;
+    auto newer = newer_index(*index);
+    if (newer && *newer == *index) return content;
+    index = std::move(newer);
+  }
+}
+
+result<std::vector<std::uint8_t>> shared_reader::read_node(const record_reference& node) {
+  return read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_node(node); });
+}
+
+result<std::shared_ptr<const decoded_node>> shared_reader::decode(const record_reference& node) {
+  if (auto cached = nodes_.find(node.content)) return cached;
+  auto decoded = node_source::decode(node);
+  if (decoded) nodes_.insert(node.content, *decoded, memory_of(**decoded));
+  return decoded;
+}
+
+result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_chunk(const record_reference& chunk) {
+  if (auto cached = chunks_.find(chunk.content); cached && cached->size() == chunk.raw_bytes) return cached;
+  auto content = read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_chunk(chunk); });
+  if (!content) return content.error();
+  auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(*content));
+  chunks_.insert(chunk.content, shared, shared->capacity());
+  return shared;
+}
+
+result<stored_chunk> shared_reader::read_stored_chunk(const record_reference& chunk) {
+  return read<stored_chunk>([&](record_reader& records) { return records.read_stored_chunk(chunk); });
+}
+
+result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped_index& index) {
+  {
+    const std::lock_guard lock(index.mutex);
+    if (!index.idle.empty()) {
+      auto reader_index = std::move(index.idle.back());
+      index.idle.pop_back();
+      return reader_index;
+    }
+  }
+  auto check = make_fingerprinter_();
+  if (!check) return check.error();
+  auto shards = shard_index::open(objects_, key_.kind(), index.tables);
+  if (!shards) return shards.error();
+  return std::make_unique<single_reader>(objects_, key_, std::move(*shards), std::move(*check));
+}
+
+/// Returns the index. Maps it anew if it is still `known` and the shards have changed.
+result<std::shared_ptr<shared_reader::mapped_index>> shared_reader::newer_index(
+    const std::shared_ptr<mapped_index>& known) {
+  const std::lock_guard lock(mutex_);
+  if (index_ != known) return index_;
+  auto listed = objects_.list(object_kind::shard);
+  if (!listed) return listed.error();
+  std::ranges::sort(*listed);
+  if (!index_ || index_->shard_ids != *listed) {
+    index_ = std::make_shared<mapped_index>(std::move(*listed), objects_, key_, table_bytes_);
+  }
+  return index_;
+}
+
+}  // namespace cutpoint::store

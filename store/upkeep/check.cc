@@ -1,0 +1,230 @@
+// Checks a store, or a part of its data.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/storage.h>
+#include <cutpoint/store.h>
+
+#include "store/format/clock.h"
+#include "store/format/failure.h"
+#include "store/objects/log.h"
+#include "store/objects/small_object.h"
+#include "store/session/tree_audit.h"
+#include "store/upkeep/container_audit.h"
+#include "store/upkeep/upkeep.h"
+
+namespace cutpoint::store {
+
+/// Moves the ids of a subset from `ids` to the result.
+[[nodiscard]] std::vector<std::string> take_subset(storage& objects, const store_data_subset& subset,
+                                                   std::vector<std::string>& ids);
+
+namespace {
+
+class checker {
+ public:
+  checker(const store_reading& store, const store_check_options& options)
+      : store_(store), options_(options), meter_(options.progress) {}
+
+  result<store_check_summary> check() {
+    if (status checked = check_log(); !checked.ok()) return checked;
+    if (status checked = check_shards(); !checked.ok()) return checked;
+    if (status checked = check_containers(); !checked.ok()) return checked;
+    if (status checked = check_snapshots(); !checked.ok()) return checked;
+    return summary_;
+  }
+
+ private:
+  void report(const object_name& name, const status& why) {
+    ++summary_.object_problems;
+    if (options_.object_problem) options_.object_problem(path_of(name), why);
+  }
+
+  /// Reads the log. Where entries cannot be read, all snapshots are checked, and sessions do not begin before a repair.
+  status check_log() {
+    auto log =
+        read_log(store_.objects, store_.key, [&](const object_name& entry, const status& why) { report(entry, why); });
+    if (!log) return log.error();
+    log_ = std::move(*log);
+    return {};
+  }
+
+  status check_shards() {
+    for (const std::string& each : store_.shards.damaged_shards()) {
+      const object_name name{object_kind::shard, each};
+      report(name, damage(path_of(name), "it cannot be used; the index can be made again"));
+    }
+    if (!options_.reads_data) return {};
+    const auto ids = store_.objects.list(object_kind::shard);
+    if (!ids) return ids.error();
+    for (const std::string& each : *ids) {
+      const object_name name{object_kind::shard, each};
+      auto object = store_.objects.open(name);
+      if (!object && is_absence(object.error())) continue;  // merged meanwhile
+      if (!object) return object.error();
+      const auto shard_file = shard::open(std::move(*object), each);
+      if (!shard_file && !is_damage(shard_file.error())) return shard_file.error();
+      // One that cannot be opened has been reported already.
+      const auto is_intact = shard_file ? shard_file->is_intact() : true;
+      if (!is_intact) return is_intact.error();
+      if (!*is_intact) report(name, damage(path_of(name), "its bytes have changed"));
+    }
+    return {};
+  }
+
+  status check_containers() {
+    auto ids = store_.objects.list(object_kind::container);
+    if (!ids) return ids.error();
+    // What a repair has condemned and what a prune has decided to remove holds nothing.
+    std::erase_if(*ids, [lost = log_.lost()](const std::string& id) {
+      const auto name = container_name_of(id);
+      return name && lost.contains(*name);
+    });
+    summary_.containers = ids->size();
+    if (status checked = check_index(*ids); !checked.ok()) return checked;
+    if (options_.reads_data) {
+      const std::vector<std::string> read = take_subset(store_.objects, options_.subset, *ids);
+      summary_.read_containers = read.size();
+      meter_.begin("reading containers", read.size());
+      const status audited = audit_containers(store_, read, options_.threads, options_.cancel,
+                                              [&](const audited_container& each, const container_auditor&) {
+                                                summary_.records += each.whole.records.size();
+                                                for (const digest& lost : each.lost_chunks)
+                                                  lost_.insert({to_hex(lost), each.id});
+                                                meter_.add(1, each.bytes, each.id);
+                                                if (!each.outcome.ok())
+                                                  report({object_kind::container, each.id}, each.outcome);
+                                                return status();
+                                              });
+      if (!audited.ok()) return audited;
+    }
+    meter_.begin("reading tables of containers", ids->size());
+    for (const std::string& each : *ids) {
+      if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
+      meter_.add(1, 0, each);
+      const auto table = read_container_table(store_.objects, each, store_.key);
+      if (table) {
+        summary_.records += table->records.size();
+      } else if (is_damage(table.error())) {
+        report({object_kind::container, each}, table.error());
+      } else if (!is_absence(table.error())) {
+        return table.error();
+      }
+    }
+    return {};
+  }
+
+  /// Containers that no shard names are those of sessions that have leases. Without any shard the next session makes the index
+  /// again.
+  status check_index(std::vector<std::string> ids) {
+    const auto leases = store_.objects.list(object_kind::lease);
+    if (!leases) return leases.error();
+    if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
+    if (store_.shards.shards().empty()) return {};
+    store_.shards.leave_unnamed(ids);
+    std::set<std::string_view> sessions;
+    for (const std::string& each : *leases) sessions.insert(session_of(each));
+    for (const std::string& each : ids) {
+      const object_name name{object_kind::container, each};
+      if (sessions.contains(session_of(each)) || !store_.objects.size(name)) continue;
+      report(name, damage("the index", "no shard names " + path_of(name) + "; a repair puts one"));
+    }
+    return {};
+  }
+
+  status check_snapshots() {
+    const auto digest_bytes = store_.digest_bytes();
+    if (!digest_bytes) return digest_bytes.error();
+    auto trees = tree_audit::make(store_, lost_, options_.cancel);
+    if (!trees) return trees.error();
+    meter_.begin("checking snapshots", log_.snapshots.size());
+    for (const std::string& id : log_.snapshots) {
+      meter_.add(1, 0, id);
+      const auto facts = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
+      if (!facts && is_absence(facts.error())) continue;
+      ++summary_.snapshots;
+      if (!facts && !is_damage(facts.error())) return facts.error();
+      if (!facts) {
+        report({object_kind::snapshot, id}, facts.error());
+        continue;
+      }
+      bool is_removed = false;
+      const auto whole = trees->audit(facts->root, [&](const std::string& path, const status& why) {
+        // Another process may remove or replace a snapshot, and then what only that refers to.
+        is_removed = is_removed || !is_committed(id);
+        if (is_removed) return;
+        ++summary_.file_problems;
+        if (options_.file_problem) options_.file_problem(id, path, why);
+      });
+      if (!whole) return whole.error();
+      if (is_removed) --summary_.snapshots;
+    }
+    summary_.moved_chunks = trees->moved_chunks();
+    return {};
+  }
+
+  [[nodiscard]] bool is_committed(const std::string& id) const {
+    const auto size = store_.objects.size({object_kind::snapshot, id});
+    if (!size && is_absence(size.error())) return false;
+    const auto now = read_log(store_.objects, store_.key, [](auto&&...) {});
+    return !now || now->snapshots.contains(id);
+  }
+
+  const store_reading& store_;
+  const store_check_options& options_;
+  store_log log_;
+  store_check_summary summary_;
+  progress_meter meter_;
+  lost_records lost_;
+};
+
+}  // namespace
+
+result<store_check_summary> check_store(const store_reading& store, const store_check_options& options) {
+  return checker(store, options).check();
+}
+
+namespace {
+
+/// FNV-1a: the same on all machines and in all releases, so that subsets in turn read everything once.
+std::uint64_t hash_of(std::string_view id) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : id) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+std::vector<std::string> take_subset(storage& objects, const store_data_subset& subset, std::vector<std::string>& ids) {
+  std::vector<std::string> chosen;
+  std::vector<std::string> rest;
+  for (std::string& each : ids) {
+    const bool is_in_subset = hash_of(each) % subset.subset_count == subset.number - 1;
+    (is_in_subset ? chosen : rest).push_back(std::move(each));
+  }
+  std::size_t count = chosen.size();
+  if (subset.share < 1 || subset.most_bytes != UINT64_MAX) {
+    std::ranges::shuffle(chosen, std::mt19937_64(std::random_device()()));
+    count = std::min(count, static_cast<std::size_t>(std::ceil(subset.share * static_cast<double>(count))));
+  }
+  if (subset.most_bytes != UINT64_MAX) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto size = objects.size({object_kind::container, chosen[i]});
+      bytes += size ? *size : 0;
+      if (i != 0 && bytes > subset.most_bytes) count = i;
+    }
+  }
+  std::move(chosen.begin() + static_cast<std::ptrdiff_t>(count), chosen.end(), std::back_inserter(rest));
+  chosen.resize(count);
+  ids = std::move(rest);
+  return chosen;
+}
+
+}  // namespace cutpoint::store

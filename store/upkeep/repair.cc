@@ -1,0 +1,259 @@
+// Stores whole records of damaged containers again, and snapshots without what is lost.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "store/format/failure.h"
+#include "store/index/shard_writer.h"
+#include "store/session/leased_session.h"
+#include "store/session/tree_audit.h"
+#include "store/upkeep/container_audit.h"
+#include "store/upkeep/upkeep.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+class repairer {
+ public:
+  repairer(open_store& opened_store, const store_repair_options& options)
+      : opened_store_(opened_store), options_(options) {}
+
+  result<store_repair_summary> repair() {
+    if (status mended = mend_log(); !mended.ok()) return mended;
+    if (status complete = complete_index(); !complete.ok()) return complete;
+    if (status condemned = condemn_containers(); !condemned.ok()) return condemned;
+    if (status replaced = replace_snapshots(); !replaced.ok()) return replaced;
+    return summary_;
+  }
+
+ private:
+  void report(const object_name& name, const status& why, std::uint64_t saved) {
+    ++summary_.damaged_objects;
+    summary_.saved_records += saved;
+    if (options_.damaged) options_.damaged(path_of(name), why, saved);
+  }
+  [[nodiscard]] storage& objects() const { return opened_store_.objects(); }
+  /// Returns the ids of the containers that exist and count.
+  [[nodiscard]] result<std::vector<std::string>> list_containers(const store_log& log) const {
+    auto ids = objects().list(object_kind::container);
+    if (!ids) return ids;
+    std::erase_if(*ids, [lost = log.lost()](const std::string& id) {
+      const auto name = container_name_of(id);
+      return !name || lost.contains(*name);
+    });
+    return ids;
+  }
+
+  status mend_log();
+  status complete_index();
+  status condemn_containers();
+  status save(const audited_container& audited, const container_auditor& auditor, record_writer& records);
+  status replace_snapshots();
+  status replace(const open_store::listed_snapshot& old, tree_audit& trees, leased_session& session,
+                 store_writer& writer);
+
+  open_store& opened_store_;
+  const store_repair_options& options_;
+  store_repair_summary summary_;
+  std::set<container_name> damaged_containers_;
+};
+
+/// Sums the log up by a decision that removes nothing, if entries of it cannot be read. Nobody knows what they have committed,
+/// so all snapshots count that can be read; those that are not whole are replaced like others.
+status repairer::mend_log() {
+  for (std::set<std::string> reported;;) {
+    std::vector<std::pair<object_name, status>> damaged;
+    auto log =
+        opened_store_.read_log([&](const object_name& entry, const status& why) { damaged.emplace_back(entry, why); });
+    if (!log) return log.error();
+    if (damaged.empty()) return {};
+    for (const auto& [entry, why] : damaged) {
+      if (reported.insert(entry.id).second) report(entry, why, 0);
+    }
+    log_entry summary;
+    summary.kind = log_entry_kind::decision;
+    summary.removed_containers = log->decided;
+    summary.condemned_containers = log->condemned;
+    summary.removed_keys = log->removed_keys;
+    summary.snapshots = log->snapshots;
+    const auto number =
+        append_to_log(*opened_store_.open_storage_of(new_session_id()), opened_store_.key(), *log, summary);
+    if (!number) return number.error();
+  }
+}
+
+/// Puts shards for the containers that no whole shard names, and then removes the shards that are damaged: a shard that is
+/// missing must not make records look lost.
+status repairer::complete_index() {
+  if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
+  std::vector<std::string> damaged = opened_store_.shards().damaged_shards();
+  std::set<container_name> indexed;
+  for (const shard& each : opened_store_.shards().shards()) {
+    const auto is_intact = each.is_intact();
+    if (!is_intact) return is_intact.error();
+    if (!*is_intact) {
+      damaged.push_back(each.id());
+      continue;
+    }
+    for (std::uint32_t i = 0; i < each.container_count(); ++i) indexed.insert(each.container_at(i).name);
+  }
+  const auto log = opened_store_.read_log();
+  if (!log) return log.error();
+  auto containers = list_containers(*log);
+  if (!containers) return containers.error();
+  std::erase_if(*containers, [&](const std::string& id) { return indexed.contains(*container_name_of(id)); });
+  if (status put = put_shards_of(objects(), opened_store_.key(), *containers); !put.ok()) return put;
+  if (status synced = objects().sync(); !synced.ok()) return synced;
+  for (const std::string& each : damaged) {
+    const object_name name{object_kind::shard, each};
+    report(name, damage(path_of(name), "its entries were read from the containers again"), 0);
+    if (status removed = objects().remove(name); !removed.ok()) return removed;
+  }
+  return objects().sync();
+}
+
+/// Stores the whole records of damaged containers again, and then condemns the containers.
+status repairer::condemn_containers() {
+  const auto session = leased_session::begin(opened_store_);
+  if (!session) return session.error();
+  const auto ids = list_containers((*session)->log());
+  if (!ids) return ids.error();
+  auto records = (*session)->open_records();
+  if (!records) return records.error();
+  const status audited = audit_containers(opened_store_.reading(), *ids, options_.threads, options_.cancel,
+                                          [&](const audited_container& each, const container_auditor& auditor) {
+                                            return each.outcome.ok() ? status() : save(each, auditor, *records);
+                                          });
+  if (!audited.ok()) return audited;
+  if (status finished = records->finish(); !finished.ok()) return finished;
+  if (damaged_containers_.empty()) return {};
+  log_entry condemnation;
+  condemnation.condemned_containers = damaged_containers_;
+  // The copies must exist still: a prune that takes the repair for dead sees them as containers that nothing refers to.
+  return append_change(**session, condemnation, [&](const store_log& log) -> status {
+    if (log.decision == (*session)->log().decision) return {};
+    const std::set<container_name> lost = log.lost();
+    for (const container_name& each : records->put_containers()) {
+      const auto size = lost.contains(each) ? result<std::uint64_t>(status(status_code::io_error, "", ENOENT))
+                                            : objects().size({object_kind::container, id_of(each)});
+      if (!size && is_absence(size.error())) {
+        return {status_code::unavailable,
+                "a prune has removed what the repair had saved; nothing was changed: repair again"};
+      }
+      if (!size) return size.error();
+    }
+    return {};
+  });
+}
+
+status repairer::save(const audited_container& audited, const container_auditor& auditor, record_writer& records) {
+  compressor compress(std::max<int>(opened_store_.config().level, 1));
+  for (const placed_record& each : audited.whole.records) {
+    const auto content = auditor.content(each);
+    if (!content) return content.error();
+    std::vector<std::uint8_t> frame;
+    const bool pays = opened_store_.config().codec == record_codec::zstd && compress.compress(*content, frame);
+    const byte_span payload = pays ? byte_span(frame) : byte_span(*content);
+    record_description description = each.description;
+    description.codec = pays ? record_codec::zstd : record_codec::none;
+    description.stored_bytes = static_cast<std::uint32_t>(payload.size());
+    const auto hint = records.append(description, payload);
+    if (!hint) return hint.error();
+  }
+  if (const auto name = container_name_of(audited.id)) damaged_containers_.insert(*name);
+  report({object_kind::container, audited.id}, audited.outcome, audited.whole.records.size());
+  return {};
+}
+
+/// Chooses what can be read of a tree that was audited.
+class whole_entries final : public tree_filter {
+ public:
+  explicit whole_entries(tree_audit& audited) : audited_(audited) {}
+
+  result<choice> choose(const std::string& path, const folder_entry& entry) override {
+    if (entry.kind == file_kind::directory) {
+      if (!entry.node) return choice::leave_out;
+      if (audited_.is_whole_folder(*entry.node)) return choice::keep;
+      return path.size() < longest_stored_path ? choice::enter : choice::leave_out;
+    }
+    const status whole = audited_.audit_file(entry);
+    if (!whole.ok() && !is_damage(whole)) return whole;
+    return whole.ok() ? choice::keep : choice::leave_out;
+  }
+  status pass_lost_entries(const std::string&, const status&) override { return {}; }
+
+ private:
+  tree_audit& audited_;
+};
+
+/// Replaces the snapshots that lost files.
+status repairer::replace_snapshots() {
+  const auto session = leased_session::begin(opened_store_);
+  if (!session) return session.error();
+  // A container that a prune proposes may have the only whole copy of a record. If a snapshot needs it, the prune finds out.
+  if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
+  std::vector<std::pair<std::string, status>> unreadable;
+  const auto snapshots = opened_store_.snapshots(
+      (*session)->log(), [&](const std::string& path, const status& why) { unreadable.emplace_back(path, why); });
+  if (!snapshots) return snapshots.error();
+  log_entry removal;
+  for (const auto& [path, why] : unreadable) {
+    if (!is_damage(why)) return why;
+    const object_name name{object_kind::snapshot, path.substr(path.find('/') + 1)};
+    report(name, why, 0);
+    removal.removed_snapshots.insert(name.id);
+  }
+  if (!unreadable.empty()) {
+    if (status done = append_change(**session, removal); !done.ok()) return done;
+  }
+  const lost_records none;
+  auto trees = tree_audit::make(opened_store_.reading(), none, options_.cancel);
+  if (!trees) return trees.error();
+  auto writer = (*session)->open_writer();
+  if (!writer) return writer.error();
+  for (const auto& each : *snapshots) {
+    if (status replaced = replace(each, *trees, **session, **writer); !replaced.ok()) return replaced;
+  }
+  return {};
+}
+
+/// Puts a snapshot in the place of one that lost files. It does not if the rest of the tree is the whole tree: what was lost
+/// had no entries, and is there again.
+status repairer::replace(const open_store::listed_snapshot& old, tree_audit& trees, leased_session& session,
+                         store_writer& writer) {
+  status failure;  // that is no damage: it may pass, and must cost no file
+  const auto is_whole = trees.audit(old.facts.root, [&](const std::string&, const status& why) {
+    if (!is_damage(why)) failure = why;
+  });
+  if (!is_whole) return is_whole.error();
+  if (!failure.ok()) return failure;
+  if (*is_whole) return {};
+  whole_entries rest(trees);
+  const auto root = rewrite_tree(old.facts.root, trees.nodes(), rest, writer.records, options_.cancel);
+  if (!root) return root.error();
+  if (status finished = writer.records.finish(); !finished.ok()) return finished;
+  if (root->content == old.facts.root.content && root->raw_bytes == old.facts.root.raw_bytes) return {};
+  const auto reported = trees.audit(old.facts.root, [&](const std::string& path, const status& why) {
+    ++summary_.lost_files;
+    if (options_.lost) options_.lost(old.id, path, why);
+  });
+  if (!reported) return reported.error();
+  snapshot facts = old.facts;
+  facts.root = *root;
+  facts.is_incomplete = true;
+  const auto committed = commit_snapshot(session, std::move(facts), original_snapshot{old.id});
+  if (!committed && is_absence(committed.error())) return {};  // somebody has removed it meanwhile
+  if (!committed) return committed.error();
+  ++summary_.replaced_snapshots;
+  if (options_.replaced) options_.replaced(old.id, committed->id);
+  return {};
+}
+
+}  // namespace
+
+result<store_repair_summary> repair_store(open_store& opened_store, const store_repair_options& options) {
+  return repairer(opened_store, options).repair();
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,350 @@
+// Whole sessions lose nothing wherever the machine stops: backups with their leases and commits, removed snapshots, repairs.
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "store/upkeep/upkeep.h"
+#include "tests/host/support/choices.h"
+#include "tests/store/support/whole_session.h"
+
+namespace cutpoint::tests {
+namespace {
+
+/// Files of a snapshot that is committed, or was begun, by its sequence number.
+using expected_snapshots = std::map<std::uint64_t, file_map>;
+
+std::shared_ptr<volatile_file_system> empty_store() {
+  auto files = std::make_shared<volatile_file_system>();
+  EXPECT_TRUE(store::make_storage_folders(*files).ok());
+  EXPECT_TRUE(store::make_store(*made_store(files).open_storage("init"), small_config(), std::nullopt).ok());
+  return files;
+}
+
+/// An open store on a disk that may stop.
+class session_store {
+ public:
+  explicit session_store(std::shared_ptr<volatile_file_system> files) : disk_store_(std::move(files)) {}
+
+  /// Errors: those of opening a store.
+  [[nodiscard]] status open() {
+    auto opened_store = disk_store_.try_open(std::nullopt);
+    if (!opened_store) return opened_store.error();
+    opened_store_ = std::move(*opened_store);
+    return {};
+  }
+  /// Backs up and commits, merges shards, and returns the id of the snapshot.
+  [[nodiscard]] result<std::string> back_up(const file_map& contents) {
+    auto id = tests::back_up(*opened_store_, contents);
+    if (id && opened_store_->reopen_shards().ok()) static_cast<void>(opened_store_->shards().merge());
+    return id;
+  }
+  [[nodiscard]] status remove(const std::string& snapshot) { return forget(*opened_store_, snapshot); }
+  [[nodiscard]] result<store_repair_summary> repair() { return store::repair_store(*opened_store_, {.threads = 1}); }
+  /// Gives the oldest snapshot a tag, and writes the others without a file. Returns the ids of the versions that were reported.
+  [[nodiscard]] std::set<std::string> edit(const std::string& excluded) {
+    std::set<std::string> ids;
+    for (const auto& each : snapshots()) ids.insert(each.id);
+    const std::string oldest = snapshots().front().id;
+    std::set<std::string> versions;
+    const auto note = [&](const std::string&, const std::string& id) { versions.insert(id); };
+    static_cast<void>(store::change_tags(*opened_store_, {.snapshots = {oldest}, .added = {"t"}, .edited = note}));
+    ids.erase(oldest);
+    static_cast<void>(store::rewrite_snapshots(*opened_store_, {.snapshots = std::move(ids),
+                                                                .exclude = {*path_pattern::make("/" + excluded)},
+                                                                .replaces_originals = true,
+                                                                .edited = note}));
+    return versions;
+  }
+  /// Checks all bytes. Notes the names of files that are lost, by the ids of snapshots.
+  [[nodiscard]] bool is_clean(std::map<std::string, std::set<std::string>>* lost = nullptr) {
+    const auto note = [&](const std::string& id, const std::string& path, const status&) {
+      if (lost != nullptr) (*lost)[id].insert(path.substr(1));
+    };
+    const auto checked =
+        store::check_store(opened_store_->reading(), {.reads_data = true, .threads = 1, .file_problem = note});
+    return checked.ok() && checked->is_clean();
+  }
+  [[nodiscard]] std::vector<store::open_store::listed_snapshot> snapshots() { return *opened_store_->snapshots({}); }
+  [[nodiscard]] result<file_map> read(const store::open_store::listed_snapshot& listed) {
+    store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
+    return read_files(records, listed.facts.root);
+  }
+  /// Returns whether a snapshot brings back a file.
+  [[nodiscard]] bool has(const store::open_store::listed_snapshot& listed, const std::string& name,
+                         const std::vector<std::uint8_t>& bytes) {
+    store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
+    const auto entry = store::find_entry(listed.facts.root, name, records);
+    if (!entry || !*entry || entry->value().size != bytes.size()) return false;
+    std::vector<std::uint8_t> bytes_read;
+    const status visited = store::visit_extents(
+        *entry->value().node, 0, bytes.size(), records, [&](const store::stored_extent& extent, std::uint64_t) {
+          const auto content = records.read_chunk(extent.record);
+          if (content) bytes_read.insert(bytes_read.end(), content->begin(), content->end());
+          return content ? status() : content.error();
+        });
+    return visited.ok() && bytes_read == bytes;
+  }
+
+ private:
+  made_store disk_store_;
+  std::unique_ptr<store::open_store> opened_store_;
+};
+
+/// What a series of sessions has done when the machine stops.
+struct history {
+  expected_snapshots committed;
+  file_map begun;                         ///< of the backup that was going on
+  std::set<std::uint64_t> to_be_removed;  ///< whose removal was going on
+};
+
+/// Backs up four times, and removes a snapshot after every second backup. Stops at the first failure.
+history play(const std::shared_ptr<volatile_file_system>& files, const std::vector<file_map>& contents) {
+  history played;
+  std::map<std::uint64_t, std::string> ids;
+  for (std::uint64_t i = 1; i <= contents.size(); ++i) {
+    session_store session(files);
+    played.begun = contents[i - 1];
+    if (!session.open().ok()) return played;
+    const auto id = session.back_up(contents[i - 1]);
+    if (!id) return played;
+    played.committed[i] = contents[i - 1];
+    ids[i] = *id;
+    if (i % 2 != 0) continue;
+    played.to_be_removed = {i - 1};
+    if (!session.remove(ids[i - 1]).ok()) return played;
+    played.committed.erase(i - 1);
+    played.to_be_removed.clear();
+  }
+  return played;
+}
+
+/// Returns what is wrong with a store after a crash, or an empty string.
+std::string state_fault(const std::shared_ptr<volatile_file_system>& after, const history& played,
+                        const file_map& next) {
+  session_store session(after);
+  if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+  if (!session.is_clean()) return "the store is not clean";
+  std::set<std::uint64_t> sequences;
+  for (const auto& each : session.snapshots()) {
+    const auto contents = session.read(each);
+    if (!contents) return contents.error().message();
+    const auto expected = played.committed.find(each.facts.sequence);
+    if (*contents != (expected == played.committed.end() ? played.begun : expected->second)) {
+      return "a snapshot has other files";
+    }
+    sequences.insert(each.facts.sequence);
+  }
+  for (const auto& [sequence, contents] : played.committed) {
+    if (!sequences.contains(sequence) && !played.to_be_removed.contains(sequence))
+      return "a committed snapshot is lost";
+  }
+  const auto again = session.back_up(next);  // goes on with what the crash has left
+  if (!again) return again.error().message();
+  const auto all = session.snapshots();
+  const auto contents = session.read(all.back());
+  return contents && *contents == next ? "" : "a backup after the crash does not come back";
+}
+
+struct planted_sync_faults {
+  bool skips_data_syncs = false;
+  bool skips_folder_syncs = false;
+};
+
+/// Stops the sessions at every call in turn, and draws states of the disk. Returns a sentence on the first fault.
+std::string session_fault(std::uint64_t state_count, planted_sync_faults planted = {}) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  std::vector<file_map> contents;
+  for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
+  const auto disk_store = empty_store();
+  const auto whole = disk_store->crash(random);  // a copy: everything is durable
+  const std::uint64_t begin = whole->calls();
+  static_cast<void>(play(whole, contents));
+  const std::uint64_t call_count = whole->calls() - begin + 1;
+  const std::uint64_t states_at_each_call = state_count / call_count + 1;
+  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
+    const auto files = disk_store->crash(random);
+    files->ignores_data_syncs = planted.skips_data_syncs;
+    files->ignores_folder_syncs = planted.skips_folder_syncs;
+    files->stop_at(files->calls() + stop);
+    const history played = play(files, contents);
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const std::string fault = state_fault(files->crash(random), played, contents.back());
+      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
+    }
+  }
+  testing::Test::RecordProperty("calls", std::to_string(call_count));
+  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
+  return "";
+}
+
+TEST(crashes_of_sessions, lose_no_committed_snapshot) {
+  EXPECT_EQ(session_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(8000u))), "");
+}
+
+TEST(crashes_of_sessions, show_each_planted_fault) {
+  EXPECT_NE(session_fault(2000, {.skips_data_syncs = true}), "");
+  EXPECT_NE(session_fault(2000, {.skips_folder_syncs = true}), "");
+}
+
+// --- repairs ------------------------------------------------------------------------------------------------------------
+
+/// What is left of the snapshots of a damaged store: files that must come back, by sequence number.
+expected_snapshots what_is_left(const std::shared_ptr<volatile_file_system>& files, const expected_snapshots& before) {
+  session_store session(files);
+  std::map<std::string, std::set<std::string>> lost;
+  EXPECT_TRUE(session.open().ok());
+  EXPECT_FALSE(session.is_clean(&lost));
+  expected_snapshots left = before;
+  for (const auto& each : session.snapshots()) {
+    file_map& contents = left[each.facts.sequence];
+    if (lost[each.id].contains("")) contents.clear();  // the folder itself
+    for (const std::string& name : lost[each.id]) contents.erase(name);
+  }
+  return left;
+}
+
+/// Returns a sentence on a file that neither a snapshot nor the one that replaces it brings back, or on a snapshot that is
+/// there twice after the repair.
+std::string repair_state_fault(const std::shared_ptr<volatile_file_system>& after, const expected_snapshots& left) {
+  for (const bool is_repaired : {false, true}) {
+    session_store session(after);
+    if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+    if (is_repaired) {
+      if (const auto again = session.repair(); !again) return again.error().message();
+      if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+      if (!session.is_clean()) return "the store is not clean";
+    }
+    const auto all = session.snapshots();
+    if (is_repaired && all.size() != left.size()) return "a snapshot is lost or there twice";
+    for (const auto& [sequence, files] : left) {
+      for (const auto& [name, bytes] : files) {
+        bool is_kept = false;
+        for (const auto& each : all) {
+          is_kept = is_kept || (each.facts.sequence == sequence && session.has(each, name, bytes));
+        }
+        if (!is_kept) return fmt::format("{} of snapshot {} is lost", name, sequence);
+      }
+    }
+  }
+  return "";
+}
+
+/// Damages containers until files are lost, stops a repair at every call, and draws states of the disk.
+std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_bytes, bool skips_syncs = false) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const auto disk_store = empty_store();
+  expected_snapshots before;
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    before[i] = drawn_files(i / 2, 4, 6000);
+    session_store session(disk_store);
+    if (!session.open().ok() || !session.back_up(before[i]).ok()) return "no backup";
+  }
+  const auto containers = *made_store(disk_store).open_storage("list")->list(store::object_kind::container);
+  expected_snapshots left = before;
+  for (std::uint64_t i = 0; i < least_damaged_bytes || left == before; ++i) {
+    std::vector<std::uint8_t>& bytes = *disk_store->bytes_of("containers/" + containers[i % containers.size()]);
+    bytes[random.between(store::object_header_bytes, bytes.size() - 1)] ^= 0x20;
+    left = what_is_left(disk_store, before);
+  }
+  const auto repair = [](const std::shared_ptr<volatile_file_system>& files) {
+    session_store session(files);
+    return session.open().ok() && session.repair().ok();
+  };
+  const auto whole = disk_store->crash(random);
+  const std::uint64_t begin = whole->calls();
+  if (!repair(whole)) return "no repair";
+  const std::uint64_t call_count = whole->calls() - begin + 1;
+  const std::uint64_t states_at_each_call = state_count / call_count + 1;
+  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
+    const auto files = disk_store->crash(random);
+    files->ignores_data_syncs = skips_syncs;
+    files->ignores_folder_syncs = skips_syncs;
+    files->stop_at(files->calls() + stop);
+    static_cast<void>(repair(files));
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const std::string fault = repair_state_fault(files->crash(random), left);
+      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
+    }
+  }
+  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
+  return "";
+}
+
+TEST(crashes_of_repairs, lose_nothing_that_was_whole) {
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(2000u));
+  for (const std::uint64_t damaged_bytes : {std::uint64_t{1}, std::uint64_t{4}})
+    EXPECT_EQ(repair_fault(states / 2, damaged_bytes), "");
+}
+
+TEST(crashes_of_repairs, show_missing_syncs) { EXPECT_NE(repair_fault(500, 4, true), ""); }
+
+// --- edits --------------------------------------------------------------------------------------------------------------
+
+/// Returns a sentence on a snapshot that is lost, is there twice or has other files, or on a version that was reported and is
+/// not there.
+std::string edit_state_fault(const std::shared_ptr<volatile_file_system>& after, const expected_snapshots& before,
+                             const std::string& excluded, const std::set<std::string>& versions) {
+  session_store session(after);
+  if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+  if (!session.is_clean()) return "the store is not clean";
+  const auto all = session.snapshots();
+  if (all.size() != before.size()) return "a snapshot is lost or there twice";
+  for (const std::string& each : versions) {
+    if (std::ranges::count(all, each, &store::open_store::listed_snapshot::id) == 0) return "a version is lost";
+  }
+  for (const auto& each : all) {
+    const auto contents = session.read(each);
+    if (!contents) return contents.error().message();
+    file_map expected = before.at(each.facts.sequence);
+    if (!each.facts.original.empty() && each.facts.tags.empty()) expected.erase(excluded);
+    if (*contents != expected) return "a snapshot has other files";
+  }
+  return "";
+}
+
+/// Stops edits of snapshots at every call, and draws states of the disk.
+std::string edit_fault(std::uint64_t state_count, bool skips_syncs = false) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const auto disk_store = empty_store();
+  expected_snapshots before;
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    before[i] = drawn_files(7, 4, 3000);
+    before[i]["the " + std::to_string(i)] = {1, 2, 3};
+    session_store session(disk_store);
+    if (!session.open().ok() || !session.back_up(before[i]).ok()) return "no backup";
+  }
+  const std::string excluded = before[1].begin()->first;
+  const auto edit = [&](const std::shared_ptr<volatile_file_system>& files) {
+    session_store session(files);
+    return session.open().ok() ? session.edit(excluded) : std::set<std::string>();
+  };
+  const auto whole = disk_store->crash(random);
+  const std::uint64_t begin = whole->calls();
+  if (edit(whole).size() != before.size()) return "no edits";
+  const std::uint64_t call_count = whole->calls() - begin + 1;
+  const std::uint64_t states_at_each_call = state_count / call_count + 1;
+  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
+    const auto files = disk_store->crash(random);
+    files->ignores_data_syncs = skips_syncs;
+    files->ignores_folder_syncs = skips_syncs;
+    files->stop_at(files->calls() + stop);
+    const auto versions = edit(files);
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const std::string fault = edit_state_fault(files->crash(random), before, excluded, versions);
+      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
+    }
+  }
+  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
+  return "";
+}
+
+TEST(crashes_of_edits, leave_each_snapshot_or_its_version) {
+  EXPECT_EQ(edit_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(2000u))), "");
+}
+
+TEST(crashes_of_edits, show_missing_syncs) { EXPECT_NE(edit_fault(500, true), ""); }
+
+}  // namespace
+}  // namespace cutpoint::tests

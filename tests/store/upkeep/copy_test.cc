@@ -1,0 +1,317 @@
+// Copies survive a crash at every call, use what an interrupted copy has left, and find no wrong contents.
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "store/backup/tree_builder.h"
+#include "store/format/failure.h"
+#include "store/session/leased_session.h"
+#include "store/session/store_reading.h"
+#include "store/upkeep/snapshot_copier.h"
+#include "tests/host/support/choices.h"
+#include "tests/host/support/streams.h"
+#include "tests/store/support/made_store.h"
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr std::string_view keyless_cuts = "fastcdc(min_bytes=512,avg_bytes=2048,max_bytes=8192)";
+constexpr std::string_view other_cuts = "fastcdc(min_bytes=1024,avg_bytes=4096,max_bytes=16384)";
+
+made_store make_plain_store(std::string_view cuts) {
+  made_store disk_store(std::make_shared<volatile_file_system>());
+  EXPECT_TRUE(store::make_storage_folders(*disk_store.files).ok());
+  const store::store_config config{.container_bytes = 64 * KiB, .cuts = std::string(cuts)};
+  const status done = store::make_store(*disk_store.open_storage("init"), config, std::nullopt);
+  EXPECT_TRUE(done.ok()) << done.message();
+  return disk_store;
+}
+
+using file_contents = std::map<std::string, std::vector<std::uint8_t>>;
+
+/// Files of several chunks, each in a folder of its own. Neighbours in `number` have some in common.
+file_contents contents_of(std::uint64_t number) {
+  file_contents contents;
+  for (std::uint64_t file = number; file < number + 4; ++file) {
+    seeded_choices random(file);
+    contents[fmt::format("/folder{}/file", file)] = make_stream(content::random, 3000 * file, random);
+  }
+  return contents;
+}
+
+/// Commits a snapshot with chunks of 1000 bytes, a hole and a run in each file. The cuts are not those of the store, which
+/// a copy neither knows nor needs.
+store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, std::uint64_t number) {
+  const auto opened_store = disk_store.open();
+  const auto session = store::leased_session::begin(*opened_store);
+  const auto output = *(*session)->open_writer();
+  store::deduplicator& writer = output->records;
+  auto digests = *store::record_fingerprinter::make(opened_store->fingerprint());
+  store::tree_builder tree(writer, {});
+  for (const auto& [path, bytes] : contents_of(number)) {
+    store::folder_entry folder;
+    folder.kind = file_kind::directory;
+    folder.name = path.substr(1, path.find('/', 1) - 1);
+    tree.enter(folder);
+    store::folder_entry file;
+    file.name = "file";
+    file.size = bytes.size();
+    const auto entry = std::make_shared<store::pending_entry>(file);
+    for (std::size_t begin = 0; begin < bytes.size(); begin += 1000) {
+      const byte_span chunk = byte_span(bytes).subspan(begin, std::min<std::size_t>(1000, bytes.size() - begin));
+      const digest name = *digests(chunk);
+      const auto answer = writer.look_up({&name, 1});
+      if (answer->front().is_new) {
+        EXPECT_TRUE(writer.put_chunk(name, chunk.size(), store::record_codec::none, chunk).ok());
+      }
+      const store::record_reference record{name, static_cast<std::uint32_t>(chunk.size()), *writer.hint_of_put(name)};
+      EXPECT_TRUE(entry->add({store::extent_kind::data, record, 1}, writer).ok());
+    }
+    EXPECT_TRUE(entry->complete().ok());
+    tree.add(entry, path);
+    tree.leave();
+  }
+  store::snapshot facts;
+  EXPECT_TRUE(tree.write_complete().ok());
+  facts.root = *tree.finish();
+  EXPECT_TRUE(writer.finish().ok());
+  facts.session = (*session)->id();
+  facts.host = "host";
+  facts.time = static_cast<std::int64_t>(number);
+  facts.statistics.files = 4;
+  auto committed = store::commit_snapshot(**session, facts);
+  EXPECT_TRUE(committed.ok()) << committed.error().message();
+  return *committed;
+}
+
+/// Returns all files of a tree.
+result<file_contents> read_files(store::open_store& opened_store, const store::record_reference& root) {
+  store::shared_reader records(opened_store.objects(), opened_store.key(), opened_store.reading().make_fingerprinter,
+                               MiB);
+  store::folder_entry top;
+  top.kind = file_kind::directory;
+  top.node = root;
+  file_contents contents;
+  const status read =
+      store::visit_tree(top, "/", records, [&](const std::string& path, const store::folder_entry& entry) {
+        if (entry.kind == file_kind::directory) return status();
+        auto& bytes = contents[path];
+        return store::dump_file(entry, 0, entry.size, records, [&](byte_span next) {
+          bytes.insert(bytes.end(), next.begin(), next.end());
+          return status();
+        });
+      });
+  if (!read.ok()) return read;
+  return contents;
+}
+
+store::copy_options options_for(store::open_store& target, const cancellation* cancel = nullptr) {
+  return {
+      .feed = {.cuts = target.cuts(), .fingerprint = target.fingerprint(), .memory_bytes = 2 * MiB, .cancel = cancel},
+      .threads = 1,
+      .memory_bytes = 2 * MiB,
+      .cancel = cancel};
+}
+
+/// Copies all snapshots. Returns the number of those that are in the target afterwards, and the bytes that were added.
+result<std::pair<std::size_t, std::uint64_t>> copy_all(engine& threads, const made_store& source,
+                                                       const made_store& target) {
+  const auto opened_source = source.open();
+  auto opened_target = target.try_open(target.secret_key);
+  if (!opened_target) return opened_target.error();
+  store::snapshot_copier copier(threads, *opened_source, **opened_target, options_for(**opened_target));
+  if (status begun = copier.begin({}); !begun.ok()) return begun;
+  std::pair<std::size_t, std::uint64_t> done = {0, 0};
+  for (const auto& original : copier.originals()) {
+    ++done.first;
+    if (copier.find_copy(original.facts) != nullptr) continue;
+    status source_failure;
+    const auto copy = copier.copy(original, source_failure);
+    if (!copy) return copy.error();
+    done.second += copy->facts.statistics.new_raw_bytes;
+  }
+  return done;
+}
+
+/// Returns a sentence on the first snapshot of a store that is not as it was, or an empty string.
+std::string fault_of(const made_store& disk_store) {
+  const auto opened_store = disk_store.open();
+  const auto all = opened_store->snapshots({});
+  for (const auto& each : *all) {
+    const auto files = read_files(*opened_store, each.facts.root);
+    if (!files) return files.error().message();
+    if (*files != contents_of(static_cast<std::uint64_t>(each.facts.time))) return "a copy has other files";
+  }
+  return "";
+}
+
+class copies : public testing::TestWithParam<std::string_view> {
+ protected:
+  [[nodiscard]] static made_store make_target() {
+    return GetParam() == "encrypted" ? made_store(store::key_secret{store::secret_kind::key_file, "key"})
+                                     : make_plain_store(GetParam() == "recut" ? other_cuts : keyless_cuts);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(targets, copies, testing::Values("same", "recut", "encrypted"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(copies, survive_a_crash_at_every_call) {
+  const made_store source = make_plain_store(keyless_cuts);
+  put_snapshot(source, 1);
+  put_snapshot(source, 3);
+  auto threads = engine::make({.threads = 1});
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(4u));
+  const made_store disk_store = make_target();
+  std::size_t interrupted = 0;
+  for (std::uint64_t stop = 0;; ++stop) {
+    const made_store target(disk_store.files->crash(random), disk_store.secret_key);
+    const std::uint64_t begin = target.files->calls();
+    target.files->stop_at(begin + stop);
+    const auto done = copy_all(*threads, source, target);
+    interrupted += !done;
+    for (std::uint64_t state = 0; state < states; ++state) {
+      const made_store after(target.files->crash(random), disk_store.secret_key);
+      ASSERT_EQ(fault_of(after), "") << "stopped at call " << stop;
+      const std::size_t committed = after.open()->snapshots({})->size();
+      ASSERT_TRUE(committed == 2 || !done) << "stopped at call " << stop;
+      const auto again = copy_all(*threads, source, after);
+      ASSERT_TRUE(again.ok()) << again.error().message() << "; stopped at call " << stop;
+      ASSERT_EQ(fault_of(after), "") << "stopped at call " << stop;
+      ASSERT_EQ(after.open()->snapshots({})->size(), 2u);
+      const auto third = copy_all(*threads, source, after);
+      ASSERT_TRUE(third.ok());
+      ASSERT_EQ(third->second, 0u);
+    }
+    if (done) break;
+  }
+  EXPECT_GT(interrupted, 20u);
+}
+
+TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
+  const made_store source = make_plain_store(keyless_cuts);
+  put_snapshot(source, 40);  // several containers
+  auto threads = engine::make({.threads = 1});
+  const made_store target = make_target();
+  cancellation stopped;
+  int containers = 0;
+  target.files->meanwhile = [&](const std::string& path) {
+    if (path.starts_with("containers/") && ++containers == 4) stopped.request();
+  };
+  {
+    const auto opened_source = source.open();
+    const auto opened_target = target.open();
+    store::snapshot_copier copier(*threads, *opened_source, *opened_target, options_for(*opened_target, &stopped));
+    ASSERT_TRUE(copier.begin({}).ok());
+    status source_failure;
+    EXPECT_EQ(copier.copy(copier.originals().front(), source_failure).error().code(), status_code::cancelled);
+    EXPECT_TRUE(source_failure.ok());
+  }
+  target.files->meanwhile = {};
+  EXPECT_TRUE(target.open()->snapshots({})->empty());
+  const std::size_t stored = target.open_storage("test")->list(store::object_kind::container)->size();
+  ASSERT_GT(stored, 0u);
+  const auto done = copy_all(*threads, source, target);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  std::uint64_t bytes = 0;
+  for (const auto& [path, content] : contents_of(40)) bytes += content.size();
+  EXPECT_LT(done->second, bytes - (stored - 1) * 48 * KiB);
+  EXPECT_EQ(fault_of(target), "");
+}
+
+/// Commits an incomplete version of a snapshot with another tree in its place, as a repair does.
+store::open_store::listed_snapshot replace(const made_store& disk_store, const store::open_store::listed_snapshot& old,
+                                           const store::record_reference& root) {
+  const auto opened_store = disk_store.open();
+  const auto session = store::leased_session::begin(*opened_store);
+  store::snapshot facts = old.facts;
+  facts.root = root;
+  facts.is_incomplete = true;
+  return *store::commit_snapshot(**session, facts, store::original_snapshot{old.id});
+}
+
+TEST_P(copies, come_once_more_where_a_repair_has_replaced_them) {
+  const made_store source = make_plain_store(keyless_cuts);
+  const auto backup = put_snapshot(source, 1);
+  const auto original = replace(source, backup, backup.facts.root);  // as a backup with a file that it could not read
+  put_snapshot(source, 3);
+  auto threads = engine::make({.threads = 1});
+  const made_store target = make_target();
+  ASSERT_TRUE(copy_all(*threads, source, target).ok());
+  const auto copied = *target.open()->snapshots({});
+  ASSERT_EQ(copied.size(), 2u);
+  const bool is_first = copied.front().facts.time == original.facts.time;
+  replace(target, copied[is_first ? 0 : 1], copied[is_first ? 1 : 0].facts.root);
+  EXPECT_NE(fault_of(target), "");
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(copy_all(*threads, source, target).ok());
+    const auto opened_target = target.open();
+    const auto snapshots = *opened_target->snapshots({});
+    ASSERT_EQ(snapshots.size(), 3u) << "a second copy finds the first";
+    EXPECT_EQ(snapshots.back().facts.time, original.facts.time);
+    const auto files = read_files(*opened_target, snapshots.back().facts.root);
+    ASSERT_TRUE(files.ok());
+    EXPECT_EQ(*files, contents_of(1));
+  }
+}
+
+TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
+  const made_store source = make_plain_store(keyless_cuts);
+  const auto original = put_snapshot(source, 2);
+  // The digest is that of another content, and everything else of the record is right.
+  const auto opened_store = source.open();
+  const auto objects = source.open_storage("hostile");
+  const auto containers = objects->list(store::object_kind::container);
+  for (const std::string& id : *containers) {
+    const auto table = store::read_container_table(*objects, id, opened_store->key());
+    store::own_containers own;
+    store::record_writer records(*objects, opened_store->key(), 64 * KiB, own, blake3_fingerprinter());
+    for (const store::placed_record& each : table->records) {
+      auto content = *store::read_record(*objects, *table, each, opened_store->key());
+      if (each.description.kind == store::record_kind::chunk) content[0] ^= 1;
+      store::record_description description = each.description;
+      description.codec = store::record_codec::none;
+      description.stored_bytes = description.raw_bytes;
+      ASSERT_TRUE(records.append(description, content).ok());
+    }
+    ASSERT_TRUE(records.finish().ok());
+    ASSERT_TRUE(objects->remove({store::object_kind::container, id}).ok());
+  }
+  auto threads = engine::make({.threads = 1});
+  for (const std::string_view cuts : {keyless_cuts, other_cuts}) {
+    const made_store target = make_plain_store(cuts);
+    const auto opened_source = source.open();
+    const auto opened_target = target.open();
+    store::snapshot_copier copier(*threads, *opened_source, *opened_target, options_for(*opened_target));
+    ASSERT_TRUE(copier.begin({}).ok());
+    status source_failure;
+    EXPECT_FALSE(copier.copy(original, source_failure).ok());
+    EXPECT_TRUE(store::is_damage(source_failure));
+    EXPECT_NE(source_failure.message().find("/folder2/file: "), std::string::npos) << source_failure.message();
+    EXPECT_TRUE(opened_target->snapshots({})->empty());
+  }
+}
+
+/// Returns how many names of snapshots and of the log a copy of `count` snapshots opens in its target.
+std::uint64_t opens_of_copies(engine& threads, std::uint64_t count) {
+  const made_store source = make_plain_store(keyless_cuts);
+  const made_store target = make_plain_store(keyless_cuts);
+  for (std::uint64_t i = 1; i <= count; ++i) put_snapshot(source, 1 + i % 2);
+  std::uint64_t opens = 0;
+  target.files->meanwhile = [&](const std::string& path) {
+    opens += path.starts_with("snapshots/") || path.starts_with("log/") ? 1u : 0u;
+  };
+  EXPECT_TRUE(copy_all(threads, source, target).ok());
+  target.files->meanwhile = nullptr;
+  return opens;
+}
+
+TEST(copies_of_many_snapshots, open_no_more_for_each_than_for_few) {
+  auto threads = engine::make({.threads = 1});
+  const std::uint64_t few = opens_of_copies(*threads, 6);
+  EXPECT_LE(opens_of_copies(*threads, 24), few * 5) << few << " for a quarter";
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
