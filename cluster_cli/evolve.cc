@@ -6,7 +6,7 @@
 
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
+#include "cli/program.h"
 #include "cluster_cli/subcommands.h"
 #include "cluster_cli/trace_files.h"
 

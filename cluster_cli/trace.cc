@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include "cli/chunk/listing.h"
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/options/context_option.h"
+#include "cli/options/chunking_options.h"
+#include "cli/program.h"
 #include "cluster_cli/subcommands.h"
 
 namespace cutpoint::cli {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/options.h"
-#include "cli/options/cut_options.h"
+#include "cli/options/chunking_options.h"
 
 namespace cutpoint::cli {
 

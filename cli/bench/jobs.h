@@ -7,8 +7,7 @@
 #include <cutpoint/catalog.h>
 #include <cutpoint/status.h>
 
-#include "cli/bench/contenders.h"
-#include "cli/bench/engine.h"
+#include "cli/bench/measure.h"
 #include "cli/common/options.h"
 
 namespace cutpoint::cli {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/engine.h"
-#include "cli/bench/rounds.h"
+#include "cli/bench/measure.h"
 
 namespace cutpoint::cli {
 

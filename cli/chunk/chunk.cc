@@ -8,17 +8,14 @@
 
 #include "cli/chunk/format.h"
 #include "cli/chunk/listing.h"
-#include "cli/chunk/listing_checker.h"
 #include "cli/common/console.h"
-#include "cli/common/exit_code.h"
-#include "cli/common/interrupt.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
 #include "cli/inputs/inputs.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
+#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

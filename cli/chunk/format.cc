@@ -6,8 +6,8 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/choice.h"
 #include "cli/common/console.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 

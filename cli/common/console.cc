@@ -1,7 +1,7 @@
-// Prints one line on standard error for each message.
 #include "cli/common/console.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -11,6 +11,41 @@
 #include <unistd.h>
 
 namespace cutpoint::cli {
+
+// --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// The handlers set a flag once. System calls are not restarted, so a waiting read sees the flag.
+
+cancellation requested;
+
+void request(int) { requested.request(); }
+
+void install_handlers() {
+  struct sigaction action = {};
+  action.sa_handler = request;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction inherited = {};
+    ::sigaction(signal, nullptr, &inherited);
+    const bool is_ignored = inherited.sa_handler == SIG_IGN;  // by nohup, or a shell for its background jobs
+    if (!is_ignored) ::sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+const cancellation& interruption() {
+  static const bool is_installed = (install_handlers(), true);
+  static_cast<void>(is_installed);
+  return requested;
+}
+
+bool is_interrupted() noexcept { return requested.is_requested(); }
+
+// --- Messages --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -105,6 +140,41 @@ void console::progress(std::string_view line) const {
   if (!has_line_ && line.empty()) return;
   write(fmt::format("{}{}", erased_line, line.substr(0, terminal_columns() - 1)));
   has_line_ = !line.empty();
+}
+
+// --- Problems of files -----------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t most_lines = 10;
+constexpr std::size_t most_reasons = 1000;
+
+}  // namespace
+
+void problem_log::add(const std::string& path, const status& why) {
+  if (count_++ == 0) first_ = why.message();
+  if (!prints_all_) {
+    const std::string start = path + ": ";
+    const std::string reason = why.message().substr(why.message().starts_with(start) ? start.size() : 0);
+    if (counts_.size() == most_reasons && !counts_.contains(reason)) {
+      ++counts_["other reasons"];
+      return;
+    }
+    if (++counts_[reason] > most_lines) return;
+  }
+  say_.error(problem_text(path, why));
+}
+
+void problem_log::finish() {
+  for (const auto& [reason, count] : counts_) {
+    if (count > most_lines) say_.error(fmt::format("{} more: {} (--verbose names all)", count - most_lines, reason));
+  }
+  counts_.clear();
+}
+
+std::string problem_text(const std::string& path, const status& why) {
+  const bool has_path = why.message().starts_with(path + ": ");
+  return printable(has_path ? why.message() : path + ": " + why.message());
 }
 
 }  // namespace cutpoint::cli

@@ -1,15 +1,32 @@
-// Messages and progress on standard error.
+// Messages and progress on standard error, the exit codes, and Ctrl-C.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include <cutpoint/source.h>
 #include <cutpoint/status.h>
 
-#include "cli/common/exit_code.h"
-
 namespace cutpoint::cli {
+
+enum class exit_code : int {
+  done = 0,
+  input_failed = 1,  ///< an input, the output or the system failed; all other work is done
+  wrong_usage = 2,   ///< an option, a name or a bound is wrong; no input was read
+  interrupted = 130,
+};
+
+// --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+/// Returns the cancellation that the first SIGINT or SIGTERM requests. The first call installs the handlers.
+[[nodiscard]] const cancellation& interruption();
+/// Returns whether it is requested, and installs nothing.
+[[nodiscard]] bool is_interrupted() noexcept;
+
+// --- Messages --------------------------------------------------------------------------------------------------------
 
 /// Replaces the bytes of control characters (C1 included), and of characters that change the direction of text, by
 /// \xHH.
@@ -58,5 +75,32 @@ class console {
   mutable std::mutex mutex_;
   mutable bool has_line_ = false;
 };
+
+// --- Problems of files -----------------------------------------------------------------------------------------------
+
+/// Prints each problem as it comes, but of those with the same reason only the first ten, unless verbose. Not thread-safe.
+class problem_log {
+ public:
+  /// `say` must outlive the log.
+  problem_log(const console& say, verbosity level) : say_(say), prints_all_(level == verbosity::verbose) {}
+
+  void add(const std::string& path, const status& why);
+  /// Prints how many problems were not printed, for each reason.
+  void finish();
+
+  /// Returns the message of the first problem, or an empty string.
+  [[nodiscard]] const std::string& first() const { return first_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  const console& say_;
+  bool prints_all_;
+  std::string first_;
+  std::uint64_t count_ = 0;
+  std::map<std::string, std::uint64_t> counts_;  ///< by reason
+};
+
+/// Returns a message about a path in one line. It has the path once, also if the error begins with it.
+[[nodiscard]] std::string problem_text(const std::string& path, const status& why);
 
 }  // namespace cutpoint::cli

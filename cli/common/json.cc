@@ -124,33 +124,33 @@ json::json(std::initializer_list<json> elements) {
 }
 
 json json::of_bool(bool value) noexcept {
-  json made;
-  made.value_ = value;
-  return made;
+  json boolean;
+  boolean.value_ = value;
+  return boolean;
 }
 
 json json::of_signed(std::int64_t number) noexcept {
-  json made;
-  made.value_ = number;
-  return made;
+  json value;
+  value.value_ = number;
+  return value;
 }
 
 json json::of_unsigned(std::uint64_t number) noexcept {
-  json made;
-  made.value_ = number;
-  return made;
+  json value;
+  value.value_ = number;
+  return value;
 }
 
 json json::object() {
-  json made;
-  made.value_.emplace<members>();
-  return made;
+  json value;
+  value.value_.emplace<members>();
+  return value;
 }
 
 json json::array() {
-  json made;
-  made.value_.emplace<std::vector<json>>();
-  return made;
+  json value;
+  value.value_.emplace<std::vector<json>>();
+  return value;
 }
 
 json& json::operator[](std::string_view key) {

@@ -1,6 +1,9 @@
-// The options of a subcommand as data, which command_line.cc parses and cli/pages describes, and checks of their values.
+// The options of a subcommand as data, which cli/program.cc parses and cli/pages describes, and checks of their values.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -8,10 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <cutpoint/status.h>
+#include <cutpoint/text.h>
 
 #include "cli/common/console.h"
 
@@ -110,5 +115,25 @@ inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::m
 
 /// Parses "5%" or "5". Errors: invalid_argument, with the bounds.
 [[nodiscard]] result<double> checked_percent(std::string_view option, std::string_view text);
+
+// --- One of several names --------------------------------------------------------------------------------------------
+
+template <class Value, std::size_t count>
+using choice = std::array<std::pair<std::string_view, Value>, count>;
+
+template <class Value, std::size_t count>
+[[nodiscard]] std::vector<std::string_view> names_in(const choice<Value, count>& choices) {
+  std::vector<std::string_view> names;
+  for (const auto& each : choices) names.push_back(each.first);
+  return names;
+}
+
+/// Returns the value of a name. Errors: unknown_name, with the names that there are.
+template <class Value, std::size_t count>
+[[nodiscard]] result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& choices) {
+  const auto row = std::find_if(choices.begin(), choices.end(), [&](const auto& each) { return each.first == name; });
+  if (row != choices.end()) return row->second;
+  return unknown_name(what, name, names_in(choices));
+}
 
 }  // namespace cutpoint::cli

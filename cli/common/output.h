@@ -1,6 +1,8 @@
-// The output of results: standard output or a file, buffered.
+// What commands write: results, to standard output or a file, buffered; numbers and lines for people.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,10 +11,11 @@
 #include <sys/stat.h>
 
 #include "cli/common/console.h"
-#include "cli/common/exit_code.h"
 #include "cli/common/options.h"
 
 namespace cutpoint::cli {
+
+// --- Output ----------------------------------------------------------------------------------------------------------
 
 class output {
  public:
@@ -78,5 +81,34 @@ class output_option {
 /// Writes what a command has done to standard output: JSON always, a text unless quiet. Prints errors and returns the
 /// exit code.
 [[nodiscard]] exit_code write_report(std::string_view report, bool is_json, const console& say);
+
+// --- Numbers and lines for people ------------------------------------------------------------------------------------
+
+/// Formats a size with three digits: "0 B", "999 B", "1.50 KiB", "12.3 MiB", "123 GiB".
+[[nodiscard]] std::string human_bytes(double bytes);
+/// Formats bytes per second as `human_bytes` does.
+[[nodiscard]] std::string human_rate(double bytes_per_second);
+/// Formats GiB per second with three digits.
+[[nodiscard]] std::string gib_per_second(double bytes_per_second);
+/// Formats a share as "12.3 %".
+[[nodiscard]] std::string human_percent(double share);
+/// Formats a time as "59s", "9m59s", "99m", "47h" or "12d". A time below 100 days has at most five characters.
+[[nodiscard]] std::string human_seconds(double seconds);
+/// The same, with tenths below ten seconds.
+[[nodiscard]] std::string human_duration(double seconds);
+/// Formats a count as "1,234,567".
+[[nodiscard]] std::string human_count(std::uint64_t count);
+
+/// Formats a number with `format`; returns "-" for nullopt.
+template <class Number, class Format>
+[[nodiscard]] std::string or_dash(const std::optional<Number>& number, Format&& format) {
+  return number ? format(static_cast<double>(*number)) : std::string("-");
+}
+
+/// Returns a line with a name and its value.
+[[nodiscard]] std::string line(std::string_view name, std::string_view text);
+
+/// Converts a count for `human_bytes` and the like, which show three digits.
+[[nodiscard]] inline double as_double(std::uint64_t number) { return static_cast<double>(number); }
 
 }  // namespace cutpoint::cli

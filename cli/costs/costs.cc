@@ -1,10 +1,268 @@
 #include "cli/costs/costs.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <concepts>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/version.h>
 #include <fmt/format.h>
 
-#include "cli/costs/costs_cache.h"
+#include "cli/common/files.h"
 
 namespace cutpoint::cli {
+
+// --- JSON: each struct lists its fields once; the writer and the reader visit them -----------------------------------
+
+namespace {
+
+/// More than any rate, time or count.
+constexpr double most_number = 1e18;
+
+template <class Costs, class Each>
+concept fields_of = std::is_same_v<std::remove_const_t<Costs>, Each>;
+
+template <fields_of<cut_rate> Costs>
+void visit(Costs& rate, auto& field) {
+  field("name", rate.name);
+  field("cuts", rate.cuts);
+  field("mean_bytes", rate.mean_bytes);
+  field("bytes_per_second", rate.bytes_per_second);
+  field("back_end", rate.where);
+}
+
+template <fields_of<fingerprint_rate> Costs>
+void visit(Costs& rate, auto& field) {
+  field("name", rate.kind);
+  field("chunk_bytes", rate.chunk_bytes);
+  field("in_flight", rate.in_flight);
+  field("bytes_per_second", rate.bytes_per_second);
+  field("back_end", rate.where);
+}
+
+template <fields_of<lane_rates> Costs>
+void visit(Costs& rates, auto& field) {
+  field("cuts", rates.cuts);
+  field("fingerprints", rates.fingerprints);
+}
+
+template <fields_of<memory_rates> Costs>
+void visit(Costs& memory, auto& field) {
+  field("read_by_one", memory.read_by_one);
+  field("read_by_all", memory.read_by_all);
+  field("copy", memory.copy);
+  field("page_cache", memory.page_cache);
+}
+
+template <fields_of<device_costs> Costs>
+void visit(Costs& device, auto& field) {
+  field("index", device.index);
+  field("name", device.name);
+  field("batch_bytes", device.batch_bytes);
+  field("link_in", device.link_in);
+  field("link_out", device.link_out);
+  field("latency_seconds", device.latency_seconds);
+  field("rates", device.rates);
+  field("problem", device.problem);
+}
+
+template <fields_of<cost_model> Costs>
+void visit(Costs& costs, auto& field) {
+  field("machine", costs.machine);
+  field("processors", costs.processor_count);
+  field("seconds", costs.seconds);
+  field("memory", costs.memory);
+  field("together", costs.together);
+  field("seconds_of_a_chunk", costs.seconds_of_a_chunk);
+  field("processor", costs.processor);
+  field("devices", costs.devices);
+}
+
+class field_writer {
+ public:
+  json object = json::object();
+
+  template <class Value>
+  void operator()(const char* name, const Value& value) {
+    object[name] = json_of(value);
+  }
+
+ private:
+  static json json_of(backend value) { return to_string(value); }
+  static json json_of(fingerprint_kind value) { return name_of(value); }
+  template <class Value>
+  static json json_of(const std::vector<Value>& values) {
+    return json_list(values, [](const Value& value) { return json_of(value); });
+  }
+  template <class Value>
+  static json json_of(const Value& value) {
+    if constexpr (std::is_constructible_v<json, Value>) {
+      return value;
+    } else {
+      field_writer writer;
+      visit(value, writer);
+      return writer.object;
+    }
+  }
+};
+
+/// Reads the fields of one object. `is_valid` becomes false if one is missing, of another kind or out of all bounds.
+class field_reader {
+ public:
+  field_reader(const json& object, bool& is_valid) : object_(object), is_valid_(is_valid) {}
+
+  template <class Value>
+  void operator()(const char* name, Value& output) {
+    const json* const entry = object_.find(name);
+    require(entry != nullptr);
+    if (is_valid_) read(*entry, output);
+  }
+
+ private:
+  void require(bool condition) { is_valid_ = is_valid_ && condition; }
+
+  void read(const json& value, double& output) {
+    output = value.number().value_or(-1);
+    require(output >= 0 && output <= most_number);
+  }
+  template <std::integral Number>
+  void read(const json& value, Number& output) {
+    double number = 0;
+    read(value, number);
+    require(number <= std::min(most_number, static_cast<double>(std::numeric_limits<Number>::max())));
+    if (is_valid_) output = static_cast<Number>(number);
+  }
+  void read(const json& value, std::string& output) {
+    require(value.text() != nullptr);
+    if (is_valid_) output = *value.text();
+  }
+  void read(const json& value, backend& output) {
+    std::string name;
+    read(value, name);
+    std::vector<backend> known = {backend::cuda};
+    for (const backend_info& each : processor_backends()) known.push_back(each.kind);
+    const auto entry = std::find_if(known.begin(), known.end(), [&](backend each) { return to_string(each) == name; });
+    require(entry != known.end());
+    if (is_valid_) output = *entry;
+  }
+  void read(const json& value, fingerprint_kind& output) {
+    std::string name;
+    read(value, name);
+    const auto kind = parse_fingerprint(name);
+    require(kind.ok());
+    if (is_valid_) output = *kind;
+  }
+  template <class Value>
+  void read(const json& value, std::vector<Value>& output) {
+    require(value.is_array());
+    for (const json& each : value.elements()) {
+      if (is_valid_) read(each, output.emplace_back());
+    }
+  }
+  template <class Value>
+  void read(const json& value, Value& output) {
+    field_reader reader(value, is_valid_);
+    visit(output, reader);
+  }
+
+  const json& object_;
+  bool& is_valid_;
+};
+
+}  // namespace
+
+json costs_json(const cost_model& costs) {
+  field_writer writer;
+  visit(costs, writer);
+  return writer.object;
+}
+
+result<cost_model> parse_costs(const json& object) {
+  cost_model costs;
+  bool is_valid = true;
+  field_reader reader(object, is_valid);
+  visit(costs, reader);
+  if (is_valid) return costs;
+  return status(status_code::invalid_argument, "has a field that is missing, of another kind or out of all bounds");
+}
+
+// --- Cache -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The format of the file. Every change of the fields or of their meaning needs a new number.
+constexpr int format_version = 2;
+/// Much more than the costs of many devices take.
+constexpr std::size_t most_bytes = 16 * MiB;
+
+result<std::string> read_whole(const std::string& path) {
+  std::error_code failed;
+  const bool is_file = std::filesystem::is_regular_file(path, failed);
+  const std::uintmax_t size = is_file ? std::filesystem::file_size(path, failed) : 0;
+  if (failed) return system_failure(path, "read", failed.value());
+  std::string text(size <= most_bytes ? size : 0, '\0');
+  if (text.empty()) return status(status_code::invalid_argument, path + ": has no costs");
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) return system_failure(path, "read", errno);
+  return text;
+}
+
+/// FNV-1a.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+std::string build_key() {
+  constexpr const char* program = "/proc/self/exe";
+  std::error_code unknown;
+  return fmt::format("{} {} {}", version(), std::filesystem::file_size(program, unknown),
+                     std::filesystem::last_write_time(program, unknown).time_since_epoch().count());
+}
+
+result<std::string> costs_file(const std::string& machine, const feed_options& job) {
+  const auto folder = user_folder("CUTPOINT_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+  if (!folder) return status(folder.error().code(), "no folder to store costs in: " + folder.error().message());
+  return fmt::format("{}/costs-{:016x}.json", *folder,
+                     hash_of(fmt::format("{}\n{}\n{}", machine, job.cuts.canonical(), name_of(job.fingerprint.kind))));
+}
+
+result<cost_model> load_costs(const std::string& path, const std::string& machine, const std::string& build) {
+  const auto text = read_whole(path);
+  if (!text) return text.error();
+  const auto refuse = [&path](std::string_view why) {
+    return status(status_code::invalid_argument, fmt::format("{}: {}", path, why));
+  };
+  const json read = parse_json(*text).value_or(json());
+  if (!read.is_object()) return refuse("is no JSON object");
+  const json* const format = read.find("format");
+  if (format == nullptr || format->number() != format_version) return refuse("is of another format");
+  const json* const measured_by = read.find("build");
+  if (measured_by == nullptr || measured_by->text() == nullptr || *measured_by->text() != build) {
+    return refuse("was measured by another build");
+  }
+  const json* const costs = read.find("costs");
+  if (costs == nullptr) return refuse("has no costs");
+  auto model = parse_costs(*costs);
+  if (!model) return refuse(model.error().message());
+  if (model->machine != machine) return refuse("was measured on another machine");
+  return model;
+}
+
+status save_costs(const std::string& path, const cost_model& costs, const std::string& build) {
+  return replace_file(path, json_text({{"format", format_version}, {"build", build}, {"costs", costs_json(costs)}}));
+}
+
+// --- Costs -----------------------------------------------------------------------------------------------------------
 
 result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_options& job, measurement_policy when,
                                   const console& say) {

@@ -1,4 +1,4 @@
-// The costs of this machine: read from the cache, or measured and stored there.
+// The measured costs of this machine, in a cache.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,35 @@
 #include <cutpoint/engine.h>
 
 #include "cli/common/console.h"
+#include "cli/common/json.h"
 
 namespace cutpoint::cli {
+
+// --- JSON ------------------------------------------------------------------------------------------------------------
+
+[[nodiscard]] json costs_json(const cost_model& costs);
+
+/// Errors: invalid_argument, if a field is missing or wrong.
+[[nodiscard]] result<cost_model> parse_costs(const json& object);
+
+// --- Cache -----------------------------------------------------------------------------------------------------------
+
+/// Returns a key for this build of the program: its version, size and modification time.
+[[nodiscard]] std::string build_key();
+
+/// Returns the file for a machine with this key and for the cuts and the fingerprint of a job. Its folder is CUTPOINT_CACHE_DIR, else $XDG_CACHE_HOME/cutpoint, else
+/// ~/.cache/cutpoint. Errors: unavailable, if the environment names no folder.
+[[nodiscard]] result<std::string> costs_file(const std::string& machine, const feed_options& job);
+
+/// Reads the costs of this machine and build. Errors: io_error, if the file cannot be read; invalid_argument, if it
+/// contains no costs, or those of another format, build or machine.
+[[nodiscard]] result<cost_model> load_costs(const std::string& path, const std::string& machine,
+                                            const std::string& build);
+
+/// Replaces the file by a new one, whole or not at all, and makes the folders above it. Errors: io_error.
+[[nodiscard]] status save_costs(const std::string& path, const cost_model& costs, const std::string& build);
+
+// --- Costs -----------------------------------------------------------------------------------------------------------
 
 enum class measurement_policy { never, when_missing, always };
 

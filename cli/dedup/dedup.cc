@@ -14,17 +14,14 @@
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/exit_code.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
 #include "cli/costs/costs.h"
 #include "cli/dedup/report.h"
 #include "cli/inputs/inputs.h"
-#include "cli/inputs/progress.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
-#include "cli/options/context_option.h"
+#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

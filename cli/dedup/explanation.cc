@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/inputs/trace_events.h"
+#include "cli/inputs/trace_file.h"
 
 namespace cutpoint::cli {
 

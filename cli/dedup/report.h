@@ -1,11 +1,14 @@
-// The report of `cutpoint dedup`: text for people and JSON for programs. docs/dedup.md describes both.
+// The report of `dedup`: text for people and JSON for programs.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <cutpoint/dedup_report.h>
+#include <cutpoint/stage_costs.h>
 
 #include "cli/common/json.h"
+#include "cli/dedup/explanation.h"
 
 namespace cutpoint::cli {
 
@@ -19,5 +22,12 @@ namespace cutpoint::cli {
 
 [[nodiscard]] std::string time_report(const dedup_report& facts);
 [[nodiscard]] json time_json(const dedup_report& facts);
+
+/// Returns the plan, its predicted speed and its tightest limits, without a line's end.
+[[nodiscard]] std::string text_of(const plan_bottleneck& bottleneck);
+[[nodiscard]] json json_of(const plan_bottleneck& bottleneck);
+/// Returns an object for each stage, or each device.
+[[nodiscard]] json stages_json(std::span<const stage_cost> costs, const explanation& why, std::uint64_t thread_count);
+[[nodiscard]] json devices_json(std::span<const device_cost> costs, const explanation& why);
 
 }  // namespace cutpoint::cli

@@ -12,10 +12,9 @@
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/exit_code.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
+#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {

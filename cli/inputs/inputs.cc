@@ -1,8 +1,8 @@
-// Makes a reader and a walk from the options, and prints what the feeder does.
 #include "cli/inputs/inputs.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/common/choice.h"
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "cli/common/output.h"
 
 namespace cutpoint::cli {
+
+// --- Inputs ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -203,6 +205,53 @@ void console_feeder::read(std::chrono::steady_clock::time_point begin, std::chro
 
 void console_feeder::progressed(const reading_record& record) {
   if (watcher_) watcher_(record);
+}
+
+// --- Progress --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::chrono::milliseconds pause(100);
+
+}  // namespace
+
+progress_line::progress_line(const console& say, std::optional<std::uint64_t> total_bytes)
+    : say_(say), is_shown_(say.shows_progress()), total_bytes_(total_bytes) {}
+
+void progress_line::update(const reading_record& read, std::optional<double> savings) {
+  if (!is_shown_ || read.fed_bytes == 0) return;
+  const auto now = clock::now();
+  if (now < next_) return;
+  next_ = now + pause;
+  say_.progress(progress_text({.bytes = read.fed_bytes,
+                               .total_bytes = total_bytes_,
+                               .seconds = std::chrono::duration<double>(now - begin_).count(),
+                               .savings = savings}));
+}
+
+std::string progress_text(const progress_facts& facts) {
+  const double rate = facts.seconds > 0 ? as_double(facts.bytes) / facts.seconds : 0;
+  std::string text = human_bytes(as_double(facts.bytes));
+  if (facts.total_bytes) {
+    const std::uint64_t left = *facts.total_bytes - std::min(*facts.total_bytes, facts.bytes);
+    // Rounded down, so that 100 % is shown only at the end.
+    text = fmt::format("{:.0f} %", std::floor(100 - 100 * as_double(left) / as_double(*facts.total_bytes)));
+    if (rate > 0) text += fmt::format(", {} left", human_seconds(as_double(left) / rate));
+  }
+  text += ", " + human_rate(rate);
+  return facts.savings ? fmt::format("{}, saves {:.0f} %", text, 100 * *facts.savings) : text;
+}
+
+std::optional<std::uint64_t> known_total(const input_options& inputs) {
+  std::uint64_t total = 0;
+  file_set files;
+  for (const std::string& path : inputs.paths()) {
+    if (path == standard_input_path) return std::nullopt;
+    const auto file = describe_file(path, symlinks::follow);
+    if (!file || file->kind != file_kind::regular_file) return std::nullopt;
+    if (inputs.repeats() == further_names::read || files.insert(*file)) total += file->size;
+  }
+  return total != 0 ? std::optional(total) : std::nullopt;
 }
 
 }  // namespace cutpoint::cli

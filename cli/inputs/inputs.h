@@ -1,6 +1,8 @@
-// The inputs of the commands that cut: options, and a feeder that prints what it does.
+// The inputs of the commands that cut: options, a feeder that prints what it does, and the line of progress.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,9 +21,10 @@
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
 #include "cli/options/path_options.h"
-#include "cli/options/walk_filter.h"
 
 namespace cutpoint::cli {
+
+// --- Inputs ----------------------------------------------------------------------------------------------------------
 
 /// What happens to a file that is reached under a second name.
 enum class further_names { read, skip };
@@ -111,5 +114,41 @@ class console_feeder : private input_observer {
   repeated_file_filter repeats_;
   input_feeder feeder_;
 };
+
+// --- Progress --------------------------------------------------------------------------------------------------------
+
+/// The contents of a line of progress.
+struct progress_facts {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> total_bytes = {};
+  double seconds = 0;  ///< since the start
+  std::optional<double> savings = {};
+};
+
+/// Formats the line in at most 40 columns. It shows the share and the time left if the total is known, else the bytes;
+/// then the rate, and the savings if they are known.
+[[nodiscard]] std::string progress_text(const progress_facts& facts);
+
+/// Draws the line at most ten times a second, if the console shows progress. For one thread.
+class progress_line {
+ public:
+  /// `total_bytes` is the size of all inputs.
+  progress_line(const console& say, std::optional<std::uint64_t> total_bytes);
+
+  void update(const reading_record& read, std::optional<double> savings);
+  void clear() const { say_.progress({}); }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  const console& say_;
+  bool is_shown_;
+  std::optional<std::uint64_t> total_bytes_;
+  clock::time_point begin_ = clock::now();
+  clock::time_point next_ = begin_;
+};
+
+/// Returns the total size of the inputs. Returns nullopt if an input is no regular file, or if all are empty.
+[[nodiscard]] std::optional<std::uint64_t> known_total(const input_options& inputs);
 
 }  // namespace cutpoint::cli

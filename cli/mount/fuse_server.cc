@@ -20,8 +20,6 @@
 #include <fuse.h>
 #include <sys/stat.h>
 
-#include "cli/mount/file_facts.h"
-#include "cli/mount/opened_folder.h"
 #include "cli/mount/served_store.h"
 
 namespace cutpoint::cli {

@@ -7,8 +7,8 @@
 
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
 #include "cli/mount/fuse_server.h"
+#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

@@ -1,15 +1,333 @@
-// Combines the groups of options, and checks that a chunk fits into the memory that they allow.
 #include "cli/options/chunking_options.h"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include <cutpoint/backends.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/cut_stream.h>
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 
+#include "cli/common/files.h"
 #include "cli/common/options.h"
 
 namespace cutpoint::cli {
+
+// --- Cuts ------------------------------------------------------------------------------------------------------------
+
+void cut_options::add_to(option_list& options) {
+  option& algorithm = options.add_value("--algorithm", algorithm_, "NAME",
+                                        "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)");
+  option& profile =
+      options.add_value("--profile", profile_, "NAME", "Reproduce the cuts of a real system; 'cutpoint list' shows all")
+          .excludes(algorithm);
+  options
+      .add_value("--cuts", cuts_, "STRING",
+                 "Canonical string of an algorithm with all its parameters, as the output shows it")
+      .excludes(algorithm)
+      .excludes(profile);
+  options.add_value("--size", size_, "MIN:AVG:MAX",
+                    "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
+  options.add_value("--param", parameters_, "KEY=VALUE",
+                    "Parameter of the algorithm; 'cutpoint list NAME' shows them (repeatable)");
+}
+
+void cut_options::add_key_to(option_list& options) {
+  options.add_value("--key-file", key_file_, "FILE",
+                    "File with the secret key of toeplitz-aes and its like: 32 bytes or 64 hexadecimal digits");
+}
+
+result<std::vector<parameter_setting>> cut_options::settings() const {
+  std::vector<parameter_setting> settings;
+  if (size_) {
+    auto sizes = checked_sizes(*size_);
+    if (!sizes) return sizes.error();
+    settings = *std::move(sizes);
+  }
+  for (const std::string& parameter : parameters_) {
+    const std::size_t equals = parameter.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return usage_error(fmt::format("--param {}: must be KEY=VALUE", parameter));
+    settings.push_back({parameter.substr(0, equals), parameter.substr(equals + 1)});
+  }
+  return settings;
+}
+
+status cut_options::use(const std::string& canonical) {
+  if (is_given()) {
+    return usage_error("cuts cannot be chosen here: the listing names them");
+  }
+  if (canonical.find(' ') != std::string::npos) {
+    return usage_error("the listing was made with another join than exact, whose cuts cannot be checked");
+  }
+  cuts_ = canonical;
+  return {};
+}
+
+result<std::optional<secret_key>> cut_options::key() const {
+  if (!key_file_) return std::optional<secret_key>();
+  auto content = read_secret_key(*key_file_);
+  if (!content) return content.error();
+  return std::optional(*std::move(content));
+}
+
+result<named_chunker> cut_options::checked(std::string_view default_algorithm) const {
+  const auto content = key();
+  if (!content) return content.error();
+  return checked(*content, false, default_algorithm);
+}
+
+result<named_chunker> cut_options::checked(const std::optional<secret_key>& key, bool is_for_rules,
+                                           std::string_view default_algorithm) const {
+  if (key && is_for_rules) {
+    auto without_key = checked(std::nullopt, false, default_algorithm);
+    if (without_key && !takes_secret_key(without_key->chunker)) return without_key;
+  }
+  const auto sizes_and_parameters = settings();
+  if (!sizes_and_parameters) return sizes_and_parameters.error();
+  if (cuts_) {
+    if (!sizes_and_parameters->empty())
+      return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
+    auto named = parse_canonical(*cuts_, key);
+    if (!named) return named.error();
+    std::vector<std::string> warnings;
+    if (takes_secret_key(*named) && !key) warnings.push_back(named->canonical() + " has no key: its cuts hide nothing");
+    return named_chunker{*std::move(named), std::move(warnings)};
+  }
+  const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
+  if (status kind = check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm); !kind.ok()) return kind;
+  return make_chunker(name, *sizes_and_parameters, key);
+}
+
+result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
+  auto settings = size_settings(size);
+  return settings ? settings : usage_error("--size " + settings.error().message());
+}
+
+status check_kind(const std::string& name, entry_kind kind) {
+  const result<const catalog_entry*> entry = find_entry(name);
+  if (!entry) return entry.error();
+  if ((*entry)->kind == kind) return {};
+  return usage_error(kind == entry_kind::algorithm ? fmt::format("'{0}' is a profile: say --profile {0}", name)
+                                                   : fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
+}
+
+// --- Fingerprints ----------------------------------------------------------------------------------------------------
+
+void hash_options::add_to(option_list& options) {
+  options.add_value("--hash", fingerprint_, "NAME", "Fingerprint of each chunk, or none (default: sha256)");
+  options.add_value("--hash-key", key_, "HEX",
+                    "Secret key, 64 hexadecimal digits, for the keyed mode of --hash blake3");
+}
+
+status hash_options::use(const std::string& name) {
+  if (fingerprint_) return usage_error("--hash cannot be given here: the listing names the fingerprint");
+  if (name == name_of(fingerprint_kind::none)) return usage_error("the listing has no digests to compare");
+  const bool is_keyed = name == keyed_name;
+  if (is_keyed && !key_) return usage_error("the fingerprints were made with a key: give it by --hash-key");
+  if (!is_keyed && key_) return usage_error(fmt::format("the fingerprints are {}, made without --hash-key", name));
+  fingerprint_ = is_keyed ? name_of(fingerprint_kind::blake3) : name;
+  return {};
+}
+
+result<std::optional<fingerprint_key>> hash_options::checked_key() const {
+  if (!key_) return std::optional<fingerprint_key>();
+  fingerprint_key key;
+  if (read_hex(*key_, key)) return std::optional(key);
+  return usage_error(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
+}
+
+result<fingerprint_recipe> hash_options::checked(std::string_view default_fingerprint) const {
+  const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
+  if (!fingerprint) return fingerprint.error();
+  const auto key = checked_key();
+  if (!key) return key.error();
+  if (*key && !fingerprints()[static_cast<std::size_t>(*fingerprint)].takes_key) {
+    return usage_error(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
+  }
+  return fingerprint_recipe(*fingerprint, *key);
+}
+
+// --- Contexts --------------------------------------------------------------------------------------------------------
+
+option& context_option::add_to(option_list& options, std::string_view meaning) {
+  return options.add_value("--context", context_, "NAME|FILE", meaning);
+}
+
+result<context_file> context_option::checked(const std::optional<secret_key>& key) const {
+  if (context_.empty()) return context_file{};
+  const std::vector<std::string_view> names = context_names();
+  if (std::ranges::find(names, context_) != names.end()) return parse_context(context_);
+  const auto text = read_input(context_, longest_context_file);
+  if (!text) return usage_error(fmt::format("--context: {}", text.error().message()));
+  auto content = parse_context_file(*text, key);
+  if (content) return content;
+  return usage_error(fmt::format("--context {}: {}", context_, content.error().message()));
+}
+
+// --- Back ends, GPUs and threads -------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t most_devices = 4096;
+constexpr std::uint64_t least_device_memory = 16 * MiB;
+constexpr std::uint64_t least_batch = 4 * KiB;
+
+constexpr choice<thread_placement, 3> placements = {
+    {{"none", thread_placement::none}, {"devices", thread_placement::devices}, {"cores", thread_placement::cores}}};
+
+bool may_use_device(backend where) {
+  return where == backend::automatic || where == backend::cuda || where == backend::hybrid;
+}
+
+}  // namespace
+
+void thread_options::add_to(option_list& options) {
+  options.add_value("--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
+  options.add_value(
+      "--placement", placement_, "NAME",
+      "Where threads run and memory lies: none (as the system decides); devices (near to the GPUs in use); "
+      "cores (also each thread on a core of its own) (default: devices if GPUs are asked for, else none)");
+}
+
+std::string_view thread_options::first_option() const {
+  return threads_ ? "--threads" : placement_ ? "--placement" : "";
+}
+
+status thread_options::set(engine_options& engine) const {
+  if (threads_) {
+    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
+    if (!threads) return threads.error();
+    engine.threads = *threads;
+  }
+  if (placement_) {
+    const auto placement = chosen("placement", *placement_, placements);
+    if (!placement) return placement.error();
+    engine.placement = *placement;
+  }
+  return {};
+}
+
+void lane_options::add_to(option_list& options) {
+  options
+      .add_value("--backend", backend_, "NAME",
+                 "Back end that cuts and fingerprints: auto (the fastest), or a name that 'cutpoint list' shows")
+      .or_variable("CUTPOINT_BACKEND");
+  options.add_value("--device", devices_, "N,...",
+                    "GPUs to use, by their numbers in 'cutpoint info', separated by commas (default: 0)");
+  options.add_value("--device-memory", device_memory_, "SIZE",
+                    "Most bytes of memory to use on each GPU, at least 16M (default: 1G)");
+  options.add_value("--batch", batch_, "SIZE",
+                    "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
+  threads_.add_to(options);
+}
+
+status lane_options::set(feed_options& feed, engine_options& engine) const {
+  const auto where = parse_backend(backend_);
+  if (!where) return where.error();
+  feed.where = *where;
+  const bool has_device = *where == backend::cuda || *where == backend::hybrid;
+  // `cores` made runs beside other processes slower by 4 and by 7 % (docs/gpu.md).
+  engine.placement = has_device ? thread_placement::devices : thread_placement::none;
+  if (const status threads = threads_.set(engine); !threads.ok()) return threads;
+  return check_devices(feed);
+}
+
+result<std::vector<int>> lane_options::checked_devices() const {
+  std::vector<int> devices;
+  for (std::size_t begin = 0; begin <= devices_->size();) {
+    const std::size_t end = std::min(devices_->find(',', begin), devices_->size());
+    const auto device = checked_number("--device", devices_->substr(begin, end - begin), 0, most_devices - 1);
+    if (!device) return device.error();
+    const int number = static_cast<int>(*device);
+    if (std::find(devices.begin(), devices.end(), number) != devices.end()) {
+      return usage_error(fmt::format("--device {}: GPU {} is named twice", *devices_, number));
+    }
+    devices.push_back(number);
+    begin = end + 1;
+  }
+  return devices;
+}
+
+status lane_options::check_devices(feed_options& feed) const {
+  const bool may_use = may_use_device(feed.where);
+  for (const auto& [option, value] : {std::pair("--device", &devices_), std::pair("--device-memory", &device_memory_),
+                                      std::pair("--batch", &batch_)}) {
+    if (*value && !may_use) {
+      return usage_error(fmt::format("{} {}: --backend {} uses no device", option, **value, backend_));
+    }
+  }
+  if (devices_) {
+    auto devices = checked_devices();
+    if (!devices) return devices.error();
+    feed.devices = *std::move(devices);
+  }
+  for (const auto& [option, value, least, target] :
+       {std::tuple("--device-memory", &device_memory_, least_device_memory, &feed.device_memory_bytes),
+        std::tuple("--batch", &batch_, least_batch, &feed.batch_bytes)}) {
+    if (!*value) continue;
+    const auto size = checked_size(option, **value, least);
+    if (!size) return size.error();
+    *target = *size;
+  }
+  return {};
+}
+
+std::vector<std::string_view> placement_names() { return names_in(placements); }
+
+// --- Segments --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t least_segment = 4 * KiB;
+
+constexpr choice<join_kind, 3> joins = {
+    {{"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}}};
+
+}  // namespace
+
+void segment_options::add_size_to(option_list& options) {
+  options.add_value("--segment", segment_, "SIZE",
+                    "Bytes that a thread takes at a time, at least 4K (default: the larger of 2M and four times the "
+                    "maximum chunk; of 512K and twice the maximum chunk with one thread)");
+}
+
+void segment_options::add_to(option_list& options) {
+  add_size_to(options);
+  options.add_value("--join", join_, "NAME",
+                    "How segments are joined: exact; pdedupe and none cut otherwise than the sequential algorithm");
+}
+
+status segment_options::set(feed_options& feed) const {
+  if (segment_) {
+    const auto segment = checked_size("--segment", *segment_, least_segment);
+    if (!segment) return segment.error();
+    feed.segment_bytes = *segment;
+  }
+  const auto join = chosen("join", join_, joins);
+  if (!join) return join.error();
+  feed.join = *join;
+  if (*join != join_kind::exact && !segment_) feed.segment_bytes = usual_segment_bytes(feed.cuts);
+  return {};
+}
+
+std::vector<std::string_view> join_names() { return names_in(joins); }
+
+std::string_view name_of(join_kind kind) {
+  return std::find_if(joins.begin(), joins.end(), [&](const auto& join) { return join.second == kind; })->first;
+}
+
+std::string name_of_cuts(const feed_options& options) {
+  if (options.join == join_kind::exact) return options.cuts.canonical();
+  return fmt::format("{} join={} segment_bytes={}", options.cuts.canonical(), name_of(options.join),
+                     options.segment_bytes);
+}
+
+// --- All of them -----------------------------------------------------------------------------------------------------
 
 void chunking_options::add_to(option_list& options) {
   cuts_.add_to(options);

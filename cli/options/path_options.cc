@@ -1,19 +1,23 @@
-// Reads lists of paths. A path in a list is taken as it stands: it is no pattern, and "-" is a file of this name.
 #include "cli/options/path_options.h"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include <cutpoint/source.h>
 #include <fmt/format.h>
 
+#include "cli/common/files.h"
 #include "cli/common/options.h"
-#include "cli/common/read_input.h"
 
 namespace cutpoint::cli {
 
+// --- Paths -----------------------------------------------------------------------------------------------------------
+
 namespace {
 
-/// Adds the paths of a list, in which `end` follows each path; it may be missing after the last.
+/// Adds the paths of a list, which are taken as they stand: none is a pattern, and "-" is a file of this name. In the list `end` follows each path; it may be missing after the last.
 status add_list(const std::string& file, char end, std::vector<std::string>& paths) {
   const auto text = read_input(file);
   if (!text) return text.error();
@@ -54,6 +58,102 @@ status path_options::load() {
     if (status added = add_list(file, '\0', paths_); !added.ok()) return added;
   }
   return {};
+}
+
+// --- Inside folders --------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Returns the patterns of a file, one a line. Empty lines and those that begin with '#' are none.
+result<std::vector<std::string>> patterns_of(const std::string& path) {
+  const auto text = read_input(path);
+  if (!text)
+    return status(text.error().code(), "--exclude-file " + text.error().message(), text.error().system_error());
+  std::vector<std::string> patterns;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty() && !line.starts_with('#')) patterns.push_back(line);
+  }
+  return patterns;
+}
+
+}  // namespace
+
+void exclude_options::add_to(option_list& options, const char* meaning) {
+  options.add_value("--exclude", patterns_, "PATTERN", meaning);
+  options.add_value("--iexclude", patterns_in_any_case_, "PATTERN",
+                    "The same, where capital and small letters are equal (repeatable)");
+  options.add_value("--exclude-file", files_, "FILE", "The same with the patterns of a file, one a line (repeatable)");
+}
+
+bool exclude_options::is_any_given() const {
+  return !patterns_.empty() || !patterns_in_any_case_.empty() || !files_.empty();
+}
+
+result<std::vector<path_pattern>> exclude_options::checked() const {
+  std::vector<path_pattern> patterns;
+  const auto add = [&](std::string_view option, const std::vector<std::string>& texts,
+                       letter_case letters = letter_case::compared) -> status {
+    auto next = checked_patterns(option, texts, letters);
+    if (!next) return next.error();
+    std::ranges::move(*next, std::back_inserter(patterns));
+    return {};
+  };
+  if (status added = add("--exclude", patterns_); !added.ok()) return added;
+  if (status added = add("--iexclude", patterns_in_any_case_, letter_case::ignored); !added.ok()) return added;
+  for (const std::string& file : files_) {
+    const auto texts = patterns_of(file);
+    if (!texts) return texts.error();
+    if (status added = add("--exclude-file " + file + ":", *texts); !added.ok()) return added;
+  }
+  return patterns;
+}
+
+void walk_filter::add_to(option_list& options) {
+  excluded_.add_to(options, "Skip what matches inside folders (repeatable)");
+  options.add_value(
+      "--exclude-if-present", exclude_tags_, "NAME[:TEXT]",
+      "In folders with a file of this name, which begins with the text, read only this file (repeatable)");
+  options.add_value("--exclude-larger-than", largest_file_, "SIZE", "Skip larger files inside folders");
+  options.add_value("--include", included_, "PATTERN", "Read only files that match inside folders (repeatable)");
+  options.add_flag("--one-file-system", is_on_one_file_system_, "Do not enter folders on other file systems");
+  options.add_flag("--exclude-caches", excludes_caches_, "In folders with a CACHEDIR.TAG, read only this tag");
+}
+
+result<walk_options> walk_filter::checked() const {
+  walk_options options{.one_file_system = is_on_one_file_system_, .exclude_caches = excludes_caches_};
+  auto exclude = excluded_.checked();
+  if (!exclude) return exclude.error();
+  options.exclude = *std::move(exclude);
+  auto include = checked_patterns("--include", included_);
+  if (!include) return include.error();
+  options.include = *std::move(include);
+  for (const std::string& each : exclude_tags_) {
+    const std::size_t colon = std::min(each.find(':'), each.size());
+    directory_tag tag{.name = each.substr(0, colon), .header = each.substr(std::min(colon + 1, each.size()))};
+    if (tag.name.empty() || tag.name.find('/') != std::string::npos) {
+      return usage_error(fmt::format("--exclude-if-present {}: this is not the name of a file", each));
+    }
+    options.exclude_tagged.push_back(std::move(tag));
+  }
+  if (!largest_file_.empty()) {
+    const auto bytes = checked_size("--exclude-larger-than", largest_file_, 0);
+    if (!bytes) return bytes.error();
+    options.largest_file_bytes = *bytes;
+  }
+  return options;
+}
+
+result<std::vector<path_pattern>> checked_patterns(std::string_view option, const std::vector<std::string>& texts,
+                                                   letter_case letters) {
+  std::vector<path_pattern> patterns;
+  for (const std::string& text : texts) {
+    auto next = path_pattern::make(text, letters);
+    if (!next) return status(next.error().code(), fmt::format("{} {}", option, next.error().message()));
+    patterns.push_back(*std::move(next));
+  }
+  return patterns;
 }
 
 }  // namespace cutpoint::cli

@@ -12,9 +12,7 @@
 #include "cli/chunk/format.h"
 #include "cli/inputs/inputs.h"
 #include "cli/options/chunking_options.h"
-#include "cli/options/context_option.h"
-#include "cli/options/lane_options.h"
-#include "cli/pages/page_program.h"
+#include "cli/pages/pages.h"
 #include "cli/subcommands.h"
 #include "cli/tune/options.h"
 

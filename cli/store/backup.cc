@@ -9,15 +9,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
+#include "cli/common/files.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/producer.h"
-#include "cli/common/subcommand.h"
 #include "cli/options/path_options.h"
-#include "cli/options/walk_filter.h"
+#include "cli/program.h"
 #include "cli/store/backup_report.h"
-#include "cli/store_options/store_lanes.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

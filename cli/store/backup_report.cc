@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/units.h"
-#include "cli/dedup/time_rows.h"
-#include "cli/inputs/progress.h"
+#include "cli/common/output.h"
+#include "cli/dedup/report.h"
+#include "cli/inputs/inputs.h"
 #include "cli/store_options/store_options.h"
 
 namespace cutpoint::cli {

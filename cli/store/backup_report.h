@@ -9,10 +9,8 @@
 #include <cutpoint/store.h>
 
 #include "cli/common/console.h"
-#include "cli/common/exit_code.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/common/problem_log.h"
 
 namespace cutpoint::cli {
 

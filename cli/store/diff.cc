@@ -5,11 +5,9 @@
 #include <cutpoint/store_diff.h>
 #include <fmt/format.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
-#include "cli/store_options/snapshot_options.h"
+#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

@@ -7,13 +7,11 @@
 #include <cutpoint/store_view.h>
 #include <unistd.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/problem_log.h"
-#include "cli/common/subcommand.h"
+#include "cli/program.h"
 #include "cli/store/tar_archive.h"
-#include "cli/store_options/snapshot_options.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

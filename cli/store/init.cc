@@ -17,11 +17,9 @@
 
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
-#include "cli/options/context_option.h"
-#include "cli/options/cut_options.h"
-#include "cli/store/settings_report.h"
+#include "cli/options/chunking_options.h"
+#include "cli/program.h"
+#include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

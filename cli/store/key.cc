@@ -10,7 +10,7 @@
 
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
+#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

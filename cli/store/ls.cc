@@ -6,9 +6,7 @@
 
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
-#include "cli/store_options/snapshot_options.h"
+#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

@@ -5,14 +5,12 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
-#include "cli/store/activity_line.h"
-#include "cli/store/prune_report.h"
+#include "cli/program.h"
+#include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
+#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

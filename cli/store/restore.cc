@@ -7,16 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/problem_log.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
-#include "cli/options/walk_filter.h"
-#include "cli/store/activity_line.h"
-#include "cli/store_options/snapshot_options.h"
+#include "cli/options/path_options.h"
+#include "cli/program.h"
+#include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

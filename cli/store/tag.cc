@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/interrupt.h"
+#include "cli/common/console.h"
 #include "cli/common/options.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
-#include "cli/store/edit_report.h"
-#include "cli/store_options/snapshot_options.h"
+#include "cli/common/output.h"
+#include "cli/program.h"
+#include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 

@@ -1,19 +1,99 @@
 #include "cli/store_options/store_options.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fstream>
+#include <string_view>
+#include <utility>
 
+#include <cutpoint/catalog.h>
 #include <cutpoint/text.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/common/console.h"
+#include "cli/common/files.h"
 #include "cli/common/options.h"
-#include "cli/common/user_files.h"
+#include "cli/costs/costs.h"
 
 namespace cutpoint::cli {
+
+// --- Passwords and key files -----------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t largest_secret_bytes = MiB;
+
+result<std::string> read_file(const std::string& path) {
+  auto text = read_input(path, largest_secret_bytes);
+  if (text && text->empty()) return usage_error(path + ": is empty, and has no secret");
+  return text;
+}
+
+/// Returns what a command prints, which runs in the shell, as the user's environment says it.
+result<std::string> output_of(const std::string& command) {
+  std::FILE* const stream = ::popen(command.c_str(), "re");
+  if (stream == nullptr) return status(status_code::io_error, command + ": " + std::strerror(errno), errno);
+  std::string text;
+  std::array<char, 4096> block;
+  for (std::size_t count = 0; (count = std::fread(block.data(), 1, block.size(), stream)) != 0;) {
+    if (text.size() <= largest_secret_bytes) text.append(block.data(), count);
+  }
+  const int outcome = ::pclose(stream);
+  if (outcome != 0) {
+    const int code = WIFEXITED(outcome) ? WEXITSTATUS(outcome) : 128 + WTERMSIG(outcome);
+    return status(status_code::io_error, fmt::format("{}: the command for the password ended with {}", command, code));
+  }
+  if (text.size() > largest_secret_bytes) return usage_error(command + ": more than 1 MiB is no secret");
+  return text;
+}
+
+}  // namespace
+
+std::string variable_of(std::string_view option) {
+  std::string text = fmt::format("CUTPOINT_{}", option);
+  for (char& each : text) each = each == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+  return text;
+}
+
+void secret_options::add_to(option_list& options, const std::string& prefix, const std::string& owner) {
+  const auto add = [&](const std::string& name, std::string& target, const char* value, const std::string& meaning) {
+    options.add_value("--" + prefix + name, target, value, meaning).or_variable(variable_of(prefix + name));
+  };
+  add("password-file", password_file_, "FILE", "File with the password of " + owner);
+  add("password-command", password_command_, "COMMAND", "Shell command that prints the password of " + owner);
+  add("key-file", key_file_, "FILE", "Key file of " + owner);
+}
+
+result<store_secret> secret_options::read() const {
+  if (int{!password_file_.empty()} + int{!password_command_.empty()} + int{!key_file_.empty()} > 1) {
+    return usage_error("give one of a password file, a command for the password and a key file");
+  }
+  if (!key_file_.empty()) {
+    auto bytes = read_file(key_file_);
+    if (!bytes) return bytes.error();
+    return store_secret{store_secret::kind::key_file, std::move(*bytes)};
+  }
+  if (!has_password()) return store_secret{};
+  auto text = password_file_.empty() ? output_of(password_command_) : read_file(password_file_);
+  if (!text) return text.error();
+  if (text->ends_with('\n')) text->pop_back();
+  if (text->ends_with('\r')) text->pop_back();
+  if (text->empty()) {
+    return usage_error((password_file_.empty() ? password_command_ : password_file_) + ": the password is empty");
+  }
+  return store_secret{store_secret::kind::password, std::move(*text)};
+}
+
+// --- Stores ----------------------------------------------------------------------------------------------------------
 
 void store_options::add_to(option_list& options, std::string_view prefix) {
   const std::string name = fmt::format("{}store", prefix);
@@ -110,6 +190,119 @@ json snapshot_json(const store_snapshot& snapshot) {
                  {"new_raw_bytes", snapshot.new_raw_bytes},
                  {"new_stored_bytes", snapshot.new_stored_bytes}});
   return record;
+}
+
+// --- Snapshots -------------------------------------------------------------------------------------------------------
+
+void snapshot_options::add_to(option_list& options) {
+  options.add_value("--host", hosts_, "HOST", "Look only at snapshots of this host");
+  options.add_value("--path", paths_, "PATH", "Look only at snapshots with this absolute path");
+  options.add_value("--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags");
+}
+
+snapshot_filter snapshot_options::filter() const {
+  snapshot_filter filter{.hosts = hosts_, .paths = paths_};
+  for (const std::string& each : tags_) filter.tags.push_back(words_of(each));
+  return filter;
+}
+
+result<chosen_snapshots> choose_snapshots(const console& say, backup_store& store, const std::vector<std::string>& ids,
+                                          const snapshot_filter& filter) {
+  chosen_snapshots chosen;
+  if (ids.empty()) {
+    auto all = store.snapshots([&](const std::string& object, const status& why) {
+      say.error(problem_text(object, why));
+      chosen.is_whole = false;
+    });
+    if (!all) return all.error();
+    chosen.snapshots = std::move(*all);
+    std::erase_if(chosen.snapshots, [&](const store_snapshot& each) { return !filter.matches(each); });
+  }
+  for (const std::string& id : ids) {
+    auto snapshot = store.find_snapshot(id, filter);
+    if (!snapshot) {
+      say.error(snapshot.error().message());
+      chosen.is_whole = false;
+    } else if (std::ranges::count(chosen.snapshots, snapshot->id, &store_snapshot::id) == 0) {
+      chosen.snapshots.push_back(std::move(*snapshot));
+    }
+  }
+  return chosen;
+}
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  for (;;) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view word = list.substr(0, comma);
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    words.emplace_back(word);
+    if (comma == list.size()) return words;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+result<snapshot_grouping> checked_grouping(const std::string& list) {
+  snapshot_grouping grouping{.uses_host = false, .uses_paths = false, .uses_tags = false};
+  for (const std::string& each : words_of(list)) {
+    if (each == "host" || each == "hosts") {
+      grouping.uses_host = true;
+    } else if (each == "path" || each == "paths") {
+      grouping.uses_paths = true;
+    } else if (each == "tag" || each == "tags") {
+      grouping.uses_tags = true;
+    } else if (!each.empty()) {
+      return usage_error(fmt::format("--group-by {}: {} is not one of host, paths and tags", list, each));
+    }
+  }
+  return grouping;
+}
+
+std::string heading_of(const snapshot_group& group) {
+  std::string text = "snapshots";
+  if (!group.host.empty()) text += " of " + group.host;
+  if (!group.paths.empty()) text += fmt::format(" with {}", fmt::join(group.paths, " "));
+  if (!group.tags.empty()) text += fmt::format(" tagged {}", fmt::join(group.tags, ", "));
+  return printable(text) + ":\n";
+}
+
+result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text, const snapshot_options& among) {
+  const std::size_t colon = text.find(':');
+  auto snapshot = store.find_snapshot(text.substr(0, colon), among.filter());
+  if (!snapshot) return snapshot.error();
+  return snapshot_path{std::move(*snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
+}
+
+// --- Back ends and threads -------------------------------------------------------------------------------------------
+
+void store_lanes::add_to(option_list& options) {
+  lanes_.add_to(options);
+  segments_.add_size_to(options);
+}
+
+status store_lanes::start() {
+  feed_options feed{.cuts =
+                        catalog().front().defaults};  // those of the store are not known yet, and do not matter here
+  engine_options engine;
+  if (status lanes = lanes_.set(feed, engine); !lanes.ok()) return lanes;
+  if (status segments = segments_.set(feed); !segments.ok()) return segments;
+  auto threads = engine::make(engine);
+  if (!threads) return threads.error();
+  const status usable = threads->check_devices(feed);
+  threads_ = *std::move(threads);
+  checked_ = {.where = feed.where,
+              .devices = std::move(feed.devices),
+              .device_memory_bytes = feed.device_memory_bytes,
+              .segment_bytes = feed.segment_bytes,
+              .batch_bytes = feed.batch_bytes};
+  return usable;
+}
+
+store_lane_options store_lanes::lanes_for(const backup_store& store, const console& say) const {
+  store_lane_options lanes = checked_;
+  lanes.rates = expected_rates(store.job(lanes), threads_->thread_count(), say);
+  return lanes;
 }
 
 }  // namespace cutpoint::cli

@@ -1,19 +1,49 @@
-// The options by which commands find and open a store.
+// The options by which commands find and open a store, choose snapshots, and cut for a store.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/engine.h>
 #include <cutpoint/store.h>
+#include <cutpoint/store_policy.h>
 
 #include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/options.h"
-#include "cli/common/problem_log.h"
-#include "cli/store_options/secret_options.h"
+#include "cli/options/chunking_options.h"
 
 namespace cutpoint::cli {
+
+// --- Passwords and key files -----------------------------------------------------------------------------------------
+
+class secret_options {
+ public:
+  /// Adds --password-file, --password-command and --key-file with a prefix for their names, such as "from-", whose variables
+  /// of the environment are CUTPOINT_FROM_PASSWORD_FILE and so on. `owner` says in help what is encrypted.
+  void add_to(option_list& options, const std::string& prefix, const std::string& owner);
+
+  [[nodiscard]] bool has_password() const { return !password_file_.empty() || !password_command_.empty(); }
+  /// Returns the path of the key file, or an empty string.
+  [[nodiscard]] const std::string& key_file() const { return key_file_; }
+  [[nodiscard]] bool is_given() const { return has_password() || !key_file_.empty(); }
+
+  /// Reads the password or the key file, if one was given. Errors: invalid_argument, for several at once or an empty one;
+  /// io_error, also if the command fails.
+  [[nodiscard]] result<store_secret> read() const;
+
+ private:
+  std::string password_file_;
+  std::string password_command_;
+  std::string key_file_;
+};
+
+/// Returns the variable of the environment for an option: CUTPOINT_KEY_FILE for "key-file".
+[[nodiscard]] std::string variable_of(std::string_view option);
+
+// --- Stores ----------------------------------------------------------------------------------------------------------
 
 class store_options {
  public:
@@ -52,5 +82,71 @@ void remember_log(const std::string& location, backup_store& store);
 
 /// The description of a snapshot in JSON. docs/store.md lists the fields.
 [[nodiscard]] json snapshot_json(const store_snapshot& snapshot);
+
+// --- Snapshots -------------------------------------------------------------------------------------------------------
+
+/// --host, --path and --tag.
+class snapshot_options {
+ public:
+  void add_to(option_list& options);
+
+  [[nodiscard]] snapshot_filter filter() const;
+  [[nodiscard]] bool is_any_given() const { return !hosts_.empty() || !paths_.empty() || !tags_.empty(); }
+
+ private:
+  std::vector<std::string> hosts_;
+  std::vector<std::string> paths_;
+  std::vector<std::string> tags_;
+};
+
+/// The snapshots that a command works on.
+struct chosen_snapshots {
+  std::vector<store_snapshot> snapshots;
+  bool is_whole = true;  ///< whether none was left out that could not be found or read, which was said
+};
+
+/// Finds the snapshots that are named, or without names all, among those that the options choose. Errors: those of
+/// `backup_store::snapshots`.
+[[nodiscard]] result<chosen_snapshots> choose_snapshots(const console& say, backup_store& store,
+                                                        const std::vector<std::string>& ids,
+                                                        const snapshot_filter& filter);
+
+/// Splits a list at its commas, and removes the spaces around its words.
+[[nodiscard]] std::vector<std::string> words_of(std::string_view list);
+/// Reads the list of --group-by. Errors: invalid_argument.
+[[nodiscard]] result<snapshot_grouping> checked_grouping(const std::string& list);
+/// Returns a line on what the snapshots of a group have in common.
+[[nodiscard]] std::string heading_of(const snapshot_group& group);
+
+/// A snapshot and perhaps a path in it: `SNAPSHOT[:PATH]`.
+struct snapshot_path {
+  store_snapshot snapshot;
+  std::string path;
+};
+
+/// Finds the snapshot of `SNAPSHOT[:PATH]`. Errors: those of `backup_store::find_snapshot`.
+[[nodiscard]] result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text,
+                                                       const snapshot_options& among);
+
+// --- Back ends and threads -------------------------------------------------------------------------------------------
+
+class store_lanes {
+ public:
+  /// Adds the options of `chunk` and `dedup`, except the join: a store has exact cuts.
+  void add_to(option_list& options);
+
+  /// Starts the threads. Errors: a wrong name, value, bound or combination; a device that cannot be used.
+  [[nodiscard]] status start();
+  /// Returns the threads, which have been started.
+  [[nodiscard]] engine& threads() { return *threads_; }
+  /// Returns the lanes for a store, with the rates of its cuts and its fingerprint, which are measured if they must be.
+  [[nodiscard]] store_lane_options lanes_for(const backup_store& store, const console& say) const;
+
+ private:
+  lane_options lanes_;
+  segment_options segments_;
+  store_lane_options checked_;
+  std::optional<engine> threads_;
+};
 
 }  // namespace cutpoint::cli

@@ -1,19 +1,27 @@
-// The options of `tune`.
+// The options of `tune`, and its inputs: read once for a sample, and again to count what a setting saves on all of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/dedup.h>
+#include <cutpoint/engine.h>
 #include <cutpoint/status.h>
 #include <cutpoint/tune/facts.h>
 #include <cutpoint/tune/sample.h>
 #include <cutpoint/tune/search.h>
 
+#include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "cli/common/output.h"
+#include "cli/inputs/inputs.h"
 
 namespace cutpoint::cli {
+
+// --- Options ---------------------------------------------------------------------------------------------------------
 
 /// What the options ask for, checked.
 struct tune_job {
@@ -55,5 +63,27 @@ class tune_options {
 
 /// Returns the names that --goal takes.
 [[nodiscard]] std::vector<std::string_view> goal_names();
+
+// --- Inputs ----------------------------------------------------------------------------------------------------------
+
+/// What a reading needs of the command.
+struct tune_reading {
+  const input_options& inputs;
+  const tune_job& job;
+  engine& threads;
+  const output& out;
+  const console& say;
+
+  /// Fills a sample and the facts of the inputs, and adds the extension of each input to `extensions`. Errors: what ended
+  /// the reading; cancelled, with a sample of what was read.
+  [[nodiscard]] status fill(content_sample& sample, std::vector<std::string>& extensions, tune_facts& facts) const;
+
+  /// Counts the chunks of all inputs by a row's cuts. Errors: as above.
+  [[nodiscard]] status count_whole(tune_row& row) const;
+
+ private:
+  [[nodiscard]] status feed_all(const chunker& cuts, fingerprint_kind fingerprint, input_receiver& receiver,
+                                std::optional<std::uint64_t> total) const;
+};
 
 }  // namespace cutpoint::cli

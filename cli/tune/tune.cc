@@ -12,15 +12,11 @@
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/exit_code.h"
-#include "cli/common/interrupt.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/common/subcommand.h"
-#include "cli/common/units.h"
 #include "cli/inputs/inputs.h"
+#include "cli/program.h"
 #include "cli/subcommands.h"
-#include "cli/tune/inputs.h"
 #include "cli/tune/options.h"
 #include "cli/tune/report.h"
 

@@ -6,7 +6,7 @@
 #include <cutpoint/cluster/simulation.h>
 #include <cutpoint/context_file.h>
 
-#include "cli/pages/page_program.h"
+#include "cli/pages/pages.h"
 #include "cluster_cli/subcommands.h"
 
 namespace cutpoint::cli {

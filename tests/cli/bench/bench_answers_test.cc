@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/bench/answer.h"
-#include "cli/bench/contenders.h"
+#include "cli/bench/measure.h"
 
 namespace cutpoint::cli {
 namespace {

@@ -1,6 +1,4 @@
 // Costs that are kept come back as they were; what is kept otherwise is refused and does no harm.
-#include "cli/costs/costs_cache.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/costs/costs_json.h"
+#include "cli/costs/costs.h"
 
 namespace cutpoint::cli {
 namespace {

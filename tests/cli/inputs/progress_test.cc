@@ -1,9 +1,8 @@
 // The line of progress: what it says, and that it fits in 40 columns.
-#include "cli/inputs/progress.h"
-
 #include <gtest/gtest.h>
 
-#include "cli/store/activity_line.h"
+#include "cli/inputs/inputs.h"
+#include "cli/store/reports.h"
 
 namespace cutpoint::cli {
 namespace {

@@ -1,0 +1,192 @@
+// Measures a job of `bench` round by round: kernels on each back end, and the engine by the processor, by a GPU and by both.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/backends.h>
+#include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
+#include <cutpoint/engine.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/source.h>
+#include <cutpoint/speed.h>
+#include <cutpoint/status.h>
+#include <cutpoint/timing.h>
+
+#include "cli/bench/answer.h"
+#include "cli/inputs/trace_file.h"
+
+namespace cutpoint::cli {
+
+// --- Cells -----------------------------------------------------------------------------------------------------------
+
+enum class bench_outcome {
+  measured,
+  no_kernel,     ///< the back end leaves the job to the reference or the library
+  does_not_run,  ///< the processor lacks the instruction set
+  unavailable,   ///< the engine cannot use the device
+  wrong_answer,  ///< the result differs from the reference's
+};
+
+[[nodiscard]] inline std::string_view to_string(bench_outcome outcome) {
+  constexpr std::array<std::string_view, 5> names = {"measured", "no_kernel", "does_not_run", "unavailable",
+                                                     "wrong_answer"};
+  return names[static_cast<std::size_t>(outcome)];
+}
+
+/// Rates are medians of the rounds, in bytes per second. They are nullopt unless measured.
+struct bench_cell {
+  std::string_view name;  ///< of the back end: "scalar", "processor", "cuda"
+  bench_outcome outcome = bench_outcome::measured;
+  std::optional<double> bytes_per_second = {};
+  std::optional<double> of_read = {};  ///< the median of the ratios to each round's plain read
+  // Of the engine.
+  std::optional<double> of_link = {};    ///< ratio to the link to the device; nullopt if unknown or not used
+  std::optional<double> of_device = {};  ///< ratio to the device's kernels; nullopt if unknown or not used
+  std::optional<work_plan> plan = {};    ///< the plan that ran
+  std::optional<double> device_cut_share = {};
+  std::optional<double> predicted = {};  ///< the predicted rate of that plan
+  std::string problem = {};
+};
+
+/// The rates of one cell, round by round.
+struct round_rates {
+  std::vector<double> rates;
+  std::vector<double> ratios;
+
+  void add(double rate, double read_rate) {
+    rates.push_back(rate);
+    ratios.push_back(rate / read_rate);
+  }
+  /// Sets the medians of a cell that was measured.
+  void finish(bench_cell& cell) const {
+    if (cell.outcome != bench_outcome::measured || rates.empty()) return;
+    cell.bytes_per_second = median(rates);
+    cell.of_read = median(ratios);
+  }
+};
+
+// --- Kernels ---------------------------------------------------------------------------------------------------------
+
+/// One back end at a job.
+struct bench_contender {
+  backend where = backend::scalar;
+  bench_outcome outcome = bench_outcome::measured;
+  timed_work work = {};      ///< empty unless it is to be measured
+  std::string problem = {};  ///< what is wrong with its answer
+};
+
+enum class bench_kind { read, cuts, fingerprint };
+[[nodiscard]] std::string_view to_string(bench_kind kind);
+
+/// A row of the table before it is measured.
+struct bench_job {
+  bench_kind kind = bench_kind::read;
+  std::string name;  ///< an entry of the catalog, or a fingerprint
+  std::string size;  ///< as given; "own" for an entry's own sizes
+  std::optional<chunker> cuts = {};
+  fingerprint_kind fingerprint = fingerprint_kind::none;
+  backend chosen = backend::scalar;  ///< the choice of `automatic`
+};
+
+/// A job whose back ends gave the right answer.
+struct checked_bench_job {
+  std::vector<bench_contender> contenders;  ///< of every back end of this build
+  std::optional<double> mean_bytes;
+};
+
+/// Checks the answers of all back ends. `data` must outlive the result. Errors: those of fingerprints.
+[[nodiscard]] result<checked_bench_job> prepare(const bench_job& job, byte_span data);
+
+/// Returns the contender that cuts `data` by `cuts`, whose chunks must be `expected`.
+[[nodiscard]] bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data,
+                                                std::span<const chunk> expected);
+
+/// Returns the contender that fingerprints chunks of `data` by `batch`, whose digests must be `expected`.
+[[nodiscard]] bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerprinter> batch,
+                                                byte_span data, std::shared_ptr<const std::vector<chunk>> chunks,
+                                                std::span<const digest> expected);
+
+// --- Rounds ----------------------------------------------------------------------------------------------------------
+
+/// The place of the data: memory beyond all caches, or the L2 cache.
+enum class bench_place { memory, l2 };
+[[nodiscard]] std::string_view to_string(bench_place place);
+
+struct bench_row {
+  const bench_job* job = nullptr;
+  bench_place place = bench_place::memory;
+  std::optional<double> mean_bytes;  ///< of the chunks
+  double read_bytes_per_second = 0;  ///< the median of the rounds' plain reads
+  std::vector<bench_cell> cells;     ///< of every back end of this build
+};
+
+/// Checks the answers, then measures. Errors: those of `prepare`; cancelled.
+[[nodiscard]] result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
+                                        const cancellation& cancel);
+
+// --- The engine ------------------------------------------------------------------------------------------------------
+
+/// A row of the table before it is measured.
+struct engine_job {
+  std::string name;  ///< an entry of the catalog
+  std::string size;  ///< as given; "own" for an entry's own sizes
+  std::string hash;
+  /// Cuts, fingerprint, and the expected rates of lanes, if known.
+  feed_options feed;
+};
+
+/// A setup of the table: the back end that the engine uses.
+struct engine_setup {
+  std::string_view name;               ///< "processor", "cuda", "hybrid"
+  backend where = backend::automatic;  ///< the option of the feed; `automatic` uses the processor only
+  std::string problem = {};            ///< why it cannot be used here; empty if it can
+};
+
+/// Returns the processor, and the devices and both together if `has_devices`.
+[[nodiscard]] std::vector<engine_setup> engine_setups(bool has_devices);
+
+struct engine_row {
+  const engine_job* job = nullptr;
+  double mean_bytes = 0;             ///< of the chunks
+  double read_bytes_per_second = 0;  ///< the median of the rounds' plain reads, by as many threads
+  std::vector<bench_cell> cells;     ///< of all setups
+
+  /// Returns the rate of both over that of the faster one alone; nullopt unless all three were measured.
+  [[nodiscard]] std::optional<double> gain_of_both() const;
+};
+
+/// Measures jobs on the threads of one engine.
+class engine_bench {
+ public:
+  /// If `trace` is not null, it gets the first run of each setup at each job, which is not timed.
+  engine_bench(engine& threads, std::vector<engine_setup> setups, trace_file* trace)
+      : threads_(threads), setups_(std::move(setups)), trace_(trace) {}
+
+  /// Measures all setups at a job. Every run is checked against the sequential reference. Errors: those of fingerprints;
+  /// cancelled.
+  [[nodiscard]] result<engine_row> measure(const engine_job& job, byte_span data, std::uint64_t rounds,
+                                           const cancellation& cancel) const;
+
+ private:
+  struct run_outcome;
+  [[nodiscard]] result<run_outcome> run(const engine_job& job, const engine_setup& setup, byte_span data,
+                                        const bench_answer& expected, const cancellation& cancel,
+                                        trace_receiver* trace) const;
+  [[nodiscard]] result<bench_cell> check(const engine_job& job, const engine_setup& setup, byte_span data,
+                                         const bench_answer& expected, const cancellation& cancel) const;
+  [[nodiscard]] double read_rate(byte_span data) const;
+
+  engine& threads_;
+  std::vector<engine_setup> setups_;
+  trace_file* trace_;
+};
+
+}  // namespace cutpoint::cli
