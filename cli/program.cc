@@ -166,7 +166,7 @@ command_line::command_line(const program& definition) : meaning_(definition.mean
 result<std::optional<std::string>> command_line::parse(int argc, char** argv) {
   std::vector<std::string> words = protected_words(argc, argv);
   if (!words.empty()) {
-    if (status known = check_command(commands_, unprotected(words.back())); !known.ok()) return known;
+    CUTPOINT_RETURN_IF_FAILED(check_command(commands_, unprotected(words.back())));
   }
   const std::string& name = options_.command_name();
   CLI::App app(meaning_, name);

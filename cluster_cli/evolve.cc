@@ -92,7 +92,7 @@ result<exit_code> evolve_command::run() {
   if (!options) return options.error();
   auto classes = with_trace(trace_, [](auto& reader) { return cluster::measure_changes(reader, &interruption()); });
   if (!classes) return classes.error();
-  if (const status applied = apply(*options, *classes); !applied.ok()) return applied;
+  CUTPOINT_RETURN_IF_FAILED(apply(*options, *classes));
   auto out = output_.open();
   if (!out) return out.error();
   if (out->is_same_file(trace_)) {

@@ -255,7 +255,7 @@ result<cluster::simulation_jobs> simulate_command::checked_jobs() const {
         options.policy = policy;
         options.node_count = *node_count;
         options.handprint_size = *handprint_size;
-        if (const status checked = cluster::check(options); !checked.ok()) return checked;
+        CUTPOINT_RETURN_IF_FAILED(cluster::check(options));
       }
     }
   }

@@ -115,11 +115,11 @@ status trace_command::write_listing(listing_reader& listing, const chunking_cont
     if (!*listed) return {};
     const listed_chunk& each = **listed;
     if (each.where.offset == 0) {
-      if (const status begun = writer.begin_file(class_of(each.path, context), client); !begun.ok()) return begun;
+      CUTPOINT_RETURN_IF_FAILED(writer.begin_file(class_of(each.path, context), client));
     }
     const auto chunk = routed_chunk_of(each);
     if (!chunk) return chunk.error();
-    if (const status added = writer.add(*chunk); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(writer.add(*chunk));
   }
 }
 

@@ -58,8 +58,7 @@ class lane {
       return ran;
     }
     const cuda::stream_range all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
-    if (status ran = offload_->run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, output_); !ran.ok())
-      return ran;
+    CUTPOINT_RETURN_IF_FAILED(offload_->run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, output_));
     return output_.is_complete ? status()
                                : status(status_code::memory_limit, "a batch had more chunks than there is room for");
   }
@@ -156,7 +155,7 @@ result<memory_lock> memory_lock::make(std::span<std::uint8_t> bytes, int device)
   auto offload =
       cuda::make_offload(device, *chunker::make(fixed_parameters{}), fingerprint_kind::none, {.bytes = 64 * KiB});
   if (!offload) return offload.error();
-  if (status pinned = (*offload)->pin(bytes.data(), bytes.size()); !pinned.ok()) return pinned;
+  CUTPOINT_RETURN_IF_FAILED((*offload)->pin(bytes.data(), bytes.size()));
   return result<memory_lock>(memory_lock(bytes.data(), std::move(*offload)));
 }
 

@@ -62,7 +62,7 @@ status write(const std::string& path, const std::string& text) {
 }
 
 status write_files(const options& settings, const device_facts& facts) {
-  if (status written = write(settings.markdown, device_markdown(facts)); !written.ok()) return written;
+  CUTPOINT_RETURN_IF_FAILED(write(settings.markdown, device_markdown(facts)));
   return write(settings.json, device_json(facts));
 }
 
@@ -74,7 +74,7 @@ status check_names(const options& settings) {
 }
 
 result<cuda::device_info> usable_device(int device) {
-  if (status here = cuda::check_device(device); !here.ok()) return here;
+  CUTPOINT_RETURN_IF_FAILED(cuda::check_device(device));
   const auto all = cuda::devices();
   if (!all) return all.error();
   return all->at(static_cast<std::size_t>(device));
@@ -155,7 +155,7 @@ result<device_facts> measure(const options& settings, const cuda::device_info& d
                                                      : settings.is_quick  ? 60
                                                                           : 1200);
   const deadline end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(seconds);
-  if (status used = use_device(settings.device); !used.ok()) return used;
+  CUTPOINT_RETURN_IF_FAILED(use_device(settings.device));
   device_facts facts{.device = device.name, .about = about(device, reported_clocks(settings.device))};
   const std::uint64_t host_bytes = std::min(usual_host_bytes, settings.most_bytes);
   const std::uint64_t largest = std::min(resident_batch_sizes(device.memory_bytes).back(), settings.most_bytes);
@@ -170,7 +170,7 @@ result<device_facts> measure(const options& settings, const cuda::device_info& d
     const status measured = measure_variants(*there, facts.variants);
     if (!measured.ok())
       facts.variants.push_back({.name = "variants", .variant = "the rest", .problem = measured.message()});
-    if (const status unchanged = check_random_bytes(*there); !unchanged.ok()) return unchanged;
+    CUTPOINT_RETURN_IF_FAILED(check_random_bytes(*there));
     return facts;
   }
   const device_data data{settings.device, *here, byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};

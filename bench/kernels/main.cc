@@ -189,9 +189,9 @@ struct engine_setting {
 };
 
 status feed_all(feed& open_feed, byte_span data) {
-  if (const status begun = open_feed.begin(0); !begun.ok()) return begun;
-  if (const status written = open_feed.write(data); !written.ok()) return written;
-  if (const status ended = open_feed.end(); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(open_feed.begin(0));
+  CUTPOINT_RETURN_IF_FAILED(open_feed.write(data));
+  CUTPOINT_RETURN_IF_FAILED(open_feed.end());
   return open_feed.finish();
 }
 

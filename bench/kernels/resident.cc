@@ -31,7 +31,7 @@ struct resident_bytes {
 
 /// Makes random bytes, of which `sample` must be the first.
 result<resident_bytes> make_bytes(std::uint64_t size, byte_span sample) {
-  if (status used = use_device(device); !used.ok()) return used;
+  CUTPOINT_RETURN_IF_FAILED(use_device(device));
   auto there = random_device_bytes(size);
   if (!there) return there.error();
   const auto first = copy_from_device(there->data(), sample.size());

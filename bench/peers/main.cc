@@ -82,13 +82,12 @@ status compare_all(const std::vector<peer_group>& groups, const std::string& inp
   for (const peer_group& group : groups) {
     comparison all{.input = input, .data_bytes = data.size(), .work = group.work, .contenders = {}};
     if (group.peers.front().cut != nullptr) {
-      if (status done = compare(all, cutting_contenders(group.peers, data), report); !done.ok()) return done;
+      CUTPOINT_RETURN_IF_FAILED(compare(all, cutting_contenders(group.peers, data), report));
       continue;
     }
     for (const message_set& set : sets) {
       all.work = fmt::format("{} of {}", group.work, set.name);
-      status done = compare(all, hashing_contenders(group.peers, data, set.messages), report);
-      if (!done.ok()) return done;
+      CUTPOINT_RETURN_IF_FAILED(compare(all, hashing_contenders(group.peers, data, set.messages), report));
     }
   }
   return {};
@@ -116,7 +115,7 @@ status run(const options& settings, peers_report& report) {
       }
       const auto data = make_input(file, *size);
       if (!data) return data.error();
-      if (status done = compare_all(groups, input, data->view(), report); !done.ok()) return done;
+      CUTPOINT_RETURN_IF_FAILED(compare_all(groups, input, data->view(), report));
     }
   }
   return {};

@@ -160,7 +160,7 @@ result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, b
 
   const std::shared_ptr<batch_fingerprinter> batch = std::move(chosen->batch);
   const auto our_digests = std::make_shared<digest_list>(messages.size());
-  if (const status hashed = hash_all(*batch, data, messages, *our_digests); !hashed.ok()) return hashed;
+  CUTPOINT_RETURN_IF_FAILED(hash_all(*batch, data, messages, *our_digests));
   std::vector<contender> all = {plain_reader(data),
                                 {.name = std::string(to_string(chosen->where)),
                                  .run = [=] { static_cast<void>(hash_all(*batch, data, messages, *our_digests)); },

@@ -85,10 +85,10 @@ result<std::string> write_shard(store::storage& objects, const synthetic_entries
     const std::uint64_t place = splitmix64::mixed(~i) % entries.count;
     const store::shard_entry entry = {entries.prefix(i), static_cast<std::uint32_t>(place / records_per_container),
                                       static_cast<std::uint32_t>(place % records_per_container)};
-    if (status appended = writer.append(entry); !appended.ok()) return appended;
+    CUTPOINT_RETURN_IF_FAILED(writer.append(entry));
   }
-  if (status finished = writer.finish(); !finished.ok()) return finished;
-  if (status synced = objects.sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(writer.finish());
+  CUTPOINT_RETURN_IF_FAILED(objects.sync());
   return id;
 }
 
@@ -104,7 +104,7 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
       std::memcpy(digests[i].bytes.data(), &bits, sizeof bits);
     }
     const stopwatch watch;
-    if (status located = index.locate(store::record_kind::chunk, digests, locations); !located.ok()) return located;
+    CUTPOINT_RETURN_IF_FAILED(index.locate(store::record_kind::chunk, digests, locations));
     seconds += watch.seconds();
   }
   return static_cast<double>(lookups) / seconds;
@@ -142,12 +142,11 @@ status measure_session(store::storage& shards, std::uint64_t chunks) {
     if (!answers) return answers.error();
     for (std::size_t j = 0; j < count; ++j) {
       if (!(*answers)[j].is_new) return {status_code::backend_failure, "a new chunk is taken for an old one"};
-      const status put = (*writer)->records.put_chunk(batch[j], 0, store::record_codec::none, {});
-      if (!put.ok()) return put;
+      CUTPOINT_RETURN_IF_FAILED((*writer)->records.put_chunk(batch[j], 0, store::record_codec::none, {}));
     }
     if (i % (std::uint64_t{1} << 17) < count) most = std::max(most, anonymous_bytes() - before);
   }
-  if (status finished = (*writer)->records.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED((*writer)->records.finish());
   fmt::print("session: {:.2f} million new chunks a second; at most {:.0f} MB of memory at {} chunks\n",
              static_cast<double>(chunks) / watch.seconds() / 1e6, most / 1e6, chunks);
   return {};
@@ -169,7 +168,7 @@ result<double> look_up_old(const store::shard& table, const synthetic_entries& e
     for (const std::uint64_t each : prefixes) {
       matches.clear();
       if (!table.may_contain(each)) continue;
-      if (status searched = table.find(each, blocks, matches); !searched.ok()) return searched;
+      CUTPOINT_RETURN_IF_FAILED(table.find(each, blocks, matches));
       hits += std::uint64_t{!matches.empty()};
     }
   }

@@ -77,7 +77,7 @@ result<feed_options> feed_of(const options& settings, const store::open_store& t
   const auto where = parse_backend(settings.how == approach::cuda ? "cuda" : "hybrid");
   if (!where) return where.error();
   feed.where = *where;
-  if (status usable = engine.check_devices(feed); !usable.ok()) return usable;
+  CUTPOINT_RETURN_IF_FAILED(engine.check_devices(feed));
   auto rates = measure_rates(feed, engine.thread_count());
   if (!rates) return rates.error();
   feed.rates = *std::move(rates);
@@ -128,7 +128,7 @@ status back_up(const options& settings, const feed_options& feed, store::open_st
   const auto root = store_files(settings, feed, target, engine, (*writer)->records, {file}, sum);
   if (!root) return root.error();
   store::snapshot snapshot;
-  if (status finished = (*writer)->finish(snapshot.statistics); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED((*writer)->finish(snapshot.statistics));
   if (uses_engine(settings.how)) (*writer)->records.add_work(sum.work);
   snapshot.root = *root;
   snapshot.paths = {"/"};
@@ -158,7 +158,7 @@ result<outcome> measure(const options& settings) {
   const double used_before = processor_seconds();
   const auto begin = std::chrono::steady_clock::now();
   for (const std::string& file : settings.files) {
-    if (status backed_up = back_up(settings, *feed, **target, *engine, file, sum); !backed_up.ok()) return backed_up;
+    CUTPOINT_RETURN_IF_FAILED(back_up(settings, *feed, **target, *engine, file, sum));
   }
   sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   sum.processor_seconds = processor_seconds() - used_before;

@@ -187,7 +187,7 @@ status staged_backup::cut_files(const std::vector<std::string>& files, const emi
     });
     if (!cut.ok()) return cut;
     batch.is_last = true;
-    if (status emitted = emit_batch(); !emitted.ok()) return emitted;
+    CUTPOINT_RETURN_IF_FAILED(emit_batch());
   }
   return {};
 }
@@ -258,14 +258,14 @@ status staged_backup::write(chunk_batch& batch) {
     delivered_chunk& each = batch.chunks[i];
     each.work = batch.work[i].get();
     if (each.work != nullptr) {
-      if (status performed = each.work->perform(each); !performed.ok()) return performed;
+      CUTPOINT_RETURN_IF_FAILED(each.work->perform(each));
     }
     const auto extent = records_.store(each, selected_);
     if (!extent) return extent.error();
-    if (status added = batch.entry->add(*extent, records_); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(batch.entry->add(*extent, records_));
   }
   if (!batch.is_last) return {};
-  if (status complete = batch.entry->complete(); !complete.ok()) return complete;
+  CUTPOINT_RETURN_IF_FAILED(batch.entry->complete());
   tree_.add(batch.entry, batch.entry->entry.name);
   return tree_.write_complete();
 }

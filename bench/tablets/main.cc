@@ -161,8 +161,8 @@ status measure(const options& settings) {
       const std::size_t count = std::min<std::uint64_t>(settings.batch, settings.fingerprints - done);
       for (std::size_t i = 0; i < count; ++i) digests[i] = streams.at(round, done + i);
       const usage begin = used_so_far();
-      const status inserted = index->table().insert(std::span(digests).first(count), std::span(answers).first(count));
-      if (!inserted.ok()) return inserted;
+      CUTPOINT_RETURN_IF_FAILED(
+          index->table().insert(std::span(digests).first(count), std::span(answers).first(count)));
       const usage end = used_so_far();
       sum.seconds += end.seconds - begin.seconds;
       sum.processor_seconds += end.processor_seconds - begin.processor_seconds;
@@ -175,7 +175,7 @@ status measure(const options& settings) {
     const std::uint64_t memory_bytes = index->table().memory_bytes();
     const usage begin = used_so_far();
     if (index->shards) {
-      if (status ended = index->shards->begin_next_session(); !ended.ok()) return ended;
+      CUTPOINT_RETURN_IF_FAILED(index->shards->begin_next_session());
     }
     sum.seconds += used_so_far().seconds - begin.seconds;
     ordered_json row = {{"seconds", sum.seconds},
@@ -199,7 +199,7 @@ status measure(const options& settings) {
     rounds.push_back(std::move(row));
   }
   if (index->tablets) {  // what is mapped is not dropped
-    if (status closed = index->tablets->close(); !closed.ok()) return closed;
+    CUTPOINT_RETURN_IF_FAILED(index->tablets->close());
   }
   drop_from_memory(settings.folder);
   fmt::print("{}\n", ordered_json{{"index", settings.index}, {"rounds", std::move(rounds)}}.dump());

@@ -26,9 +26,9 @@ result<std::unique_ptr<shard_table>> shard_table::make(const options& settings) 
   auto files = store::open_file_system(settings.folder);
   if (!files) return files.error();
   std::shared_ptr<store::file_system> shared = std::move(*files);
-  if (status folders = store::make_storage_folders(*shared); !folders.ok()) return folders;
+  CUTPOINT_RETURN_IF_FAILED(store::make_storage_folders(*shared));
   std::unique_ptr<shard_table> table(new shard_table(settings, std::move(shared)));
-  if (status ready = table->open_session(); !ready.ok()) return ready;
+  CUTPOINT_RETURN_IF_FAILED(table->open_session());
   table->size_ = table->writer_->shards.entry_count();
   return table;
 }
@@ -44,7 +44,7 @@ status shard_table::open_session() {
 }
 
 status shard_table::begin_next_session() {
-  if (status finished = writer_->records.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(writer_->records.finish());
   for (;;) {
     const auto merged = writer_->shards.merge();
     if (!merged) return merged.error();
@@ -66,8 +66,7 @@ result<std::uint64_t> shard_table::disk_bytes() const {
 
 status shard_table::look_up(std::span<const digest> digests, std::span<index_answer> answers) {
   records_.assign(digests.size(), std::nullopt);
-  if (status located = writer_->shards.locate(store::record_kind::chunk, digests, records_); !located.ok())
-    return located;
+  CUTPOINT_RETURN_IF_FAILED(writer_->shards.locate(store::record_kind::chunk, digests, records_));
   for (std::size_t i = 0; i < digests.size(); ++i)
     answers[i] = records_[i] ? index_answer::present : index_answer::absent;
   return {};
@@ -80,8 +79,7 @@ status shard_table::insert(std::span<const digest> digests, std::span<index_answ
     answers[i] = (*asked)[i].is_new ? index_answer::absent : index_answer::present;
     if (!(*asked)[i].is_new) continue;
     ++size_;
-    const status put = writer_->records.put_chunk(digests[i], 0, store::record_codec::none, {});
-    if (!put.ok()) return put;
+    CUTPOINT_RETURN_IF_FAILED(writer_->records.put_chunk(digests[i], 0, store::record_codec::none, {}));
   }
   return {};
 }

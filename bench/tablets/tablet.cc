@@ -84,7 +84,7 @@ status tablet::begin_writing() {
 }
 
 result<bool> tablet::has(const digest& content) {
-  if (status ready = open(); !ready.ok()) return ready;
+  CUTPOINT_RETURN_IF_FAILED(open());
   if (!writing_ && !is_reading_) {
     if (const int error = mdb_txn_renew(reading_.get()); error != 0) return failure(error);
     is_reading_ = true;
@@ -97,7 +97,7 @@ result<bool> tablet::has(const digest& content) {
 }
 
 status tablet::visit(const std::function<void(const digest&)>& visitor) {
-  if (status ready = open(); !ready.ok()) return ready;
+  CUTPOINT_RETURN_IF_FAILED(open());
   MDB_cursor* position = nullptr;
   if (const int error = mdb_cursor_open(reading_.get(), table_, &position); error != 0) return failure(error);
   MDB_val key = {};
@@ -114,8 +114,8 @@ status tablet::visit(const std::function<void(const digest&)>& visitor) {
 }
 
 status tablet::insert(const digest& content) {
-  if (status ready = open(); !ready.ok()) return ready;
-  if (status begun = begin_writing(); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(open());
+  CUTPOINT_RETURN_IF_FAILED(begin_writing());
   MDB_val key = key_of(content);
   MDB_val value = {};
   if (const int error = mdb_put(writing_.get(), table_, &key, &value, MDB_NOOVERWRITE); error != 0)
@@ -130,7 +130,7 @@ status tablet::commit() {
 }
 
 status tablet::finish() {
-  if (status committed = commit(); !committed.ok()) return committed;
+  CUTPOINT_RETURN_IF_FAILED(commit());
   is_reading_ = false;
   reading_.reset();
   environment_.reset();
@@ -139,11 +139,11 @@ status tablet::finish() {
 
 status tablet::close() {
   if (!environment_) return {};
-  if (status committed = commit(); !committed.ok()) return committed;
+  CUTPOINT_RETURN_IF_FAILED(commit());
   if (std::exchange(is_changed_, false)) {
     if (const int error = mdb_env_sync(environment_.get(), 1); error != 0) return failure(error);
   }
-  if (status finished = finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(finish());
   const int file = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return failure(errno);
   ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);

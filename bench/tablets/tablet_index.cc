@@ -71,10 +71,9 @@ status tablet_index::load() {
   while (std::filesystem::exists(path_of(by_creation_.size()))) {
     add_tablet();
     tablet& last = by_creation_.back()->table;
-    const status read = has_filter ? last.open() : last.visit([this](const digest& each) { filter_.add(each); });
-    if (!read.ok()) return read;
+    CUTPOINT_RETURN_IF_FAILED(has_filter ? last.open() : last.visit([this](const digest& each) { filter_.add(each); }));
     size_ += last.size();
-    if (status closed = last.close(); !closed.ok()) return closed;
+    CUTPOINT_RETURN_IF_FAILED(last.close());
   }
   if (has_filter) size_of_file_ = size_;
   return {};
@@ -113,7 +112,7 @@ result<bool> tablet_index::find(const digest& content) {
     return false;
   }
   for (position each = list_.begin(); each != list_.end(); ++each) {
-    if (status ready = use(*each); !ready.ok()) return ready;
+    CUTPOINT_RETURN_IF_FAILED(use(*each));
     const auto has = each->table.has(content);
     if (!has) return has;
     ++counts_.examined;
@@ -135,14 +134,13 @@ status tablet_index::insert_new(const digest& content) {
       tablet& full = by_creation_.back()->table;
       if (full.is_open()) --open_count_;
       // What is not open leaves the page cache where that is bounded.
-      const status ended = options_.most_open == 0 ? full.finish() : full.close();
-      if (!ended.ok()) return ended;
+      CUTPOINT_RETURN_IF_FAILED(options_.most_open == 0 ? full.finish() : full.close());
     }
     add_tablet();
   }
   entry& last = *by_creation_.back();
-  if (status ready = use(last); !ready.ok()) return ready;
-  if (status inserted = last.table.insert(content); !inserted.ok()) return inserted;
+  CUTPOINT_RETURN_IF_FAILED(use(last));
+  CUTPOINT_RETURN_IF_FAILED(last.table.insert(content));
   filter_.add(content);
   ++size_;
   return {};
@@ -159,16 +157,16 @@ status tablet_index::look_up(std::span<const digest> digests, std::span<index_an
 
 status tablet_index::insert(std::span<const digest> digests, std::span<index_answer> answers) {
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (status asked = look_up(digests.subspan(i, 1), answers.subspan(i, 1)); !asked.ok()) return asked;
+    CUTPOINT_RETURN_IF_FAILED(look_up(digests.subspan(i, 1), answers.subspan(i, 1)));
     if (answers[i] == index_answer::present) continue;
-    if (status inserted = insert_new(digests[i]); !inserted.ok()) return inserted;
+    CUTPOINT_RETURN_IF_FAILED(insert_new(digests[i]));
   }
   return by_creation_.empty() ? status() : by_creation_.back()->table.commit();
 }
 
 status tablet_index::close() {
   for (entry& each : list_) {
-    if (status closed = each.table.close(); !closed.ok()) return closed;
+    CUTPOINT_RETURN_IF_FAILED(each.table.close());
   }
   open_count_ = 0;
   return write_filter();

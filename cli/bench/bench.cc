@@ -124,7 +124,7 @@ result<bench_facts> bench_command::facts() const {
   const auto rounds = checked_number("--rounds", rounds_, 1, most_rounds);
   if (!rounds) return rounds.error();
   engine_options threads{.placement = is_cpu_ ? thread_placement::none : thread_placement::devices};
-  if (const status set = threads_.set(threads); !set.ok()) return set;
+  CUTPOINT_RETURN_IF_FAILED(threads_.set(threads));
   const bool is_all = is_kernels_ == is_engine_;
   const std::string_view of_engine = trace_.is_given() ? "--trace" : threads_.first_option();
   if (is_kernels_ && !is_all && !of_engine.empty()) {
@@ -227,7 +227,7 @@ result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, const c
   if (!out) return out.error();
   const auto trace = trace_.open();
   if (!trace) return trace.error();
-  if (const status apart = check_files(*out, trace->get()); !apart.ok()) return apart;
+  CUTPOINT_RETURN_IF_FAILED(check_files(*out, trace->get()));
   const auto machine = discover_topology();
   if (!machine) return machine.error();
   const auto data = files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))

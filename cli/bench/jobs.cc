@@ -75,7 +75,7 @@ status bench_job_options::add_sized(std::vector<sized_cuts>& all, const std::str
 bench_job_options::cuts_or_why bench_job_options::cuts_of(const std::vector<std::string>& algorithms) const {
   std::vector<sized_cuts> all;
   for (const std::string& name : algorithms) {
-    if (status added = add_sized(all, name); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add_sized(all, name));
   }
   return all;
 }
@@ -84,7 +84,7 @@ bench_job_options::cuts_or_why bench_job_options::named_cuts() const {
   std::vector<std::string> names;
   for (const entry_kind kind : {entry_kind::algorithm, entry_kind::profile}) {
     for (const std::string& name : kind == entry_kind::algorithm ? algorithms_ : profiles_) {
-      if (status known = check_kind(name, kind); !known.ok()) return known;
+      CUTPOINT_RETURN_IF_FAILED(check_kind(name, kind));
       names.push_back(name);
     }
   }
@@ -95,7 +95,7 @@ bench_job_options::cuts_or_why bench_job_options::all_cuts() const {
   std::vector<sized_cuts> all;
   for (const catalog_entry& entry : catalog()) {
     if (entry.defaults.fixed_chunk_bytes()) continue;  // it reads no byte
-    if (status added = add_sized(all, std::string(entry.name)); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add_sized(all, std::string(entry.name)));
     if (entry.sized_defaults.empty() || !sizes_.empty()) continue;
     for (const std::string_view average : own_averages) {
       const auto own = make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", std::string(average)}});
@@ -129,9 +129,9 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
                       .chosen = chosen->where});
       return {};
     };
-    if (status added = add("fixed", "8K"); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add("fixed", "8K"));
     for (const std::string& size : sizes()) {
-      if (status added = add("fastcdc", size); !added.ok()) return added;
+      CUTPOINT_RETURN_IF_FAILED(add("fastcdc", size));
     }
   }
   return jobs;

@@ -51,7 +51,7 @@ class chunk_lister final : public input_receiver {
     for (std::uint64_t i = 0; i < c.count; ++i) {
       if (i != 0 && interruption().is_requested()) return {status_code::cancelled, "stopped within a run"};
       const chunk where{c.offset + i * c.length, c.length};
-      if (status written = out_->write(format_.line(path_, where, c.fingerprint)); !written.ok()) return written;
+      CUTPOINT_RETURN_IF_FAILED(out_->write(format_.line(path_, where, c.fingerprint)));
       ++chunk_count_;
       byte_count_ += c.length;
     }
@@ -122,7 +122,7 @@ result<exit_code> chunk_command::run() {
 }
 
 result<exit_code> chunk_command::list_chunks(const console& say) {
-  if (const status loaded = inputs_.load(); !loaded.ok()) return loaded;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.load());
   const bool is_lengths = format_ == "lengths";
   if (is_lengths && chunking_.hash().has_fingerprint()) {
     return usage_error("--hash cannot be given with --format lengths, which prints lengths only");
@@ -141,7 +141,7 @@ result<exit_code> chunk_command::list_chunks(const console& say) {
 
   auto out = output_.open();
   if (!out) return out.error();
-  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return inputs;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, trace->get()));
   lister.write_to(*out);
   status outcome = out->begin();
   if (outcome.ok()) {
@@ -173,7 +173,7 @@ result<exit_code> chunk_command::check_listing(const console& say) {
   if (trace_.is_given()) return usage_error("--trace cannot be given with --check");
   auto listing = listing_reader::open(check_, &interruption());
   if (!listing) return listing.error();
-  if (const status used = chunking_.use(listing->cuts(), listing->fingerprint()); !used.ok()) return used;
+  CUTPOINT_RETURN_IF_FAILED(chunking_.use(listing->cuts(), listing->fingerprint()));
   auto paths = listed_paths(check_, &interruption());
   if (!paths) return paths.error();
   inputs_.set_files(*std::move(paths));
@@ -187,7 +187,7 @@ result<exit_code> chunk_command::check_listing(const console& say) {
   if (out->is_same_file(check_)) {
     return usage_error(fmt::format("{}: is the listing, and the results would be written over it", check_));
   }
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return inputs;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, nullptr));
 
   status outcome = checker.begin();
   if (outcome.ok()) {

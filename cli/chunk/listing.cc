@@ -173,7 +173,7 @@ class listing_reader::listing_parser {
       if (is_at_end_ || searched - begin_ > longest_line) break;
       text_.erase(0, begin_);
       searched -= std::exchange(begin_, 0);
-      if (status filled = fill(); !filled.ok()) return filled;
+      CUTPOINT_RETURN_IF_FAILED(fill());
     }
     if (begin_ == text_.size()) return std::optional<std::string_view>();
     return line_until(text_.size(), text_.size());
@@ -212,7 +212,7 @@ result<listing_reader> listing_reader::open(const std::string& file, const cance
   auto source = file_source::open(file, cancel);
   if (!source) return source.error();
   auto state = std::make_unique<listing_parser>(file, *std::move(source));
-  if (status header = state->read_header(); !header.ok()) return header;
+  CUTPOINT_RETURN_IF_FAILED(state->read_header());
   return listing_reader(std::move(state));
 }
 
@@ -252,7 +252,7 @@ bool listing_checker::is_next_of_input() const {
 status listing_checker::skip_input() {
   while (is_next_of_input()) {
     is_inside_ = true;
-    if (status read = advance(); !read.ok()) return read;
+    CUTPOINT_RETURN_IF_FAILED(advance());
   }
   return {};
 }
@@ -263,7 +263,7 @@ status listing_checker::find_input(const std::string& path) {
     is_inside_ = false;
     ++missing_count_;
     say_.error(fmt::format("{}: is in the listing, but is no file here", path_));
-    if (status skipped = skip_input(); !skipped.ok()) return skipped;
+    CUTPOINT_RETURN_IF_FAILED(skip_input());
   }
   path_ = path;
   is_inside_ = false;
@@ -284,14 +284,14 @@ status listing_checker::take_chunk(const delivered_chunk& c) {
       break;
     }
     is_inside_ = true;
-    if (status read = advance(); !read.ok()) return read;
+    CUTPOINT_RETURN_IF_FAILED(advance());
   }
   return {};
 }
 
 status listing_checker::end_input(std::uint64_t, const status& outcome) {
   if (!difference_ && is_next_of_input()) difference_ = next_->where.offset;
-  if (status skipped = skip_input(); !skipped.ok()) return skipped;
+  CUTPOINT_RETURN_IF_FAILED(skip_input());
   count_ = !outcome.ok() ? nullptr : difference_ ? &different_count_ : &equal_count_;
   has_ended_ = true;
   if (!outcome.ok()) return {};
@@ -310,13 +310,13 @@ status listing_checker::input_failed(const std::string& path, const status& why)
     if (count_ != nullptr) --*count_;
     return {};
   }
-  if (status moved = find_input(path); !moved.ok()) return moved;
+  CUTPOINT_RETURN_IF_FAILED(find_input(path));
   return skip_input();
 }
 
 status listing_checker::finish() {
   while (next_) {
-    if (status moved = find_input({}); !moved.ok()) return moved;
+    CUTPOINT_RETURN_IF_FAILED(find_input({}));
   }
   return {};
 }

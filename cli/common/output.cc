@@ -141,7 +141,7 @@ status output::flush() {
 }
 
 status output::finish() {
-  if (status flushed = flush(); !flushed.ok()) return flushed;
+  CUTPOINT_RETURN_IF_FAILED(flush());
   if (is_ours() && ::close(std::exchange(descriptor_, -1)) != 0) return system_failure(name_, "written", errno);
   return {};
 }

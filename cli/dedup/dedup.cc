@@ -59,7 +59,7 @@ class dedup_receiver final : public input_tally {
       : input_tally(fingerprint, context), comparison_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
 
   status take_chunk(const delivered_chunk& c) override {
-    if (status counted = input_tally::take_chunk(c); !counted.ok()) return counted;
+    CUTPOINT_RETURN_IF_FAILED(input_tally::take_chunk(c));
     bytes_.store(tally().total().bytes, std::memory_order_relaxed);
     duplicate_bytes_.store(tally().total().duplicate_bytes(), std::memory_order_relaxed);
     return comparison_ != nullptr ? comparison_->take(c) : status();
@@ -75,11 +75,11 @@ class dedup_receiver final : public input_tally {
  private:
   std::string kind_of(const std::string& path) const override { return kind_of_input(path); }
   status begin_input(std::uint64_t stream, const std::string& path) override {
-    if (status begun = input_tally::begin_input(stream, path); !begun.ok()) return begun;
+    CUTPOINT_RETURN_IF_FAILED(input_tally::begin_input(stream, path));
     return comparison_ != nullptr ? comparison_->begin_stream(stream) : status();
   }
   status end_input(std::uint64_t stream, const status& outcome) override {
-    if (status ended = input_tally::end_input(stream, outcome); !ended.ok()) return ended;
+    CUTPOINT_RETURN_IF_FAILED(input_tally::end_input(stream, outcome));
     return comparison_ != nullptr ? comparison_->end_stream(stream, outcome) : status();
   }
   status input_failed(const std::string&, const status& why) override {
@@ -149,7 +149,7 @@ void dedup_command::add_options(option_list& options) {
 
 result<exit_code> dedup_command::run() {
   const console say(verbosity_);
-  if (const status loaded = inputs_.load(); !loaded.ok()) return loaded;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.load());
   const auto key = chunking_.key();
   if (!key) return key.error();
   const auto context = context_.checked(*key);
@@ -159,7 +159,7 @@ result<exit_code> dedup_command::run() {
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
     return usage_error("--hash none: duplicates are found by their fingerprints");
   }
-  if (const status used = chunking_.use(*context, *job); !used.ok()) return used;
+  CUTPOINT_RETURN_IF_FAILED(chunking_.use(*context, *job));
   auto reader = inputs_.make_reader(*job);
   if (!reader) return reader.error();
   auto threads = engine::make(job->engine);
@@ -190,7 +190,7 @@ result<exit_code> dedup_command::run(const chunking& job, const chunking_context
   for (const std::string& warning : job.warnings) say.warning(warning);
   auto out = output_.open();
   if (!out) return out.error();
-  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return inputs;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, trace));
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));

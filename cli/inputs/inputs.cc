@@ -57,7 +57,7 @@ status check_overwrite(const output& out, std::string_view what, const std::vect
   for (const std::string& path : paths) {
     std::error_code unknown;
     if (!std::filesystem::is_directory(path, unknown)) continue;
-    if (status walked = walk(path, options, visit, &interruption()); !walked.ok()) return walked;
+    CUTPOINT_RETURN_IF_FAILED(walk(path, options, visit, &interruption()));
   }
   return {};
 }
@@ -98,8 +98,8 @@ status input_options::check(const output& out, const trace_file* trace) const {
       return usage_error(fmt::format("{}: is an input, and the trace would be written to it", path));
     }
   }
-  if (status apart = check_different_files(trace, out); !apart.ok()) return apart;
-  if (status safe = check_overwrite(out, "results", paths(), *walked); !safe.ok()) return safe;
+  CUTPOINT_RETURN_IF_FAILED(check_different_files(trace, out));
+  CUTPOINT_RETURN_IF_FAILED(check_overwrite(out, "results", paths(), *walked));
   return trace != nullptr ? check_overwrite(trace->file(), "trace", paths(), *walked) : status();
 }
 

@@ -99,7 +99,7 @@ result<named_chunker> cut_options::checked(const std::optional<secret_key>& key,
     return named_chunker{*std::move(named), std::move(warnings)};
   }
   const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
-  if (status kind = check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm); !kind.ok()) return kind;
+  CUTPOINT_RETURN_IF_FAILED(check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm));
   return make_chunker(name, *sizes_and_parameters, key);
 }
 
@@ -233,7 +233,7 @@ status lane_options::set(feed_options& feed, engine_options& engine) const {
   const bool has_device = *where == backend::cuda || *where == backend::hybrid;
   // `cores` made runs beside other processes slower by 4 and by 7 % (docs/gpu.md).
   engine.placement = has_device ? thread_placement::devices : thread_placement::none;
-  if (const status threads = threads_.set(engine); !threads.ok()) return threads;
+  CUTPOINT_RETURN_IF_FAILED(threads_.set(engine));
   return check_devices(feed);
 }
 
@@ -343,7 +343,7 @@ result<std::uint64_t> chunking_options::checked_memory() const {
 }
 
 status chunking_options::use(const std::string& canonical, const std::string& fingerprint) {
-  if (status cuts = cuts_.use(canonical); !cuts.ok()) return cuts;
+  CUTPOINT_RETURN_IF_FAILED(cuts_.use(canonical));
   return hash_.use(fingerprint);
 }
 
@@ -376,8 +376,8 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint,
   chunking job{.feed = {.cuts = cuts->chunker, .fingerprint = *fingerprint, .memory_bytes = *memory},
                .engine = {},
                .warnings = std::move(cuts->warnings)};
-  if (status lanes = lanes_.set(job.feed, job.engine); !lanes.ok()) return lanes;
-  if (status segments = segments_.set(job.feed); !segments.ok()) return segments;
+  CUTPOINT_RETURN_IF_FAILED(lanes_.set(job.feed, job.engine));
+  CUTPOINT_RETURN_IF_FAILED(segments_.set(job.feed));
   const status enough_memory = check_memory(job.feed.cuts, {.memory_bytes = *memory});
   if (enough_memory.ok()) return job;
   return usage_error(fmt::format("{}: increase --memory or choose smaller chunks", enough_memory.message()));

@@ -52,10 +52,10 @@ status path_options::load() {
   }
   if (uses > 1) return usage_error("'-' is given twice: standard input can be read once");
   for (const std::string& file : lists_) {
-    if (status added = add_list(file, '\n', paths_); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add_list(file, '\n', paths_));
   }
   for (const std::string& file : zero_lists_) {
-    if (status added = add_list(file, '\0', paths_); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add_list(file, '\0', paths_));
   }
   return {};
 }
@@ -100,12 +100,12 @@ result<std::vector<path_pattern>> exclude_options::checked() const {
     std::ranges::move(*next, std::back_inserter(patterns));
     return {};
   };
-  if (status added = add("--exclude", patterns_); !added.ok()) return added;
-  if (status added = add("--iexclude", patterns_in_any_case_, letter_case::ignored); !added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(add("--exclude", patterns_));
+  CUTPOINT_RETURN_IF_FAILED(add("--iexclude", patterns_in_any_case_, letter_case::ignored));
   for (const std::string& file : files_) {
     const auto texts = patterns_of(file);
     if (!texts) return texts.error();
-    if (status added = add("--exclude-file " + file + ":", *texts); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add("--exclude-file " + file + ":", *texts));
   }
   return patterns;
 }

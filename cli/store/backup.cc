@@ -88,7 +88,7 @@ void backup_command::add_options(option_list& options) {
 
 result<exit_code> backup_command::run() {
   const console say(verbosity_);
-  if (const status loaded = reads_command_ ? status() : paths_.load(); !loaded.ok()) return loaded;
+  CUTPOINT_RETURN_IF_FAILED(reads_command_ ? status() : paths_.load());
   if (reads_command_ && paths_.paths().empty()) {
     return usage_error("--stdin-from-command: give the command after '--'");
   }
@@ -106,7 +106,7 @@ result<exit_code> backup_command::run() {
   if (!cap) return cap.error();
   const auto tags = checked_tags("--tag", tags_);
   if (!tags) return tags.error();
-  if (const status started = lanes_.start(); !started.ok()) return started;
+  CUTPOINT_RETURN_IF_FAILED(lanes_.start());
   auto store = store_.open_for_writing();
   if (!store) return store.error();
   std::string parent;

@@ -51,7 +51,7 @@ result<exit_code> copy_command::run() {
   const console say(level_);
   const auto memory = checked_size("--memory", memory_, MiB);
   if (!memory) return memory.error();
-  if (const status started = lanes_.start(); !started.ok()) return started;
+  CUTPOINT_RETURN_IF_FAILED(lanes_.start());
   auto source = source_.open();
   if (!source) return source.error();
   auto target = target_.open_for_writing();

@@ -42,8 +42,7 @@ status write_file(store_view& view, const viewed_file& file, output& out) {
     if (!count) return count.error();
     if (*count == 0) return {};
     if (interruption().is_requested()) return stopped_as_asked();
-    const status written = out.write({reinterpret_cast<const char*>(block.data()), *count});
-    if (!written.ok()) return written;
+    CUTPOINT_RETURN_IF_FAILED(out.write({reinterpret_cast<const char*>(block.data()), *count}));
     offset += *count;
   }
 }

@@ -152,7 +152,7 @@ result<exit_code> init_command::run() {
   }
   const auto context = context_.checked(encryption_ == "none" ? std::nullopt : std::optional(secret_key()));
   if (!context) return context.error();
-  if (const status used = settings.use(*context); !used.ok()) return used;
+  CUTPOINT_RETURN_IF_FAILED(settings.use(*context));
   for (const std::string& warning : context->warnings) say.warning(warning);
   if (needs_key_file) {
     if (const status created = make_key_file(secrets.key_file()); !created.ok()) return fail(say, created);

@@ -105,7 +105,7 @@ class tar_writer {
     ::archive_write_set_format_pax(archive_.get());
     ::archive_write_set_options(archive_.get(), "xattrheader=SCHILY");  // as GNU tar knows them
     ::archive_write_open(archive_.get(), this, nullptr, write_block, nullptr);
-    if (status written = write_folder(folder); !written.ok()) return written;
+    CUTPOINT_RETURN_IF_FAILED(write_folder(folder));
     return ::archive_write_close(archive_.get()) == ARCHIVE_OK ? status() : failure();
   }
 
@@ -149,7 +149,7 @@ class tar_writer {
 status tar_writer::write_folder(const viewed_file& folder) {
   if (!folder.name().empty()) {
     path_ = "./";
-    if (status added = add(folder); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add(folder));
   }
   path_.clear();
   std::vector<open_folder> folders;
@@ -159,7 +159,7 @@ status tar_writer::write_folder(const viewed_file& folder) {
     folders.push_back({std::move(*entries), path_.size()});
     return {};
   };
-  if (status entered = enter(folder); !entered.ok()) return entered;
+  CUTPOINT_RETURN_IF_FAILED(enter(folder));
   while (!folders.empty()) {
     if (cancel_ != nullptr && cancel_->is_requested()) return stopped_as_asked();
     path_.resize(folders.back().path_bytes);
@@ -179,9 +179,9 @@ status tar_writer::write_folder(const viewed_file& folder) {
     }
     const bool is_folder = (*next)->metadata().kind == file_kind::directory;
     if (is_folder) path_ += '/';
-    if (status added = add(**next); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add(**next));
     if (!is_folder) continue;
-    if (status entered = enter(**next); !entered.ok()) return entered;
+    CUTPOINT_RETURN_IF_FAILED(enter(**next));
   }
   return {};
 }
@@ -215,7 +215,7 @@ status tar_writer::add(const viewed_file& file) {
   for (const extended_attribute& each : file.attributes()) add_attribute(entry, each);
   if (facts.kind == file_kind::regular_file) return add_content(file, entry);
   ::archive_entry_set_size(entry, 0);
-  if (status added = add_header(entry, is_added); !added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(add_header(entry, is_added));
   if (is_added && facts.link_count > 1) first_paths_.emplace(key, path_);
   return {};
 }

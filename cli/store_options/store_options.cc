@@ -285,8 +285,8 @@ status store_lanes::start() {
   feed_options feed{.cuts =
                         catalog().front().defaults};  // those of the store are not known yet, and do not matter here
   engine_options engine;
-  if (status lanes = lanes_.set(feed, engine); !lanes.ok()) return lanes;
-  if (status segments = segments_.set(feed); !segments.ok()) return segments;
+  CUTPOINT_RETURN_IF_FAILED(lanes_.set(feed, engine));
+  CUTPOINT_RETURN_IF_FAILED(segments_.set(feed));
   auto threads = engine::make(engine);
   if (!threads) return threads.error();
   const status usable = threads->check_devices(feed);

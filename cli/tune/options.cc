@@ -109,12 +109,12 @@ status tune_options::check_names(const tune_search_space& plan) const {
     return std::count(names.begin(), names.end(), name) > 1;
   };
   for (const std::string& name : plan.profiles) {
-    if (status kind = check_kind(name, entry_kind::profile); !kind.ok()) return kind;
+    CUTPOINT_RETURN_IF_FAILED(check_kind(name, entry_kind::profile));
     if (is_twice(plan.profiles, name)) return usage_error(fmt::format("--profile {}: is given twice", name));
     if (const auto candidate = candidate_of_profile(name); !candidate) return candidate.error();
   }
   for (const std::string& name : plan.algorithms) {
-    if (status kind = check_kind(name, entry_kind::algorithm); !kind.ok()) return kind;
+    CUTPOINT_RETURN_IF_FAILED(check_kind(name, entry_kind::algorithm));
     if (is_twice(plan.algorithms, name)) return usage_error(fmt::format("--algorithm {}: is given twice", name));
     if (is_seqcdc(name)) continue;  // the search for its parameters says what it cannot do
     for (const std::uint64_t target : plan.targets) {
@@ -170,8 +170,8 @@ result<tune_job> tune_options::checked() const {
     if (!threads) return threads.error();
     job.threads = *threads;
   }
-  if (status sample = check_sample(job); !sample.ok()) return sample;
-  if (status plan = check_plan(job.plan); !plan.ok()) return plan;
+  CUTPOINT_RETURN_IF_FAILED(check_sample(job));
+  CUTPOINT_RETURN_IF_FAILED(check_plan(job.plan));
   return job;
 }
 

@@ -78,7 +78,7 @@ status tune_command::check_inputs() {
     return usage_error("--monte-carlo reads no inputs: it takes neither paths nor --verify nor --context");
   }
   if (is_monte_carlo_) return {};
-  if (status loaded = inputs_.load(); !loaded.ok()) return loaded;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.load());
   const auto& paths = inputs_.paths();
   if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
     return usage_error("--verify: standard input cannot be read again");
@@ -88,7 +88,7 @@ status tune_command::check_inputs() {
 
 result<exit_code> tune_command::run() {
   const console say(verbosity_);
-  if (const status checked = check_inputs(); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check_inputs());
   auto job = options_.checked();
   if (!job) return job.error();
   job->plan.counts_compression = context_path_.has_value();
@@ -97,14 +97,14 @@ result<exit_code> tune_command::run() {
   job->plan.monte_carlo.threads = threads->thread_count();
   auto out = output_.open();
   if (!out) return out.error();
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return inputs;
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, nullptr));
 
   std::optional<output> context;
   if (context_path_) {
     auto file = output::open(*context_path_);
     if (!file) return file.error();
     if (out->is_same_file(*context_path_)) return usage_error("--context: is also the file of -o");
-    if (const status inputs = inputs_.check(*file, nullptr); !inputs.ok()) return inputs;
+    CUTPOINT_RETURN_IF_FAILED(inputs_.check(*file, nullptr));
     context.emplace(*std::move(file));
   }
 
@@ -145,7 +145,7 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   if (!sample) return sample.error();
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
   std::vector<std::string> extensions;
-  if (status read = reading.fill(*sample, extensions, facts); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(reading.fill(*sample, extensions, facts));
   if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
   if (say.shows_progress()) say.announce(task_text(job.plan, facts));
   const auto progress = [&say](std::string_view text) {

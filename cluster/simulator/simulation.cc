@@ -180,7 +180,7 @@ status read_files(chunk_trace_reader& trace, const cancellation* cancel, BeginFi
     const auto has_file = trace.next_file();
     if (!has_file) return has_file.error();
     if (!*has_file) return {};
-    if (const status begun = begin_file(); !begun.ok()) return begun;
+    CUTPOINT_RETURN_IF_FAILED(begin_file());
     for (;;) {
       if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
       const auto chunks = trace.next_chunks();
@@ -213,7 +213,7 @@ result<trace_totals> measure_trace(chunk_trace_reader& trace, const simulation_h
 
 result<simulation_report> simulate(chunk_trace_reader& trace, const trace_totals& totals,
                                    const simulation_options& options, const simulation_hooks& hooks) {
-  if (const status checked = check(options); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check(options));
   simulation_run run(options, *find_policy(options.policy), totals, hooks);
   bool is_in_file = false;
   const auto begin_file = [&]() -> status {
@@ -222,11 +222,10 @@ result<simulation_report> simulate(chunk_trace_reader& trace, const trace_totals
     is_in_file = true;
     return {};
   };
-  const status read = read_files(trace, hooks.cancel, begin_file, [&](std::span<const routed_chunk> chunks) {
+  CUTPOINT_RETURN_IF_FAILED(read_files(trace, hooks.cancel, begin_file, [&](std::span<const routed_chunk> chunks) {
     run.units().add(chunks);
     if (chunks.empty() && std::exchange(is_in_file, false)) run.units().end_file();
-  });
-  if (!read.ok()) return read;
+  }));
   run.units().finish();
   simulation_report report = run.report();
   if (report.chunk_count != totals.chunk_count || report.byte_count != totals.byte_count) return another_trace();

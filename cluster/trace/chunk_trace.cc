@@ -115,7 +115,7 @@ chunk_trace_reader::chunk_trace_reader(source& bytes, std::string name)
 
 result<chunk_trace_reader> chunk_trace_reader::open(source& bytes, std::string name) {
   chunk_trace_reader reader(bytes, std::move(name));
-  if (const status filled = reader.fill(); !filled.ok()) return filled;
+  CUTPOINT_RETURN_IF_FAILED(reader.fill());
   const std::string_view beginning(reinterpret_cast<const char*>(reader.buffer_.data()), reader.end_);
   if (!beginning.starts_with(trace_magic) || beginning.size() < trace_record_bytes) {
     return status(status_code::invalid_argument,
@@ -166,7 +166,7 @@ result<bool> chunk_trace_reader::next_file() {
     if (!rest) return rest.error();
   }
   while (!has_ended_) {
-    if (const status filled = fill(); !filled.ok()) return filled;
+    CUTPOINT_RETURN_IF_FAILED(fill());
     if (end_ - begin_ < trace_record_bytes) {
       return status(status_code::invalid_argument,
                     fmt::format("{}: is cut off after {} records: its end is missing", name_, record_count_));
@@ -210,7 +210,7 @@ status chunk_trace_reader::read_class(std::uint64_t value) {
   skip();
   std::string name;
   while (name.size() < name_bytes) {
-    if (const status filled = fill(); !filled.ok()) return filled;
+    CUTPOINT_RETURN_IF_FAILED(fill());
     if (end_ - begin_ < trace_record_bytes) return {};  // next_file says that the trace is cut off
     name.append(reinterpret_cast<const char*>(buffer_.data()) + begin_, trace_record_bytes);
     skip();
@@ -228,7 +228,7 @@ status chunk_trace_reader::read_end(std::uint64_t value) {
     return malformed(fmt::format("is the end after {} records", value >> 8));
   }
   skip();
-  if (const status filled = fill(); !filled.ok()) return filled;
+  CUTPOINT_RETURN_IF_FAILED(fill());
   if (end_ != begin_) return malformed("lies after the end");
   has_ended_ = true;
   return {};
@@ -237,7 +237,7 @@ status chunk_trace_reader::read_end(std::uint64_t value) {
 result<std::span<const routed_chunk>> chunk_trace_reader::next_chunks() {
   chunks_.clear();
   if (!is_in_file_) return std::span<const routed_chunk>();
-  if (const status filled = fill(); !filled.ok()) return filled;
+  CUTPOINT_RETURN_IF_FAILED(fill());
   while (end_ - begin_ >= trace_record_bytes) {
     const record next = peek();
     if (next.length == 0) break;

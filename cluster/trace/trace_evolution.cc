@@ -119,11 +119,11 @@ status write_versions(chunk_trace_writer& writer, std::span<const versioned_clas
   for (std::uint64_t number = 0; number < options.version_count; ++number) {
     for (std::size_t i = 0; i < classes.size(); ++i) {
       if (options.cancel != nullptr && options.cancel->is_requested()) return stopped_as_asked();
-      if (const status begun = writer.begin_file("synthetic-" + classes[i].application); !begun.ok()) return begun;
+      CUTPOINT_RETURN_IF_FAILED(writer.begin_file("synthetic-" + classes[i].application));
       change_chain chain(number == 0 ? version_changes{} : classes[i].changes, random);
       for (routed_chunk& each : versions[i]) {
         if (chain.next()) each.fingerprint = new_fingerprints.next();
-        if (const status added = writer.add(each); !added.ok()) return added;
+        CUTPOINT_RETURN_IF_FAILED(writer.add(each));
       }
     }
   }

@@ -15,7 +15,6 @@
 #include "cuda/batch/offload.h"
 #include "cuda/batch/workspace.h"
 #include "cuda/hash/hash_launcher.h"
-#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

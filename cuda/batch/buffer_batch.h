@@ -13,7 +13,6 @@
 #include "cuda/batch/buffer_totals.h"
 #include "cuda/batch/workspace.h"
 #include "cuda/hash/hash_launcher.h"
-#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

@@ -10,7 +10,6 @@
 #include "cuda/cut/cut_kernels.h"
 #include "cuda/cut/specification.h"
 #include "cuda/kernel/block.h"
-#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

@@ -5,6 +5,7 @@
 
 #include <cutpoint/cuda.h>
 
+#include "cuda/batch/workspace.h"
 #include "cuda/device/device_executor.cuh"
 #include "cuda/device/devices.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using cuda::device_array;
 using cuda::device_scope;
+using cuda::store_result;
 
 constexpr std::uint64_t max_batch_bytes = (std::uint64_t{1} << 32) - 64;
 
@@ -42,7 +44,6 @@ struct batch_memory {
     if (!max_chunks) return max_chunks.error();
     const auto workspace_bytes = cuts.workspace_bytes(bounds);
     if (!workspace_bytes) return workspace_bytes.error();
-    using cuda::store_result;
     batch_memory all;
     CUTPOINT_RETURN_IF_FAILED(store_result(device_array<one_buffer>::allocate(1), all.buffer));
     CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint64_t>::allocate(*max_chunks), all.offsets));

@@ -7,9 +7,9 @@
 
 #include <cutpoint/bytes.h>
 
+#include "cuda/batch/workspace.h"
 #include "cuda/device/devices.h"
 #include "cuda/kernel/block.h"
-#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

@@ -12,8 +12,6 @@
 #include <cuda_runtime_api.h>
 #include <cutpoint/status.h>
 
-#include "cuda/kernel/return_if_failed.h"
-
 namespace cutpoint::cuda {
 
 /// Ok, or "CUDA: <what> failed: <reason>". The code is memory_limit for too little memory, invalid_argument for a device

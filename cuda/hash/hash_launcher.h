@@ -12,7 +12,6 @@
 #include "cuda/hash/blake3.h"
 #include "cuda/hash/sha1.h"
 #include "cuda/hash/sha256.h"
-#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

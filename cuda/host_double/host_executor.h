@@ -18,7 +18,6 @@
 #include <cutpoint/status.h>
 
 #include "cuda/host_double/host_block.h"
-#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 
@@ -65,13 +64,13 @@ class host_executor {
 
   template <class T>
   [[nodiscard]] result<array<T>> allocate(std::size_t size) {
-    if (status s = before(executor_call::allocate); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::allocate));
     allocated_bytes_ += size * sizeof(T);
     return array<T>(size);
   }
   template <class T>
   [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
-    if (status s = before(executor_call::allocate); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::allocate));
     return array<T>(size);
   }
   /// Bytes of its memory allocated since it was made.
@@ -106,7 +105,7 @@ class host_executor {
   /// Runs the kernel. Errors: backend_failure, if the body has a fault.
   template <class Kernel>
   [[nodiscard]] status launch(const Kernel& kernel) {
-    if (status s = before(executor_call::launch); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::launch));
     host_launch how{
         .block_count = options_.block_count, .thread_count = options_.thread_count, .order = options_.order};
     if constexpr (requires { kernel.shared_bytes(how.thread_count); }) {
@@ -119,7 +118,7 @@ class host_executor {
   /// `sums[i]` becomes the sum of the first i counts, i = 1 to `size`. `sums[0]` is not written.
   template <class T>
   [[nodiscard]] status prefix_sum(const T* counts, T* sums, std::size_t size) {
-    if (status s = before(executor_call::launch); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::launch));
     CUTPOINT_RETURN_IF_FAILED(use(size * sizeof(T)));
     std::partial_sum(counts, counts + size, sums + 1);
     return {};
@@ -129,7 +128,7 @@ class host_executor {
   /// among equals. `sorted` receives the lengths.
   [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
                                       std::uint32_t* order, std::size_t size, bit_range bits) {
-    if (status s = before(executor_call::launch); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::launch));
     CUTPOINT_RETURN_IF_FAILED(use(size * sizeof(std::uint32_t)));
     if (bits.first >= bits.last || bits.last > 32) return {status_code::backend_failure, "a sort by no bits"};
     std::copy_n(indices, size, order);
@@ -155,19 +154,19 @@ class host_executor {
 
   /// Makes events with the numbers 0 to `count` - 1.
   [[nodiscard]] status reserve_events(std::size_t count) {
-    if (status s = before(executor_call::allocate); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::allocate));
     events_.resize(count);
     return {};
   }
   /// Records when all earlier calls are done.
   [[nodiscard]] status record_event(std::size_t number) {
-    if (status s = before(executor_call::record_event); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::record_event));
     events_[number] = std::chrono::steady_clock::now();
     return {};
   }
   /// Seconds from one event to a later one. Both have been waited for.
   [[nodiscard]] result<double> seconds_between(std::size_t first, std::size_t second) {
-    if (status s = before(executor_call::record_event); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(executor_call::record_event));
     return std::chrono::duration<double>(events_[second] - events_[first]).count();
   }
 
@@ -182,7 +181,7 @@ class host_executor {
 
   template <class T>
   [[nodiscard]] status copy(executor_call call, T* destination, const T* source, std::size_t count) {
-    if (status s = before(call); !s.ok()) return s;
+    CUTPOINT_RETURN_IF_FAILED(before(call));
     if (count != 0) std::memcpy(destination, source, count * sizeof(T));
     return {};
   }

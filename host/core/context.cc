@@ -108,7 +108,7 @@ result<chunking_context> chunking_context::make(std::vector<context_rule> rules)
   std::ranges::sort(context.rules_, {}, &context_rule::name);
   for (std::size_t i = 0; i < context.rules_.size(); ++i) {
     context_rule& rule = context.rules_[i];
-    if (status named = check_name(rule.name); !named.ok()) return named;
+    CUTPOINT_RETURN_IF_FAILED(check_name(rule.name));
     if (i != 0 && context.rules_[i - 1].name == rule.name)
       return refused_context(fmt::format("class '{}' has two rules", rule.name));
     if (rule.extensions.empty()) return refused_context(fmt::format("class '{}' has no extensions", rule.name));
@@ -119,7 +119,7 @@ result<chunking_context> chunking_context::make(std::vector<context_rule> rules)
     }
     std::ranges::sort(rule.extensions);
     for (const std::string& extension : rule.extensions) {
-      if (status formed = check_extension(extension); !formed.ok()) return formed;
+      CUTPOINT_RETURN_IF_FAILED(check_extension(extension));
       const auto [known, is_new] = context.rule_of_extension_.try_emplace(extension, i + 1);
       if (!is_new) {
         return refused_context(fmt::format("extension '{}' is named twice, by the classes '{}' and '{}'", extension,

@@ -112,7 +112,7 @@ status check_memory(const chunker& chunker, const stream_limits& limits) {
 }
 
 status cut_stream(source& source, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {
-  if (status memory = check_memory(chunker, limits); !memory.ok()) return memory;
+  CUTPOINT_RETURN_IF_FAILED(check_memory(chunker, limits));
   const std::uint64_t memory_bytes = std::min(limits.memory_bytes, unlimited / 2);
   cut_cursor cursor(chunker);
   sliding_window window(first_capacity(chunker, memory_bytes), chunker.behind());
@@ -122,7 +122,7 @@ status cut_stream(source& source, const chunker& chunker, const stream_limits& l
     while (window.has_bytes()) {
       const auto length = cursor.next_cut(window.view(), offset);
       if (!length) break;
-      if (status delivery = sink({offset, *length}, window.front(*length)); !delivery.ok()) return delivery;
+      CUTPOINT_RETURN_IF_FAILED(sink({offset, *length}, window.front(*length)));
       window.advance(*length);
       offset += *length;
     }

@@ -144,7 +144,7 @@ class moving_window {
         if (const auto length = chunker_.next_cut(view)) return *length;
       }
       drop_passed();
-      if (status read = read_block(); !read.ok()) return read;
+      CUTPOINT_RETURN_IF_FAILED(read_block());
     }
   }
 
@@ -239,7 +239,7 @@ class meeting {
 
 result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chunks, const stream_change& change,
                           random_access& stream, const stream_limits& limits) {
-  if (status memory = check_memory(chunker, limits); !memory.ok()) return memory;
+  CUTPOINT_RETURN_IF_FAILED(check_memory(chunker, limits));
   const auto old_size = covered_size(chunker, old_chunks);
   if (!old_size) return old_size.error();
   const auto new_size = changed_size(change, *old_size);

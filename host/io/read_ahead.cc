@@ -80,7 +80,7 @@ result<std::size_t> read_ahead::read_in_turn(file_progress& file, std::uint64_t 
 
 result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t> destination) {
   for (;;) {
-    if (status stopped = file.file->cancelled(); !stopped.ok()) return stopped;
+    CUTPOINT_RETURN_IF_FAILED(file.file->cancelled());
     if (file.file->is_stream()) return read_in_turn(file, anywhere, destination);
     advance();
     file_range* next = front_of(file);
@@ -116,7 +116,7 @@ result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t
 }
 
 result<std::uint64_t> read_ahead::skip_hole(file_progress& file) {
-  if (status stopped = file.file->cancelled(); !stopped.ok()) return stopped;
+  CUTPOINT_RETURN_IF_FAILED(file.file->cancelled());
   if (file.file->is_stream()) return std::uint64_t{0};
   advance();
   file_range* next = front_of(file);

@@ -96,7 +96,7 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
   if (!is_described) return interruptible_failure(path, "found", error, cancel);
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
   if (is_fifo && S_ISFIFO(facts.st_mode)) {
-    if (status awaited = source.await_writer(options.writer_wait); !awaited.ok()) return awaited;
+    CUTPOINT_RETURN_IF_FAILED(source.await_writer(options.writer_wait));
   }
   return source;
 }

@@ -233,7 +233,7 @@ class walker {
       return report("read as a symbolic link", errno);
     }
     entry_.folder = entry_.is_given ? -1 : directory;
-    if (status outcome = callbacks_.entry(entry_); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(callbacks_.entry(entry_));
     if (!is_directory) return {};
     if (is_on_other_file_system()) return leave_out(omission::other_file_system);
     return error == 0 ? enter(std::move(opened_directory)) : report("read as a directory", error);

@@ -69,7 +69,7 @@ status measure_cuts_and_fingerprints(const feed_options& job, std::uint64_t cach
   for (std::size_t i = 0; i < chunks->size(); ++i) {
     chosen->batch->submit(block.view().subspan((*chunks)[i].offset, (*chunks)[i].length), digests[i]);
   }
-  if (status flushed = chosen->batch->flush(); !flushed.ok()) return flushed;
+  CUTPOINT_RETURN_IF_FAILED(chosen->batch->flush());
   rates.fingerprints = {
       {.kind = job.fingerprint.kind,
        .chunk_bytes = mean_bytes,
@@ -95,9 +95,7 @@ result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info
   if (!together) return together.error();
   model.together = *together;
   model.seconds_of_a_chunk = measure_index();
-  if (status outcome = measure_cuts_and_fingerprints(job, largest_cache(machine), model.processor); !outcome.ok()) {
-    return outcome;
-  }
+  CUTPOINT_RETURN_IF_FAILED(measure_cuts_and_fingerprints(job, largest_cache(machine), model.processor));
   const device_provider cuda;
   for (const gpu_info& gpu : gpus) {
     if (!gpu.problem.empty()) continue;

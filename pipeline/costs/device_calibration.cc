@@ -103,7 +103,7 @@ class probe {
     batch_seconds least;
     for (int turn = 0; turn <= how_.turns; ++turn) {
       const auto begin = std::chrono::steady_clock::now();
-      if (status outcome = run(); !outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(run());
       const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (turn == 0) continue;
       least.whole = std::min(least.whole, whole);

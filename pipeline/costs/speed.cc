@@ -31,7 +31,7 @@ result<std::size_t> hash_block(batch_fingerprinter& batch, byte_span data, const
   digests.resize(std::max(digests.size(), end - first));
   for (std::size_t i = first; i < end; ++i)
     batch.submit(data.subspan(chunks[i].offset, chunks[i].length), digests[i - first]);
-  if (status flushed = batch.flush(); !flushed.ok()) return flushed;
+  CUTPOINT_RETURN_IF_FAILED(batch.flush());
   return end;
 }
 

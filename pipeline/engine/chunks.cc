@@ -90,9 +90,9 @@ status chunk_columns::take(const delivered_chunk& chunk) {
 status feed_buffer(engine& engine, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {
   auto feed = engine.open(options, receiver, bytes);
   if (!feed) return feed.error();
-  if (status begun = feed->begin(0); !begun.ok()) return begun;
-  if (status written = feed->write(bytes); !written.ok()) return written;
-  if (status ended = feed->end(); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(feed->begin(0));
+  CUTPOINT_RETURN_IF_FAILED(feed->write(bytes));
+  CUTPOINT_RETURN_IF_FAILED(feed->end());
   return feed->finish();
 }
 
@@ -102,7 +102,7 @@ result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_option
     chunks.push_back(record_of(chunk));
     return status();
   });
-  if (status fed = feed_buffer(engine, options, bytes, keep); !fed.ok()) return fed;
+  CUTPOINT_RETURN_IF_FAILED(feed_buffer(engine, options, bytes, keep));
   return chunks;
 }
 
@@ -146,7 +146,7 @@ result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& opti
   auto queue = std::make_unique<chunk_queue>();
   auto feed = engine.open(options, *queue);
   if (!feed) return feed.error();
-  if (status begun = feed->begin(0); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(feed->begin(0));
   return result<chunk_reader>(chunk_reader(std::move(queue), *std::move(feed), std::make_unique<short_reads>(source)));
 }
 

@@ -80,7 +80,7 @@ result<engine> engine_factory::make(const engine_options& options, std::shared_p
                   fmt::format("thread_limit = {} must be at most {}", options.thread_limit, most_threads)};
   }
   auto pool = std::make_unique<engine::pool>(options, std::move(devices));
-  if (status started = pool->start(); !started.ok()) return started;
+  CUTPOINT_RETURN_IF_FAILED(pool->start());
   return engine(std::move(pool));
 }
 
@@ -107,12 +107,12 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
     cuts = *std::move(fastest);
     return {};
   };
-  if (status outcome = place(placed.cuts); !outcome.ok()) return outcome;
+  CUTPOINT_RETURN_IF_FAILED(place(placed.cuts));
   for (chunker& cuts : placed.rule_cuts) {
-    if (status outcome = place(cuts); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(place(cuts));
   }
   const stream_chunkers cuts(placed);
-  if (status named = check_names(options.devices); !named.ok()) return named;
+  CUTPOINT_RETURN_IF_FAILED(check_names(options.devices));
   auto setup = pool_->set_up(std::move(placed), receiver, bytes);
   if (!setup) return setup.error();
   feed_configuration& configuration = setup->configuration;
@@ -131,7 +131,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
                                                            std::move(setup->memory), std::move(lanes),
                                                            run_periods(cuts, *std::move(for_runs)), receiver);
   if (options.trace != nullptr) opened_feed->trace(*options.trace);
-  if (status started = opened_feed->start(); !started.ok()) return started;
+  CUTPOINT_RETURN_IF_FAILED(opened_feed->start());
   return feed(std::move(opened_feed));
 }
 

@@ -119,7 +119,7 @@ std::uint64_t feed::threaded_feed::room() {
 }
 
 status feed::threaded_feed::commit(std::uint64_t count) {
-  if (status countable = check_count(count); !countable.ok()) return countable;
+  CUTPOINT_RETURN_IF_FAILED(check_count(count));
   status outcome;
   measure(intake_meter(), [&] {
     outcome = intake_.commit(count);
@@ -129,7 +129,7 @@ status feed::threaded_feed::commit(std::uint64_t count) {
 }
 
 status feed::threaded_feed::write_zeros(std::uint64_t count) {
-  if (status countable = check_count(count); !countable.ok()) return countable;
+  CUTPOINT_RETURN_IF_FAILED(check_count(count));
   while (count != 0) {
     const auto room = space();
     if (!room) return room.error();
@@ -138,9 +138,7 @@ status feed::threaded_feed::write_zeros(std::uint64_t count) {
       byte_count = intake_.commit_zeros(count, room->size());
       return byte_count ? *byte_count : 0;
     });
-    if (status told = publish_if_due(byte_count ? status() : byte_count.error(), byte_count ? *byte_count : 0);
-        !told.ok())
-      return told;
+    CUTPOINT_RETURN_IF_FAILED(publish_if_due(byte_count ? status() : byte_count.error(), byte_count ? *byte_count : 0));
     count -= *byte_count;
   }
   return {};
@@ -275,7 +273,7 @@ status feed::write(byte_span bytes) {
     if (!room) return room.error();
     const std::size_t count = std::min(room->size(), bytes.size());
     if (room->data() != bytes.data()) std::copy_n(bytes.begin(), count, room->begin());
-    if (status outcome = commit(count); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(commit(count));
     bytes = bytes.subspan(count);
   }
   return {};
@@ -288,7 +286,7 @@ result<bool> feed_next_block(feed& feed, source& source) {
   const auto hole = source.skip_hole();
   if (!hole) return ended_by(hole.error());
   if (*hole != 0) {
-    if (status outcome = feed.write_zeros(*hole); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(feed.write_zeros(*hole));
     return true;
   }
   const auto room = feed.space();
@@ -296,15 +294,15 @@ result<bool> feed_next_block(feed& feed, source& source) {
   const auto count = source.read(*room);
   if (!count) return ended_by(count.error());
   if (*count == 0) {
-    if (status ended = feed.end(); !ended.ok()) return ended;
+    CUTPOINT_RETURN_IF_FAILED(feed.end());
     return false;
   }
-  if (status outcome = feed.commit(*count); !outcome.ok()) return outcome;
+  CUTPOINT_RETURN_IF_FAILED(feed.commit(*count));
   return true;
 }
 
 status feed_source(feed& feed, std::uint64_t stream, source& source, std::size_t rule) {
-  if (status begun = feed.begin(stream, rule); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(feed.begin(stream, rule));
   for (;;) {
     const auto goes_on = feed_next_block(feed, source);
     if (!goes_on) return goes_on.error();

@@ -170,12 +170,12 @@ result<context_file> parse_context_file(std::string_view text, const std::option
   const auto content = parse_toml(text);
   if (!content) return content.error();
   constexpr std::array<std::string_view, 2> tables = {"class", other_files};
-  if (status known = named_table("the file", *content).check_keys(tables); !known.ok()) return known;
+  CUTPOINT_RETURN_IF_FAILED(named_table("the file", *content).check_keys(tables));
   context_file file;
   if (const toml::node* const others = content->get(other_files)) {
     if (!others->is_table()) return wrong("others: must be a table");
     const named_table table(std::string(other_files), *others->as_table());
-    if (status known = table.check_keys(chunker_keys); !known.ok()) return known;
+    CUTPOINT_RETURN_IF_FAILED(table.check_keys(chunker_keys));
     const auto cuts = chunker_of(table, key);
     if (!cuts) return cuts.error();
     add_warnings(table, *cuts, file.warnings);
@@ -188,7 +188,7 @@ result<context_file> parse_context_file(std::string_view text, const std::option
   for (const auto& [name, node] : classes != nullptr ? *classes->as_table() : toml::table()) {
     if (!node.is_table()) return wrong(fmt::format("class.{}: must be a table", name.str()));
     const named_table table(fmt::format("class.{}", name.str()), *node.as_table());
-    if (status known = table.check_keys(class_keys); !known.ok()) return known;
+    CUTPOINT_RETURN_IF_FAILED(table.check_keys(class_keys));
     auto extensions = table.texts("extensions");
     if (!extensions) return extensions.error();
     const auto level = table.level("compression_level");

@@ -70,7 +70,7 @@ status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, st
     if (hole_bytes != 0) {
       const std::uint64_t skipped = std::min(hole_bytes, most_hole_at_once);
       hole_bytes -= skipped;
-      if (status passed = receiver.skip(skipped); !passed.ok()) return passed;
+      CUTPOINT_RETURN_IF_FAILED(receiver.skip(skipped));
       continue;
     }
     const auto room = receiver.space();
@@ -79,17 +79,17 @@ status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, st
                                      [](const auto& read) { return read ? *read : std::uint64_t{0}; });
     if (!count) failure = count.error();
     if (!count || *count == 0) return {};
-    if (status passed = receiver.commit(room->first(*count)); !passed.ok()) return passed;
+    CUTPOINT_RETURN_IF_FAILED(receiver.commit(room->first(*count)));
   }
 }
 
 status file_feeder::feed(file_stream& file, content_receiver& receiver, status& failure) {
   for (bool is_first = true;; is_first = false) {
     failure = {};
-    if (status fed = feed_bytes(file, receiver, failure); !fed.ok()) return fed;
+    CUTPOINT_RETURN_IF_FAILED(feed_bytes(file, receiver, failure));
     const status change = failure.ok() ? meter.measure([&] { return file.check_unchanged(); }) : status();
     const bool is_repeated = !change.ok() && is_first && file.restart_unmodified();
-    if (status ended = receiver.end_content({failure, change, is_repeated}); !ended.ok()) return ended;
+    CUTPOINT_RETURN_IF_FAILED(receiver.end_content({failure, change, is_repeated}));
     if (failure.code() == status_code::cancelled) return failure;
     if (failure.ok()) failure = change;
     if (!is_repeated) return {};
@@ -129,9 +129,8 @@ class input_feeder::tree_feeder final : private content_receiver {
   status finish() {
     const status outcome = feed_waiting();
     if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
-    if (status finished = options_.destination.finish(); !finished.ok()) return finished;
-    const status copied = options_.copy != nullptr ? options_.copy->finish() : status();
-    if (!copied.ok()) return copied;
+    CUTPOINT_RETURN_IF_FAILED(options_.destination.finish());
+    CUTPOINT_RETURN_IF_FAILED(options_.copy != nullptr ? options_.copy->finish() : status());
     return options_.cancel.is_requested() ? stopped_as_asked() : outcome;
   }
 
@@ -178,7 +177,7 @@ class input_feeder::tree_feeder final : private content_receiver {
 
   /// Sends the failure through the feed as an empty stream, so that it is reported after everything before it.
   status fail(const std::string& path, const status& why, input_receiver::failure_kind kind) {
-    if (status begun = options_.destination.begin(options_.receiver.add_failure(path, kind)); !begun.ok()) return begun;
+    CUTPOINT_RETURN_IF_FAILED(options_.destination.begin(options_.receiver.add_failure(path, kind)));
     return options_.destination.end(why);
   }
 
@@ -192,12 +191,12 @@ class input_feeder::tree_feeder final : private content_receiver {
 
   result<std::span<std::uint8_t>> space() override { return options_.destination.space(); }
   status commit(byte_span bytes) override {
-    if (status copied = copy() != nullptr ? copy()->write(bytes) : status(); !copied.ok()) return copied;
+    CUTPOINT_RETURN_IF_FAILED(copy() != nullptr ? copy()->write(bytes) : status());
     report_bytes(bytes.size());
     return options_.destination.commit(bytes.size());
   }
   status skip(std::uint64_t hole_bytes) override {
-    if (status copied = copy() != nullptr ? copy()->write_zeros(hole_bytes) : status(); !copied.ok()) return copied;
+    CUTPOINT_RETURN_IF_FAILED(copy() != nullptr ? copy()->write_zeros(hole_bytes) : status());
     report_bytes(hole_bytes);
     return options_.destination.write_zeros(hole_bytes);
   }
@@ -216,23 +215,23 @@ status input_feeder::tree_feeder::feed_opened(const std::string& path, file_stre
   rule_ = options_.context != nullptr ? options_.context->rule_of(path) : 0;
   is_second_reading_ = false;
   const std::uint64_t stream = options_.receiver.add(path);
-  if (status begun = copy() != nullptr ? copy()->begin(stream, rule_) : status(); !begun.ok()) return begun;
-  if (status begun = options_.destination.begin(stream, rule_); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(copy() != nullptr ? copy()->begin(stream, rule_) : status());
+  CUTPOINT_RETURN_IF_FAILED(options_.destination.begin(stream, rule_));
   report_bytes(0);
   status failure;  // which the receiver gets
   const status fed = files_.feed(file, *this, failure);
-  if (status failed = options_.destination.failure(); !failed.ok()) return failed;
+  CUTPOINT_RETURN_IF_FAILED(options_.destination.failure());
   if (fed.ok() || fed.code() == status_code::cancelled) return fed;
   // A feed has ended the stream, for whose chunk it has no memory; the other one ends it here.
-  if (status ended = options_.destination.end(fed); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(options_.destination.end(fed));
   return copy() != nullptr ? copy()->end(fed) : status();
 }
 
 status input_feeder::tree_feeder::end_content(const content_end& end) {
   const bool was_second_reading = is_second_reading_;
   const status& outcome = was_second_reading && end.outcome.ok() ? end.change : end.outcome;
-  if (status ended = options_.destination.end(outcome); !ended.ok()) return ended;
-  if (status ended = copy() != nullptr ? copy()->end(outcome) : status(); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(options_.destination.end(outcome));
+  CUTPOINT_RETURN_IF_FAILED(copy() != nullptr ? copy()->end(outcome) : status());
   if (was_second_reading || end.change.ok()) return {};
   if (!end.is_repeated) return fail(path_, end.change, input_receiver::failure_kind::fed);
   is_second_reading_ = true;
@@ -248,7 +247,7 @@ status input_feeder::feed_tree(const std::string& path, const walk_options& opti
 }
 
 status input_feeder::feed_stream(const std::string& path, file_stream& stream) {
-  if (status fed = implementation_->feed_waiting(); !fed.ok()) return fed;
+  CUTPOINT_RETURN_IF_FAILED(implementation_->feed_waiting());
   return implementation_->feed_opened(path, stream);
 }
 

@@ -39,7 +39,7 @@ status input_receiver::end_stream(std::uint64_t stream, const status& outcome) {
   const entry ended = entries_.remove(stream);
   if (ended.means == meaning::second_reading) return end_second_reading(ended, outcome);
   if (ended.means == meaning::input) {
-    if (status passed = end_input(stream, outcome); !passed.ok()) return passed;
+    CUTPOINT_RETURN_IF_FAILED(end_input(stream, outcome));
   }
   if (outcome.code() == status_code::cancelled) return {};
   if (outcome.ok()) {
@@ -73,9 +73,7 @@ status input_receiver::select(std::span<const delivered_chunk> chunks, std::span
     while (end < chunks.size() && chunks[end].stream == stream) ++end;
     if (entries_.find(stream).means != meaning::second_reading) {
       const std::size_t count = end - begin;
-      if (status selected = select_chunks(chunks.subspan(begin, count), work.subspan(begin, count)); !selected.ok()) {
-        return selected;
-      }
+      CUTPOINT_RETURN_IF_FAILED(select_chunks(chunks.subspan(begin, count), work.subspan(begin, count)));
     }
     begin = end;
   }

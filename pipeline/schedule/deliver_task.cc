@@ -21,14 +21,14 @@ class deliverer {
 
   status deliver() {
     for (const stream_entry& entry : work_.entries) {
-      if (status begun = begin(entry); !begun.ok()) return begun;
+      CUTPOINT_RETURN_IF_FAILED(begin(entry));
       for (; next_ < work_.batch->chunks.size() && work_.batch->chunks[next_].where.offset < entry.end; ++next_) {
-        if (status outcome = take(entry, work_.batch->chunks[next_]); !outcome.ok()) return outcome;
+        CUTPOINT_RETURN_IF_FAILED(take(entry, work_.batch->chunks[next_]));
       }
       if (entry.how == range_end::open || entry.end > work_.batch->end) return {};
       if (entry.how == range_end::cut) continue;
       work_.state.has_begun = false;
-      if (status ended = receiver_.end_stream(entry.stream, entry.outcome); !ended.ok()) return ended;
+      CUTPOINT_RETURN_IF_FAILED(receiver_.end_stream(entry.stream, entry.outcome));
     }
     return {};
   }
@@ -46,14 +46,13 @@ class deliverer {
     for (; work_.delivered_runs < work_.runs.size() && work_.runs[work_.delivered_runs].position <= c.where.offset;
          ++work_.delivered_runs) {
       const removed_run& run = work_.runs[work_.delivered_runs];
-      const status outcome = hand_over({.stream = entry.stream,
-                                        .offset = work_.state.offset,
-                                        .length = run.period.length,
-                                        .count = run.count,
-                                        .fingerprint = run.period.fingerprint,
-                                        .rule = static_cast<std::uint32_t>(entry.rule),
-                                        .bytes = bytes_of(c.where.offset, run.period.length)});
-      if (!outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(hand_over({.stream = entry.stream,
+                                           .offset = work_.state.offset,
+                                           .length = run.period.length,
+                                           .count = run.count,
+                                           .fingerprint = run.period.fingerprint,
+                                           .rule = static_cast<std::uint32_t>(entry.rule),
+                                           .bytes = bytes_of(c.where.offset, run.period.length)}));
     }
     return hand_over({.stream = entry.stream,
                       .offset = work_.state.offset,
@@ -119,11 +118,10 @@ status select(deliver_task& work, const task_context& context) {
   auto selected = std::make_unique<selected_batch>();
   selected->chunks.reserve(work.batch->chunks.size() + work.runs.size());
   delivery_recorder recorder(*selected);
-  if (status recorded = deliverer(work, context, recorder).deliver(); !recorded.ok()) return recorded;
+  CUTPOINT_RETURN_IF_FAILED(deliverer(work, context, recorder).deliver());
   selected->work.resize(selected->chunks.size());
   if (!selected->chunks.empty()) {
-    const status outcome = context.receiver->select(selected->chunks, selected->work);
-    if (!outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(context.receiver->select(selected->chunks, selected->work));
   }
   make_work_ranges(*selected);
   work.batch->selected = std::move(selected);
@@ -145,7 +143,7 @@ status replay(selected_batch& selected, chunk_receiver& receiver, std::uint64_t&
     delivered_chunk& chunk = selected.chunks[i];
     chunk.work = work[i].get();
     bytes += chunk.length * chunk.count;
-    if (status outcome = receiver.take(chunk); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(receiver.take(chunk));
     work[i].reset();
   }
   return {};
@@ -153,7 +151,7 @@ status replay(selected_batch& selected, chunk_receiver& receiver, std::uint64_t&
 
 status select_or_deliver(deliver_task& work, const task_context& context, std::uint64_t& bytes) {
   if (work.what == deliver_task::step::select) {
-    if (status outcome = select(work, context); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(select(work, context));
     work.delivers = work.delivers && work.batch->selected->ranges.empty();
   }
   if (!work.delivers) return {};

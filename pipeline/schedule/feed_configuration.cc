@@ -169,7 +169,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   feed_options options = asked;
   std::string device_warning = remove_unmeasured_devices(options);
   const stream_chunkers cuts(options);
-  if (status rules = check_rules(options); !rules.ok()) return rules;
+  CUTPOINT_RETURN_IF_FAILED(check_rules(options));
   if (options.kept_memory_bytes >= options.memory_bytes) {
     return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
                                                          options.kept_memory_bytes, options.memory_bytes));
@@ -191,7 +191,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   const std::uint64_t scanned = is_bounded ? reach_for_segments(cuts) : 1;
   const std::uint64_t usual = is_alone ? std::max(least_segment_alone, 2 * scanned) : usual_segment_of(scanned);
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
-  if (status segment = check_segment(options, cuts, wanted_segment); !segment.ok()) return segment;
+  CUTPOINT_RETURN_IF_FAILED(check_segment(options, cuts, wanted_segment));
 
   feed_configuration configuration{.fingerprint = options.fingerprint.kind,
                                    .join = options.join,

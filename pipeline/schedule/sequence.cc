@@ -196,7 +196,7 @@ result<std::uint64_t> intake::commit_zeros(std::uint64_t count, std::uint64_t ro
   }
   const std::uint64_t written = std::min(count - removed_bytes, room);
   std::memset(ring_->at(cursor_), 0, written);
-  if (status absorbed = commit(written); !absorbed.ok()) return absorbed;
+  CUTPOINT_RETURN_IF_FAILED(commit(written));
   return removed_bytes + written;
 }
 

@@ -69,8 +69,7 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
   }
   const tune_row usual = compared.rows.front();
   const aligned_bytes data = timing_data(sample, streams);
-  const status timed = measure_rows(compared.rows, facts.fingerprint, data.view(), timing_rounds, {}, cancel);
-  if (!timed.ok()) return timed;
+  CUTPOINT_RETURN_IF_FAILED(measure_rows(compared.rows, facts.fingerprint, data.view(), timing_rounds, {}, cancel));
   if (cancel.is_requested()) return stopped_as_asked();
   choose(compared);
   const bool has_duplicates = std::ranges::any_of(compared.rows, [&](const tune_row& row) {

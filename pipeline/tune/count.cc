@@ -69,7 +69,7 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
     const double begin = thread_seconds();
     const std::vector<chunk> chunks = chunks_of(cuts, bytes, streams[i].offset);
     seconds += thread_seconds() - begin;
-    if (status begun = tally.begin_stream(i); !begun.ok()) return begun;
+    CUTPOINT_RETURN_IF_FAILED(tally.begin_stream(i));
     for (const chunk& c : chunks) {
       const byte_span content = bytes.subspan(c.offset, c.length);
       const auto fingerprint = (*hash)(content);
@@ -77,14 +77,14 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
       const delivered_chunk fed{
           .stream = i, .offset = c.offset, .length = c.length, .fingerprint = *fingerprint, .bytes = content};
       const std::uint64_t known_bytes = tally.total().unique_bytes;
-      if (status counted = tally.take(fed); !counted.ok()) return counted;
+      CUTPOINT_RETURN_IF_FAILED(tally.take(fed));
       if (compressor && tally.total().unique_bytes != known_bytes) compressor->add(content);
     }
     if (streams[i].is_cut_off && chunks.size() > 1) {
       ++short_count;
       short_bytes += chunks.back().length;
     }
-    if (status ended = tally.end_stream(i, {}); !ended.ok()) return ended;
+    CUTPOINT_RETURN_IF_FAILED(tally.end_stream(i, {}));
   }
   const dedup_counts& total = tally.total();
   const std::uint64_t whole = std::max<std::uint64_t>(total.chunk_count - short_count, 1);

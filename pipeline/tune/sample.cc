@@ -104,7 +104,7 @@ status content_sample::make_room(std::uint64_t count) {
 
 status content_sample::add(std::uint64_t input, byte_span bytes, std::uint64_t count) {
   for (; count > 0; --count) {
-    if (status added = add_one(input, bytes); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add_one(input, bytes));
   }
   return {};
 }
@@ -117,7 +117,7 @@ status content_sample::add_one(std::uint64_t input, byte_span bytes) {
   if (const std::uint64_t wanted = wanted_bound(); wanted < bound_ - bound_ / 8) drop_from(wanted);
   const auto is_out = [&] { return *key >= bound_ && bound_ != everything; };
   if (is_out()) return {};
-  if (status room = make_room(bytes.size()); !room.ok()) return room;
+  CUTPOINT_RETURN_IF_FAILED(make_room(bytes.size()));
   if (is_out() || bytes.size() > size_.most_bytes - byte_count_) return {};
   std::memcpy(bytes_.get() + byte_count_, bytes.data(), bytes.size());
   chunks_.push_back({.key = *key, .input = input, .offset = offset, .begin = byte_count_, .length = bytes.size()});

@@ -52,7 +52,7 @@ class searcher {
   status run() {
     list_tasks();
     count_tasks();
-    if (status listed = list_seqcdc_tasks(); !listed.ok()) return listed;
+    CUTPOINT_RETURN_IF_FAILED(list_seqcdc_tasks());
     count_tasks();
     report_progress({});
     if (!failure_.ok()) return failure_;

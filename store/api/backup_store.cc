@@ -52,7 +52,7 @@ status make_folders(const std::string& folder) {
   for (const std::string& each : folders_above) {
     const auto files = store::open_file_system(each);
     if (!files) return files.error();
-    if (status synced = (*files)->sync_folder(""); !synced.ok()) return synced;
+    CUTPOINT_RETURN_IF_FAILED((*files)->sync_folder(""));
   }
   return {};
 }
@@ -62,10 +62,7 @@ status check_bounds(const store_settings& settings) {
     if (value >= least && value <= most) return {};
     return {status_code::invalid_argument, fmt::format("{} = {} must be from {} to {}", name, value, least, most)};
   };
-  if (status level = check("compression_level", settings.compression_level, 0, highest_compression_level);
-      !level.ok()) {
-    return level;
-  }
+  CUTPOINT_RETURN_IF_FAILED(check("compression_level", settings.compression_level, 0, highest_compression_level));
   if (status bytes =
           check("container_bytes", settings.container_bytes, store::least_container_bytes, store::most_container_bytes);
       !bytes.ok()) {
@@ -90,8 +87,8 @@ status store_settings::use(const context_file& file) {
 }
 
 status backup_store::create(const std::string& folder, const store_settings& settings, const store_secret& secret) {
-  if (status checked = check_bounds(settings); !checked.ok()) return checked;
-  if (status ready = make_folders(folder); !ready.ok()) return ready;
+  CUTPOINT_RETURN_IF_FAILED(check_bounds(settings));
+  CUTPOINT_RETURN_IF_FAILED(make_folders(folder));
   auto files = store::open_file_system(folder);
   if (!files) return files.error();
   if (status ready = store::make_storage_folders(**files); !ready.ok()) return named_store::in_store(folder, ready);
@@ -99,7 +96,7 @@ status backup_store::create(const std::string& folder, const store_settings& set
 }
 
 status backup_store::create(const store_storage& where, const store_settings& settings, const store_secret& secret) {
-  if (status checked = check_bounds(settings); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check_bounds(settings));
   const auto store_secret = secret_of(secret);
   const bool compresses = settings.compression_level != 0;
   store::store_config config{.fingerprint = settings.fingerprint,
@@ -296,7 +293,7 @@ feed_options backup_store::named_store::job(const store_lane_options& lanes) con
 result<feed_options> backup_store::named_store::feed_of(const engine& threads, const store_lane_options& lanes,
                                                         std::uint64_t memory_bytes, const cancellation* cancel) {
   feed_options feed = job(lanes);
-  if (status devices = threads.check_devices(feed); !devices.ok()) return devices;
+  CUTPOINT_RETURN_IF_FAILED(threads.check_devices(feed));
   if (feed.rates == nullptr && lanes.measures_rates) {
     const auto key = std::pair(threads.thread_count(), lanes.devices);
     if (!measured_rates.contains(key)) {

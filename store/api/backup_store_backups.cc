@@ -36,7 +36,7 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::named_st
 
 result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
   named_store& own = *implementation_;
-  if (status memory = own.opened_store->check_memory(options.memory_bytes); !memory.ok()) return memory;
+  CUTPOINT_RETURN_IF_FAILED(own.opened_store->check_memory(options.memory_bytes));
   auto feed = own.feed_of(threads, options.lanes, options.memory_bytes, options.cancel);
   if (!feed) return feed.error();
   if (options.most_old_containers != 0) {
@@ -48,7 +48,7 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
     }
     feed->segment_bytes = store::container_cap::segment_bytes;
   }
-  if (status checked = store::check_tags(options.tags); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(store::check_tags(options.tags));
   named_store::prepared_backup backup{.options = options, .feed = *std::move(feed)};
   if (!own.folder.empty()) {
     const auto store_folder = describe_file(own.folder, symlinks::follow);
@@ -60,7 +60,7 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
   backup.facts.host = options.host;
   backup.facts.tags = options.tags;
   backup.facts.paths = store::outermost_paths(*paths);
-  if (status checked = store::check_texts(backup.facts); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(store::check_texts(backup.facts));
   auto session = options.is_dry_run ? result(std::unique_ptr<store::leased_session>())
                                     : store::leased_session::begin(*own.opened_store);
   if (!session) return own.named(session.error());
@@ -125,7 +125,7 @@ result<store_snapshot> backup_store::named_store::store_files(engine& threads, p
   facts.statistics.bytes = stored->bytes;
   result<store_snapshot> done = snapshot_of({}, facts);
   if (session == nullptr) {
-    if (status approved = options.before_commit ? options.before_commit() : status(); !approved.ok()) return approved;
+    CUTPOINT_RETURN_IF_FAILED(options.before_commit ? options.before_commit() : status());
     done->new_raw_bytes = writer.containers.raw_bytes();
     done->new_stored_bytes = writer.containers.stored_bytes();
     done->healed_chunks = writer.records.healed_chunks();
@@ -144,7 +144,7 @@ result<store_snapshot> backup_store::named_store::commit(store::leased_session& 
                                                          const std::function<status()>& before_commit) {
   if (status finished = writer.finish(facts.statistics); !finished.ok()) return named(finished);
   if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
-  if (const status approved = before_commit ? before_commit() : status(); !approved.ok()) return approved;
+  CUTPOINT_RETURN_IF_FAILED(before_commit ? before_commit() : status());
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   auto committed = store::commit_snapshot(session, std::move(facts));
@@ -181,7 +181,7 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
                                  .memory_bytes = options.memory_bytes / 2,
                                  .meter = &meter,
                                  .cancel = options.cancel});
-  if (status begun = copier.begin(report); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(copier.begin(report));
   for (const std::string& id : options.snapshots) {
     if (const auto snapshot = source.implementation_->read(id); !snapshot) return snapshot.error();
   }

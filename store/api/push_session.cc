@@ -129,7 +129,7 @@ class push_session::pushed_snapshot {
 status push_session::pushed_snapshot::begin() {
   if (options_.most_streams == 0) return refused("most_streams = 0 must be at least 1");
   if (options_.paths.empty()) return refused("a push session needs a path that its snapshot is of");
-  if (status checked = store::check_tags(options_.tags); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(store::check_tags(options_.tags));
   std::vector<store::named_path> paths;
   for (const std::string& each : options_.paths) {
     const auto names = store::names_in_path(each);
@@ -141,9 +141,9 @@ status push_session::pushed_snapshot::begin() {
   facts_.host = options_.host;
   facts_.tags = options_.tags;
   facts_.paths = store::outermost_paths(paths);
-  if (status checked = store::check_texts(facts_); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(store::check_texts(facts_));
   const std::uint64_t memory_bytes = options_.memory_bytes / 2 / options_.most_streams;
-  if (status memory = backups_.opened_store->check_memory(memory_bytes); !memory.ok()) return memory;
+  CUTPOINT_RETURN_IF_FAILED(backups_.opened_store->check_memory(memory_bytes));
   auto feed = backups_.feed_of(threads_, options_.lanes, memory_bytes, options_.cancel);
   if (!feed) return feed.error();
   feed->device_memory_bytes /= options_.most_streams;
@@ -187,9 +187,9 @@ status push_session::pushed_snapshot::charge(std::uint64_t bytes) {
 
 /// Adds a file to the tree. The caller holds the mutex.
 status push_session::pushed_snapshot::add(const pushed_file& file, std::shared_ptr<store::pending_entry> entry) {
-  if (status failed = failure(); !failed.ok()) return failed;
+  CUTPOINT_RETURN_IF_FAILED(failure());
   const std::uint64_t bytes = bytes_of_entry + text_bytes(entry->entry) + file.path.size();
-  if (status added = tree_.add(file.path, std::move(entry)); !added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(tree_.add(file.path, std::move(entry)));
   failed_streams_.erase(file.path);
   return charge(bytes);
 }
@@ -199,7 +199,7 @@ status push_session::pushed_snapshot::add(const pushed_file& file) {
   auto known = store::entry_of(file);
   if (!known) return known.error();
   auto entry = std::make_shared<store::pending_entry>(*std::move(known));
-  if (status complete = entry->complete(); !complete.ok()) return complete;
+  CUTPOINT_RETURN_IF_FAILED(entry->complete());
   const std::lock_guard lock(mutex_);
   return add(file, std::move(entry));
 }
@@ -212,7 +212,7 @@ result<std::unique_ptr<push_stream::state>> push_session::pushed_snapshot::begin
   stream->path = file.path;
   stream->entry = std::make_shared<store::pending_entry>(*std::move(known));
   const std::lock_guard lock(mutex_);
-  if (status failed = failure(); !failed.ok()) return failed;
+  CUTPOINT_RETURN_IF_FAILED(failure());
   if (open_streams_ == options_.most_streams) {
     return refused(fmt::format("{}: {} streams are open already (most_streams)", file.path, open_streams_));
   }
@@ -220,7 +220,7 @@ result<std::unique_ptr<push_stream::state>> push_session::pushed_snapshot::begin
     feeds_.push_back(std::make_unique<store::content_feed>(threads_, *feed_, writer_->records));
     idle_feeds_.push_back(feeds_.back().get());
   }
-  if (status added = add(file, stream->entry); !added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(add(file, stream->entry));
   stream->contents = idle_feeds_.back();
   idle_feeds_.pop_back();
   ++open_streams_;
@@ -239,13 +239,13 @@ status push_session::pushed_snapshot::lengthen(push_stream::state& stream, std::
 status push_session::pushed_snapshot::write(push_stream::state& stream, byte_span bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (status failed = failure(); !failed.ok()) return failed;
+    CUTPOINT_RETURN_IF_FAILED(failure());
   }
-  if (status longer = lengthen(stream, bytes.size()); !longer.ok()) return longer;
+  CUTPOINT_RETURN_IF_FAILED(lengthen(stream, bytes.size()));
   while (!bytes.empty()) {
     const byte_span block = bytes.first(std::min<std::uint64_t>(bytes.size(), throttle_.block_bytes()));
-    if (status awaited = throttle_.wait(block.size()); !awaited.ok()) return awaited;
-    if (status written = note(stream.contents->write(block)); !written.ok()) return written;
+    CUTPOINT_RETURN_IF_FAILED(throttle_.wait(block.size()));
+    CUTPOINT_RETURN_IF_FAILED(note(stream.contents->write(block)));
     bytes = bytes.subspan(block.size());
   }
   return {};
@@ -253,8 +253,8 @@ status push_session::pushed_snapshot::write(push_stream::state& stream, byte_spa
 
 status push_session::pushed_snapshot::write_hole(push_stream::state& stream, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (status failed = failure(); !failed.ok()) return failed;
-  if (status longer = lengthen(stream, bytes); !longer.ok()) return longer;
+  CUTPOINT_RETURN_IF_FAILED(failure());
+  CUTPOINT_RETURN_IF_FAILED(lengthen(stream, bytes));
   ++stream.holes;
   stream.contents->write_hole(bytes);
   return {};
@@ -264,7 +264,7 @@ status push_session::pushed_snapshot::end(push_stream::state& stream, const stat
   {
     const std::lock_guard lock(mutex_);
     --open_streams_;
-    if (status failed = failure(); !failed.ok()) return failed;
+    CUTPOINT_RETURN_IF_FAILED(failure());
   }
   stream.entry->entry.size = stream.bytes;
   status outcome = note(stream.contents->end_content());
@@ -287,7 +287,7 @@ status push_session::pushed_snapshot::end(push_stream::state& stream, const stat
 result<store_snapshot> push_session::pushed_snapshot::commit() {
   {
     const std::lock_guard lock(mutex_);
-    if (status failed = failure(); !failed.ok()) return failed;
+    CUTPOINT_RETURN_IF_FAILED(failure());
     if (open_streams_ != 0) return refused(fmt::format("{} streams of the push session have not ended", open_streams_));
   }
   auto committed = commit_streams();
@@ -298,7 +298,7 @@ result<store_snapshot> push_session::pushed_snapshot::commit() {
 
 result<store_snapshot> push_session::pushed_snapshot::commit_streams() {
   for (const auto& each : feeds_) {
-    if (status finished = note(each->finish()); !finished.ok()) return finished;
+    CUTPOINT_RETURN_IF_FAILED(note(each->finish()));
   }
   const auto root = tree_.store(writer_->records, facts_.statistics);
   if (!root) return backups_.named(root.error());
@@ -373,7 +373,7 @@ push_session::~push_session() {
 
 result<push_session> push_session::begin(backup_store& store, engine& threads, const store_push_options& options) {
   auto inside = std::make_shared<pushed_snapshot>(*store.implementation_, threads, options);
-  if (status begun = inside->begin(); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(inside->begin());
   return push_session(std::move(inside));
 }
 

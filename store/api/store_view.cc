@@ -124,7 +124,7 @@ result<std::size_t> store_view::read(const viewed_file& file, std::uint64_t offs
   const store::folder_entry& entry = file.description_->entry;
   const std::uint64_t begin = std::min(offset, entry.size);
   const std::uint64_t end = begin + std::min<std::uint64_t>(destination.size(), entry.size - begin);
-  if (status read = store::dump_file(entry, begin, end, implementation_->records, take); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(store::dump_file(entry, begin, end, implementation_->records, take));
   return filled;
 }
 

@@ -105,9 +105,9 @@ result<backup_summary> backup::run() {
   while (next_named_ < named_.size()) {
     const named_path& next = named_[next_named_++];
     if (outermost_.empty() || !is_below(next.path, outermost_)) outermost_ = next.path;
-    if (status stored = store_path(next); !stored.ok()) return stored;
+    CUTPOINT_RETURN_IF_FAILED(store_path(next));
   }
-  if (status read = read_rest(); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(read_rest());
   summary_.work.reading = files_.meter.record.work;
   contents_.add_work(summary_.work);
   const store_backup_counts& files = tree_.counts();
@@ -188,13 +188,13 @@ status backup::store_passed_over(const tree_entry& walked) {
     const bool is_input = next.is_standard_input && next.path == walked.path;
     if (!is_input && !is_before(next.path, walked.path)) break;
     ++next_named_;
-    if (status stored = store_path(next); !stored.ok()) return stored;
+    CUTPOINT_RETURN_IF_FAILED(store_path(next));
   }
   return {};
 }
 
 status backup::store_standard_input(const std::string& path) {
-  if (status read = read_rest(); !read.ok()) return read;  // the reader's files come first
+  CUTPOINT_RETURN_IF_FAILED(read_rest());  // the reader's files come first
   leave_folders(path);
   tree_entry described;
   described.path = path;
@@ -208,7 +208,7 @@ status backup::store_standard_input(const std::string& path) {
   tree_.add(entry, path);
   ++summary_.files;
   file_source input = file_source::standard_input(options_.cancel);
-  if (status stored = read(path, entry, input); !stored.ok()) return stored;
+  CUTPOINT_RETURN_IF_FAILED(read(path, entry, input));
   if (!entry->is_left_out && entry->entry.size == 0) warn(path, "standard input is empty");
   return {};
 }
@@ -256,7 +256,7 @@ void backup::enter(const tree_entry& walked, bool is_above) {
 
 status backup::add(const tree_entry& walked) {
   if (walked.path == "/") return {};  // the root has no entry
-  if (status stored = store_passed_over(walked); !stored.ok()) return stored;
+  CUTPOINT_RETURN_IF_FAILED(store_passed_over(walked));
   if (walked.path.size() > longest_walked_path) {
     if (walked.path.rfind('/') <= longest_walked_path)
       report_long_path(walked.path);  // not once more for what is below
@@ -268,12 +268,12 @@ status backup::add(const tree_entry& walked) {
   if (is_named) ++next_named_;
   report_progress(walked.path);
   if (walked.kind != file_kind::directory) {
-    if (status added = add_file(walked, parent_.find(walked.path.substr(folder_.size()))); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(add_file(walked, parent_.find(walked.path.substr(folder_.size()))));
     return write_complete();
   }
   enter(walked);
   if (is_named && options_.walking.one_file_system && walked.device != walked_device_) {
-    if (status stored = store_tree(walked.path, walked); !stored.ok()) return stored;
+    CUTPOINT_RETURN_IF_FAILED(store_tree(walked.path, walked));
   }
   return write_complete();
 }
@@ -320,15 +320,15 @@ status backup::read(const std::string& path, const std::shared_ptr<pending_entry
   status failure;
   const std::uint64_t expected_bytes = entry->entry.size;
   reading_path_ = path;
-  if (status stored = contents_.store_file(files_, entry, stream, failure); !stored.ok()) return stored;
+  CUTPOINT_RETURN_IF_FAILED(contents_.store_file(files_, entry, stream, failure));
   summary_.bytes += entry->entry.size - expected_bytes;  // all of standard input and of devices
   if (!failure.ok()) report(path, failure);
   return {};
 }
 
 status backup::read_rest() {
-  if (status read = files_.feed_waiting(); !read.ok()) return read;
-  if (status finished = contents_.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(files_.feed_waiting());
+  CUTPOINT_RETURN_IF_FAILED(contents_.finish());
   return tree_.write_complete();
 }
 

@@ -22,7 +22,7 @@ status content_feed::take(const delivered_chunk& chunk) {
 status content_feed::end_stream(std::uint64_t stream, const status&) {
   const fed_stream ended = streams_.remove(stream);
   if (ended.hole_bytes != 0) {
-    if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, records_); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, records_));
   }
   if (ended.is_repeated) ended.entry->restart();
   return ended.is_last ? ended.entry->complete() : status();
@@ -38,10 +38,10 @@ void content_feed::begin_content(std::shared_ptr<pending_entry> entry) {
 /// Begins a stream for the data that follow, unless one is open and no hole has come since.
 status content_feed::begin_data() {
   if (is_in_data_ && hole_bytes_ == 0) return {};
-  if (status ended = is_in_data_ ? feed_->end() : status(); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(is_in_data_ ? feed_->end() : status());
   if (hole_bytes_ != 0) {
-    if (status begun = begin({content_, std::exchange(hole_bytes_, 0)}); !begun.ok()) return begun;
-    if (status ended = feed_->end(); !ended.ok()) return ended;
+    CUTPOINT_RETURN_IF_FAILED(begin({content_, std::exchange(hole_bytes_, 0)}));
+    CUTPOINT_RETURN_IF_FAILED(feed_->end());
   }
   is_in_data_ = false;
   const status begun = begin({content_});
@@ -50,12 +50,12 @@ status content_feed::begin_data() {
 }
 
 status content_feed::write(byte_span bytes) {
-  if (status begun = begin_data(); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(begin_data());
   return feed_->write(bytes);
 }
 
 status content_feed::end_streams(bool is_repeated) {
-  if (status begun = begin_data(); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(begin_data());
   streams_.change_last([&](fed_stream& last) {
     last.is_last = !is_repeated;
     last.is_repeated = is_repeated;
@@ -72,15 +72,15 @@ status content_feed::store_file(file_feeder& feeder, std::shared_ptr<pending_ent
 }
 
 result<std::span<std::uint8_t>> content_feed::space() {
-  if (status begun = begin_data(); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(begin_data());
   const auto room = feed_->space();
   if (!room || throttle_ == nullptr) return room;
   return room->first(std::min<std::uint64_t>(room->size(), throttle_->block_bytes()));
 }
 
 status content_feed::commit(byte_span bytes) {
-  if (status awaited = throttle_ != nullptr ? throttle_->wait(bytes.size()) : status(); !awaited.ok()) return awaited;
-  if (status committed = feed_->commit(bytes.size()); !committed.ok()) return committed;
+  CUTPOINT_RETURN_IF_FAILED(throttle_ != nullptr ? throttle_->wait(bytes.size()) : status());
+  CUTPOINT_RETURN_IF_FAILED(feed_->commit(bytes.size()));
   count(bytes.size());
   return {};
 }

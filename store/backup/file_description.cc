@@ -53,7 +53,7 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
     if (!content) return content.error();
     file.content = std::make_unique<file_source>(*std::move(content));
   }
-  if (status added = add_attributes(file.entry->entry, walked, stored, file.content.get()); !added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(add_attributes(file.entry->entry, walked, stored, file.content.get()));
   return file;
 }
 
@@ -230,9 +230,8 @@ result<std::vector<named_path>> named_paths(const store_backup_options& options)
     }
     if (!is_same && !is_below(named[i].path, named[container].path)) {
       container = i;
-    } else if (status checked = check_links_above(named[i], named[container]); !checked.ok()) {
-      return checked;
-    }
+    } else
+      CUTPOINT_RETURN_IF_FAILED(check_links_above(named[i], named[container]));
   }
   // A folder that is no link is the same with and without a slash.
   const auto have_same_path = [](const named_path& a, const named_path& b) { return a.path == b.path; };

@@ -18,7 +18,7 @@ status pending_entry::add(const stored_extent& extent, node_receiver& nodes) {
   }
   list_.emplace(node_kind::extents, nodes);
   for (const stored_extent& each : std::exchange(entry.extents, {})) {
-    if (status added = list_->add(each); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(list_->add(each));
   }
   return list_->add(extent);
 }
@@ -54,7 +54,7 @@ status tree_builder::write_complete() {
   while (!steps_.empty() && (!steps_.front().entry || steps_.front().entry->is_complete())) {
     step next = std::move(steps_.front());
     steps_.pop_front();
-    if (status performed = perform(std::move(next)); !performed.ok()) return performed;
+    CUTPOINT_RETURN_IF_FAILED(perform(std::move(next)));
   }
   return {};
 }
@@ -95,7 +95,7 @@ status tree_builder::write_entry(const step& next) {
 }
 
 result<record_reference> tree_builder::finish() {
-  if (status written = write_complete(); !written.ok()) return written;
+  CUTPOINT_RETURN_IF_FAILED(write_complete());
   assert(steps_.empty() && folders_.size() == 1);
   return folders_.front().entries.finish();
 }
@@ -170,7 +170,7 @@ bool parent_tree::has_all_records(const folder_entry& stored) {
   std::vector<std::optional<found_record>> records;
   const auto are_present = [&]() -> status {
     records.assign(digests.size(), std::nullopt);
-    if (status located = store_.shards.locate(record_kind::chunk, digests, records); !located.ok()) return located;
+    CUTPOINT_RETURN_IF_FAILED(store_.shards.locate(record_kind::chunk, digests, records));
     digests.clear();
     for (const auto& each : records) {
       if (!each) return {status_code::io_error, "a record is missing"};
@@ -242,7 +242,7 @@ result<folder_entry> entry_of(const pushed_file& file) {
   entry.link_count = 1;
   entry.attributes = file.attributes;
   std::ranges::sort(entry.attributes, {}, &extended_attribute::name);
-  if (status checked = check_metadata(entry, file.path); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check_metadata(entry, file.path));
   return entry;
 }
 
@@ -294,21 +294,21 @@ status pushed_tree::store_entries(const branch& folder, tree_builder& builder, s
       entry.name = name;
       ++counts.folders;
       builder.enter(std::move(entry));
-      if (status stored = store_entries(*each, builder, counts); !stored.ok()) return stored;
+      CUTPOINT_RETURN_IF_FAILED(store_entries(*each, builder, counts));
       builder.leave();
     } else if (!each->entry->is_left_out) {
       ++counts.files;
       counts.bytes += each->entry->entry.size;
       builder.add(each->entry, name);
     }
-    if (status written = builder.write_complete(); !written.ok()) return written;
+    CUTPOINT_RETURN_IF_FAILED(builder.write_complete());
   }
   return {};
 }
 
 result<record_reference> pushed_tree::store(node_receiver& nodes, snapshot_statistics& counts) const {
   tree_builder builder(nodes, {});
-  if (status stored = store_entries(root_, builder, counts); !stored.ok()) return stored;
+  CUTPOINT_RETURN_IF_FAILED(store_entries(root_, builder, counts));
   return builder.finish();
 }
 

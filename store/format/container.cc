@@ -114,7 +114,7 @@ result<built_container> container_builder::build(const seal_key& key, const obje
   assert(built.bytes.size() == footer.total_bytes);
 
   blake3.submit(built.bytes, built.digest_of_bytes);
-  if (status flushed = blake3.flush(); !flushed.ok()) return flushed;
+  CUTPOINT_RETURN_IF_FAILED(blake3.flush());
   return built;
 }
 
@@ -187,7 +187,7 @@ template <class Open>
 status read_and_open(storage& objects, const container_identity& container, const placed_record& place, Open open) {
   std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
   const object_name name{object_kind::container, container.id};
-  if (status read = objects.read(name, place.position, record); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(objects.read(name, place.position, record));
   const status outcome = open(std::span(record));
   return is_damage(outcome) ? damage(container_path(container.id), outcome.message()) : outcome;
 }
@@ -210,7 +210,7 @@ result<container_table> read_container_table(storage& objects, const std::string
   }
   buffer.resize(std::clamp<std::uint64_t>(first_read_bytes, tail_bytes, total_bytes));
   const std::uint64_t end_position = total_bytes - buffer.size();
-  if (status read = (*object)->read(end_position, buffer); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED((*object)->read(end_position, buffer));
   const byte_span tail = byte_span(buffer).last(tail_bytes);
   const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
   if (!header) return header.error();
@@ -219,7 +219,7 @@ result<container_table> read_container_table(storage& objects, const std::string
   if (!footer) return footer.error();
   if (footer->trailer_position < end_position) {
     std::vector<std::uint8_t> begin(end_position - footer->trailer_position);
-    if (status read = (*object)->read(footer->trailer_position, begin); !read.ok()) return read;
+    CUTPOINT_RETURN_IF_FAILED((*object)->read(footer->trailer_position, begin));
     buffer.insert(buffer.begin(), begin.begin(), begin.end());
   }
   const auto trailer = std::span(buffer).last(total_bytes - footer->trailer_position);
@@ -272,10 +272,9 @@ result<std::vector<std::uint8_t>> read_record(storage& objects, const container_
                                               const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> content;
   content.reserve(place.description.raw_bytes);
-  const status read = read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) {
+  CUTPOINT_RETURN_IF_FAILED(read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) {
     return record_opener(container.salt, key).append_content(place, record, content);
-  });
-  if (!read.ok()) return read;
+  }));
   return content;
 }
 

@@ -126,7 +126,7 @@ class record_fingerprinter {
   [[nodiscard]] result<digest> operator()(byte_span bytes) {
     digest content;
     maker_->submit(bytes, content);
-    if (status flushed = maker_->flush(); !flushed.ok()) return flushed;
+    CUTPOINT_RETURN_IF_FAILED(maker_->flush());
     return content;
   }
 

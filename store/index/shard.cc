@@ -94,11 +94,11 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
   const std::uint64_t size = object->size();
   if (size < object_header_bytes + shard_footer_bytes) return broken();
   std::array<std::uint8_t, object_header_bytes> header;
-  if (status read = object->read(0, header); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(object->read(0, header));
   if (const auto decoded = decode_header(header, object_kind::shard, path); !decoded) return decoded.error();
   const std::uint64_t directory_end = size - shard_footer_bytes;
   std::array<std::uint8_t, shard_footer_bytes> footer;
-  if (status read = object->read(directory_end, footer); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(object->read(directory_end, footer));
   field_reader fields(footer);
   const auto magic = fields.number<std::uint32_t>();
   const auto partition_bits = fields.number<std::uint32_t>();
@@ -119,7 +119,7 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
     return broken();
   }
   std::vector<std::uint8_t> directory_and_footer(directory_bytes + shard_footer_bytes);
-  if (status read = object->read(directory_position, directory_and_footer); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(object->read(directory_position, directory_and_footer));
   const byte_span checked = byte_span(directory_and_footer).first(directory_and_footer.size() - tag_bytes);
   if (checksum(checked, shard_footer_seed) != footer_tag) return broken();
   opened_shard.partitions_.reserve(std::size_t{1} << partition_bits);
@@ -147,7 +147,7 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
   }
   if (counted != opened_shard.entry_count_) return broken();
   std::vector<std::uint8_t> containers(body_begin - object_header_bytes);
-  if (status read = object->read(object_header_bytes, containers); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(object->read(object_header_bytes, containers));
   field_reader container_fields(containers);
   opened_shard.containers_.reserve(container_count);
   for (std::uint32_t i = 0; i < container_count; ++i) {
@@ -265,7 +265,7 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
 status shard::read_partition(std::size_t partition_index, std::vector<shard_entry>& entries) const {
   const partition& wanted = partitions_[partition_index];
   std::vector<std::uint8_t> bytes(std::size_t{wanted.count} * shard_entry_bytes);
-  if (status read = object_->read(wanted.position, bytes); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(object_->read(wanted.position, bytes));
   for (std::size_t i = 0; i < wanted.count; ++i) {
     const shard_entry entry = entry_at(bytes.data() + i * shard_entry_bytes);
     if (entry.container < containers_.size()) entries.push_back(entry);

@@ -115,7 +115,7 @@ class shard_blocks {
     if (slot && slot->shard == shard && slot->position == position && slot->count >= count) return slot->bytes.data();
     if (!slot) slot = std::make_unique<block>();
     slot->shard = 0;
-    if (status read = object.read(position, std::span(slot->bytes).first(count * entry_bytes)); !read.ok()) return read;
+    CUTPOINT_RETURN_IF_FAILED(object.read(position, std::span(slot->bytes).first(count * entry_bytes)));
     slot->shard = shard;
     slot->position = position;
     slot->count = count;

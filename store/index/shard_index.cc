@@ -148,7 +148,7 @@ status shard_index::find_candidates(const digest& content, std::uint64_t hint, s
   for (std::size_t s = 0; s < shards_.size(); ++s) {
     if (possible_[asked * shards_.size() + s] == 0) continue;
     entries_.clear();
-    if (status searched = shards_[s].find(prefix_of(content), blocks_, entries_); !searched.ok()) return searched;
+    CUTPOINT_RETURN_IF_FAILED(shards_[s].find(prefix_of(content), blocks_, entries_));
     for (const shard_entry& each : entries_) {
       candidates_.push_back({shards_[s].container_at(each.container), each.ordinal});
     }
@@ -201,7 +201,7 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
     records[i].reset();
     const status searched = find_candidates(digests[i], hint, i - asked_begin);
     if (is_absence(searched)) {
-      if (status refreshed = open_again(); !refreshed.ok()) return refreshed;
+      CUTPOINT_RETURN_IF_FAILED(open_again());
       asked_end = i--;
       continue;
     }
@@ -224,7 +224,7 @@ status shard_index::locate_all(record_kind kind, const digest& content, std::vec
     const status searched = find_candidates(content, 0, 0);
     if (searched.ok()) break;
     if (!is_absence(searched)) return searched;
-    if (status refreshed = open_again(); !refreshed.ok()) return refreshed;
+    CUTPOINT_RETURN_IF_FAILED(open_again());
   }
   const std::size_t begin = records.size();
   for (const candidate& each : candidates_) {
@@ -242,7 +242,7 @@ status shard_index::locate_all(record_kind kind, const digest& content, std::vec
 
 result<bool> shard_index::is_named_in(const std::set<container_name>& containers, const digest& content) {
   ask_filters({&content, 1});
-  if (status searched = find_candidates(content, 0, 0); !searched.ok()) return searched;
+  CUTPOINT_RETURN_IF_FAILED(find_candidates(content, 0, 0));
   return std::ranges::any_of(candidates_,
                              [&](const candidate& each) { return containers.contains(each.container.name); });
 }
@@ -276,10 +276,10 @@ status shard_index::rebuild_damaged() {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) containers.push_back(id_of(each.container_at(i).name));
   }
   if (damaged.empty()) return {};
-  if (status put = put_shards_of(*objects_, tables_->key(), containers); !put.ok()) return put;
-  if (status synced = objects_->sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(put_shards_of(*objects_, tables_->key(), containers));
+  CUTPOINT_RETURN_IF_FAILED(objects_->sync());
   for (const std::string& each : damaged) {
-    if (status removed = objects_->remove({object_kind::shard, each}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
   }
   auto index = open(*objects_, seal_, *tables_);
   if (index) *this = std::move(*index);
@@ -303,13 +303,13 @@ status shard_index::replace(const std::vector<const shard*>& inputs,
                             const std::function<bool(const container_name&)>& keeps) {
   const auto merged = merge_shards(*objects_, seal_, inputs, keeps);
   if (!merged) return merged.error();
-  if (status synced = objects_->sync(); !synced.ok()) return synced;  // durable before the inputs are removed
+  CUTPOINT_RETURN_IF_FAILED(objects_->sync());  // durable before the inputs are removed
   std::vector<std::string> removed;
   for (const shard* each : inputs) removed.push_back(each->id());
   std::erase_if(shards_, [&](const shard& each) { return std::ranges::count(removed, each.id()) != 0; });
-  if (status added = add(*merged); !added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(add(*merged));
   for (const std::string& each : removed) {
-    if (status outcome = objects_->remove({object_kind::shard, each}); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
   }
   return {};
 }
@@ -348,18 +348,17 @@ result<std::optional<found_record>> index_of_caller::read_place(const store_chun
 
 status index_of_caller::locate(std::span<const digest> chunks, std::span<std::optional<found_record>> records) {
   places_.assign(chunks.size(), std::nullopt);
-  if (status asked = index_->look_up(chunks, places_); !asked.ok()) return asked;
+  CUTPOINT_RETURN_IF_FAILED(index_->look_up(chunks, places_));
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (!places_[i]) continue;
     auto record = read_place(*places_[i], chunks[i]);
     if (!record) return record.error();
     records[i] = std::move(*record);
     if (records[i]) continue;
-    if (status located = shards_.locate(record_kind::chunk, chunks.subspan(i, 1), records.subspan(i, 1)); !located.ok())
-      return located;
+    CUTPOINT_RETURN_IF_FAILED(shards_.locate(record_kind::chunk, chunks.subspan(i, 1), records.subspan(i, 1)));
     if (!records[i]) continue;
     const store_chunk_place right = {*container_name_of(records[i]->container->id), records[i]->ordinal};
-    if (status added = index_->add(chunks.subspan(i, 1), {&right, 1}); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(index_->add(chunks.subspan(i, 1), {&right, 1}));
   }
   return {};
 }

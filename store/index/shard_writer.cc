@@ -131,7 +131,7 @@ status write_shard(object_writer& object, seal_kind seal, std::span<const shard_
   fill_random(salt);
   shard_writer writer(object, salt, seal, sorted, entries.size());
   for (const shard_entry& each : entries) {
-    if (status appended = writer.append(each); !appended.ok()) return appended;
+    CUTPOINT_RETURN_IF_FAILED(writer.append(each));
   }
   return writer.finish();
 }
@@ -171,7 +171,7 @@ result<std::string> put_shard(storage& objects, seal_kind seal, std::span<const 
 result<shard> make_shard(seal_kind seal, std::span<const shard_container> containers,
                          std::vector<shard_entry> entries) {
   auto object = std::make_shared<memory_object>();
-  if (status written = write_shard(*object, seal, containers, std::move(entries)); !written.ok()) return written;
+  CUTPOINT_RETURN_IF_FAILED(write_shard(*object, seal, containers, std::move(entries)));
   return shard::open(std::move(object), "");
 }
 
@@ -192,7 +192,7 @@ class merge_input {
         if (next_partition_ == input_->partition_count()) return false;
         entries_.clear();
         at_ = 0;
-        if (status read = input_->read_partition(next_partition_++, entries_); !read.ok()) return read;
+        CUTPOINT_RETURN_IF_FAILED(input_->read_partition(next_partition_++, entries_));
       }
       entry = entries_[at_++];
       entry.container = containers_[entry.container];
@@ -269,18 +269,18 @@ result<std::string> merge_shards(storage& objects, seal_kind seal, std::span<con
     return {};
   };
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (status advanced = advance(i); !advanced.ok()) return advanced;
+    CUTPOINT_RETURN_IF_FAILED(advance(i));
   }
   std::optional<shard_entry> last;
   while (!queue.empty()) {
     const next_entry next = queue.top();
     queue.pop();
-    if (status advanced = advance(next.input); !advanced.ok()) return advanced;
+    CUTPOINT_RETURN_IF_FAILED(advance(next.input));
     if (last && next.entry <= *last) continue;
-    if (status appended = writer.append(next.entry); !appended.ok()) return appended;
+    CUTPOINT_RETURN_IF_FAILED(writer.append(next.entry));
     last = next.entry;
   }
-  if (status finished = writer.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(writer.finish());
   return id;
 }
 
@@ -324,7 +324,7 @@ status put_shards_of(storage& objects, const seal_key& key, std::span<const std:
     read.push_back({*name, hint_of(table->salt), table->container_bytes});
     append_entries(table->records, container, entries);
     if (entries.size() < most_shard_entries) continue;
-    if (status done = put(); !done.ok()) return done;
+    CUTPOINT_RETURN_IF_FAILED(put());
   }
   return put();
 }

@@ -88,8 +88,8 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
   const auto proof = proof_of(bytes, store_key, facts.config);
   if (!proof) return proof.error();
   field_writer(bytes).bytes(proof->view());
-  if (status put = objects.put(name, std::move(bytes)); !put.ok()) return put;
-  if (status synced = objects.sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(objects.put(name, std::move(bytes)));
+  CUTPOINT_RETURN_IF_FAILED(objects.sync());
   return name.id;
 }
 

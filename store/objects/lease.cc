@@ -151,7 +151,7 @@ result<std::unique_ptr<held_lease>> held_lease::take(storage_function open, cons
                                                      std::uint64_t epoch) {
   std::unique_ptr<held_lease> lease_of_session(new held_lease(std::move(open), key, session, duration, epoch));
   try {
-    if (status put = lease_of_session->put_next(); !put.ok()) return put;
+    CUTPOINT_RETURN_IF_FAILED(lease_of_session->put_next());
     lease_of_session->start();
   } catch (...) {
     static_cast<void>(lease_of_session->give_up());
@@ -198,8 +198,8 @@ status held_lease::put_next() {
   const lease facts{nanoseconds_now(), duration_.count(), epoch_, process_identity::own(), own_name()};
   const std::uint64_t number = next_number_++;
   const auto objects = open_();
-  if (status put = put_lease(*objects, lease_id(session_, number), facts, key_); !put.ok()) return put;
-  if (status synced = objects->sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(put_lease(*objects, lease_id(session_, number), facts, key_));
+  CUTPOINT_RETURN_IF_FAILED(objects->sync());
   newest_number_ = number;
   put_at_ = now;
   return {};
@@ -209,14 +209,13 @@ status held_lease::put_next() {
 status held_lease::remove_leases(std::uint64_t end) {
   const auto objects = open_();
   for (; oldest_number_ < end; ++oldest_number_) {
-    const status removed = objects->remove({object_kind::lease, lease_id(session_, oldest_number_)});
-    if (!removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects->remove({object_kind::lease, lease_id(session_, oldest_number_)}));
   }
   return objects->sync();
 }
 
 status held_lease::renew() {
-  if (status put = put_next(); !put.ok()) return put;
+  CUTPOINT_RETURN_IF_FAILED(put_next());
   return remove_leases(newest_number_);
 }
 
@@ -254,9 +253,9 @@ status remove_sessions(storage& objects, const std::set<std::string>& sessions) 
     if (!ids) return ids.error();
     for (const std::string& id : *ids) {
       if (!belongs(id)) continue;
-      if (status removed = objects.remove({kind, id}); !removed.ok()) return removed;
+      CUTPOINT_RETURN_IF_FAILED(objects.remove({kind, id}));
     }
-    if (status synced = objects.sync(); !synced.ok()) return synced;
+    CUTPOINT_RETURN_IF_FAILED(objects.sync());
   }
   return {};
 }
@@ -287,7 +286,7 @@ status remove_abandoned_files(storage& objects, const std::vector<std::string>& 
     const bool has_session =
         std::ranges::any_of(*leases, [&](const std::string& id) { return session_of(id) == session_of(file); });
     if (has_session) continue;
-    if (status removed = objects.remove({object_kind::temporary, file}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::temporary, file}));
   }
   return objects.sync();
 }
@@ -323,7 +322,7 @@ result<bool> remove_reserve(storage& objects) {
   bool was_there = false;
   for (const std::string& each : *ids) {
     if (!is_reserve(each)) continue;
-    if (status removed = objects.remove({object_kind::temporary, each}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::temporary, each}));
     was_there = true;
   }
   const status synced = objects.sync();

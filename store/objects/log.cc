@@ -232,7 +232,7 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
     return status(status_code::memory_limit, fmt::format("an entry of the log cannot have {} bytes", bytes.size()));
   }
   // No entry may survive a crash that an entry before it does not survive, whoever has put that.
-  if (status synced = objects.sync_kind(object_kind::log_entry); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::log_entry));
   status put = objects.put(entry_name(number), std::move(bytes));
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) return std::optional<std::uint64_t>();
@@ -255,7 +255,7 @@ status remove_entries_before(storage& objects, std::uint64_t decision) {
   if (!numbers) return numbers.error();
   for (const std::uint64_t each : *numbers) {
     if (each >= decision) break;
-    if (status removed = objects.remove(entry_name(each)); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects.remove(entry_name(each)));
   }
   return {};
 }

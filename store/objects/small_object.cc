@@ -45,7 +45,7 @@ result<std::vector<std::uint8_t>> read_object(storage& objects, const object_nam
   if (!size) return size.error();
   if (*size > largest_bytes) return damage(path_of(name), "it is too long");
   std::vector<std::uint8_t> bytes(*size);
-  if (status read = objects.read(name, 0, bytes); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(objects.read(name, 0, bytes));
   return bytes;
 }
 
@@ -82,7 +82,7 @@ std::vector<std::uint8_t> encode_config(const store_config& config) {
 }
 
 status put_config(storage& objects, std::vector<std::uint8_t> bytes) {
-  if (status put = objects.put(config_name(), std::move(bytes)); !put.ok()) return put;
+  CUTPOINT_RETURN_IF_FAILED(objects.put(config_name(), std::move(bytes)));
   return objects.sync();
 }
 
@@ -106,7 +106,7 @@ result<store_config> read_config(storage& objects) {
     context = chunking_context::parse({reinterpret_cast<const char*>(rules.data()), rules.size()});
     return true;
   };
-  if (status read = read_extensions(fields, path_of(config_name()), take); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(read_extensions(fields, path_of(config_name()), take));
   if (!context) return damage(path_of(config_name()), context.error().message());
   config.context = *std::move(context);
   config.encryption = static_cast<seal_kind>(encryption);
@@ -214,7 +214,7 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
   const auto name = blake3_digest(bytes);
   if (!name) return name.error();
   std::string id = to_hex(*name);
-  if (status put = objects.put({object_kind::snapshot, id}, std::move(bytes)); !put.ok()) return put;
+  CUTPOINT_RETURN_IF_FAILED(objects.put({object_kind::snapshot, id}, std::move(bytes)));
   return id;
 }
 
@@ -256,7 +256,7 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
     are_extensions_right = extension.ok() && extension.remaining() == 0;
     return true;
   };
-  if (status read = read_extensions(fields, path_of(name), take); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(read_extensions(fields, path_of(name), take));
   if (!fields.ok() || !are_extensions_right || fields.remaining() != 0 || flags > incomplete_flag ||
       facts.root.raw_bytes > largest_raw_bytes) {
     return damage(path_of(name), "a field is out of its bounds");

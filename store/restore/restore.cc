@@ -127,18 +127,17 @@ result<store_restore_summary> restorer::restore(folder_entry begin) {
   if (!is_folder) {
     path_ += begin.name;
     levels_.back().is_included = true;
-    const status done = visit(std::move(begin));
-    if (!done.ok()) return done;
+    CUTPOINT_RETURN_IF_FAILED(visit(std::move(begin)));
     levels_.clear();
   } else if (target_.is_changed() && sets_metadata(levels_.back())) {
     target_.limit_rights(begin);
   }
   while (!levels_.empty()) {
     if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-    if (status visited = visit_next(); !visited.ok()) return visited;
+    CUTPOINT_RETURN_IF_FAILED(visit_next());
   }
-  if (status written = write_window(); !written.ok()) return written;
-  if (status finished = window_.finish(done_); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(write_window());
+  CUTPOINT_RETURN_IF_FAILED(window_.finish(done_));
   set_late_flags();
   report_unmatched_patterns();
   summary_.read_containers = window_.read_containers();
@@ -174,7 +173,7 @@ status restorer::visit_next() {
 status restorer::leave_folder() {
   const level& left = levels_.back();
   if (left.is_entered) {
-    if (status removed = remove_others(); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(remove_others());
   }
   path_.resize(std::max<std::size_t>(left.path_bytes - 1, 1));
   if (left.is_entered && target_.is_changed() && sets_metadata(left)) {
@@ -336,7 +335,7 @@ status restorer::restore_file(folder_entry entry) {
 
 /// Opens or creates a regular file, and adds the places of its chunks to the window.
 status restorer::restore_content(folder_entry entry) {
-  if (status written = window_.has_room() ? status() : write_window(); !written.ok()) return written;
+  CUTPOINT_RETURN_IF_FAILED(window_.has_room() ? status() : write_window());
   owned_descriptor descriptor = options_.replaces_files ? open_in_place(target_.folder(), entry) : owned_descriptor();
   const bool is_new = descriptor.get() < 0;
   if (is_new) {

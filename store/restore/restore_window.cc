@@ -95,7 +95,7 @@ void restore_window::take(const content_place& place, const result<byte_span>& c
 }
 
 status restore_window::write(const done_function& done) {
-  if (status finished = finish(done); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(finish(done));
   written_ = std::exchange(collected_, {});
   if (!written_.files.empty() && !written_.files.back()->is_complete) {
     collected_.files.push_back(std::move(written_.files.back()));

@@ -137,7 +137,7 @@ status restored_file::write_zeros(std::uint64_t offset, std::uint64_t bytes) {
   const std::vector<std::uint8_t> zeros(std::min<std::uint64_t>(bytes, repeated_bytes));
   for (const std::uint64_t end = offset + bytes; offset < end; offset += zeros.size()) {
     const byte_span now = byte_span(zeros).first(std::min<std::uint64_t>(zeros.size(), end - offset));
-    if (status written = write_all(offset, now); !written.ok()) return written;
+    CUTPOINT_RETURN_IF_FAILED(write_all(offset, now));
   }
   return {};
 }
@@ -275,7 +275,7 @@ void content_window::read_rest(const content_function& take) {
 result<byte_span> content_window::open_record(worker& own, record_opener& opener, const planned_read& read,
                                               std::span<std::uint8_t> record) {
   own.content.clear();
-  if (status outcome = opener.append_content(read.record, record, own.content); !outcome.ok()) return outcome;
+  CUTPOINT_RETURN_IF_FAILED(opener.append_content(read.record, record, own.content));
   const auto digest_of_content = own.check(own.content);
   if (!digest_of_content) return digest_of_content.error();
   const record_reference& wanted = places_[read.place].record;

@@ -283,9 +283,8 @@ status surplus_removal::remove_others(const std::string& path, const std::set<st
     if (!is_included && !filter_.is_included(below(entry_path), is_directory)) continue;
     if (!target_.is_changed()) {
       report_.removed(entry_path);
-    } else if (status removed = remove_tree(path, each); !removed.ok()) {
-      return removed;
-    }
+    } else
+      CUTPOINT_RETURN_IF_FAILED(remove_tree(path, each));
   }
   return {};
 }

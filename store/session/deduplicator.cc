@@ -97,7 +97,7 @@ status deduplicator::select(std::span<const delivered_chunk> chunks, std::span<s
   chunk_count_ += chunks.size();
   digests_.clear();
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
-  if (status located = locate_chunks(digests_); !located.ok()) return located;
+  CUTPOINT_RETURN_IF_FAILED(locate_chunks(digests_));
   if (bound_) return cap(chunks, work, selected);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     select(answer(digests_[i], located_[i]), chunks[i].rule, work[i], selected);
@@ -119,8 +119,7 @@ status deduplicator::cap(std::span<const delivered_chunk> chunks, std::span<std:
     choices_[i].bytes = chunks[i].length;
     if (!located_[i] || new_chunks_.contains(digests_[i])) continue;
     same_records_.clear();
-    if (status located = shards_.locate_all(record_kind::chunk, digests_[i], same_records_); !located.ok())
-      return located;
+    CUTPOINT_RETURN_IF_FAILED(shards_.locate_all(record_kind::chunk, digests_[i], same_records_));
     if (std::ranges::any_of(same_records_, [&](const found_record& each) { return is_own(each); })) continue;
     for (const found_record& each : same_records_) choices_[i].containers.push_back(hint_of(each.container->salt));
   }
@@ -171,11 +170,11 @@ status deduplicator::open_own_shards(std::uint64_t unfinished_hint) {
 result<bool> deduplicator::add_own_shards() {
   const std::vector<std::string> ids = records_.take_shards();
   for (const std::string& each : ids) {
-    if (status added = shards_.add(each); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(shards_.add(each));
   }
   if (ids.empty() || !index_) return !ids.empty();
   for (; indexed_containers_ < records_.put_containers().size(); ++indexed_containers_) {
-    if (status added = index_->add(records_.put_containers()[indexed_containers_]); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(index_->add(records_.put_containers()[indexed_containers_]));
   }
   return true;
 }
@@ -185,7 +184,7 @@ result<std::uint64_t> deduplicator::hint_of_stored(record_kind kind, const diges
   const auto position = new_of(kind).find(content);
   if (position != new_of(kind).end()) return position->second;
   same_records_.clear();
-  if (status located = shards_.locate_all(kind, content, same_records_); !located.ok()) return located;
+  CUTPOINT_RETURN_IF_FAILED(shards_.locate_all(kind, content, same_records_));
   const auto own = std::ranges::find_if(same_records_, [&](const found_record& each) { return is_own(each); });
   return own == same_records_.end() ? 0 : hint_of(own->container->salt);
 }
@@ -228,7 +227,7 @@ result<record_reference> deduplicator::put_node(const encoded_node& node) {
     return reference;
   }
   std::optional<found_record> record;
-  if (status located = shards_.locate(record_kind::node, {&*name, 1}, {&record, 1}); !located.ok()) return located;
+  CUTPOINT_RETURN_IF_FAILED(shards_.locate(record_kind::node, {&*name, 1}, {&record, 1}));
   if (record) {
     reference.hint = hint_of(record->container->salt);
     if (bound_) {
@@ -250,7 +249,7 @@ result<record_reference> deduplicator::put_node(const encoded_node& node) {
 /// Returns the hint of a container that has the node with the same hints, or 0.
 result<std::uint64_t> deduplicator::find_same_node(const digest& name, const encoded_node& node) {
   same_records_.clear();
-  if (status located = shards_.locate_all(record_kind::node, name, same_records_); !located.ok()) return located;
+  CUTPOINT_RETURN_IF_FAILED(shards_.locate_all(record_kind::node, name, same_records_));
   for (const found_record& each : same_records_) {
     const auto stored = read_record(bound_->objects, *each.container, each.place, bound_->key);
     if (stored && *stored == node.bytes) return hint_of(each.container->salt);
@@ -260,7 +259,7 @@ result<std::uint64_t> deduplicator::find_same_node(const digest& name, const enc
 
 result<std::vector<deduplicator::chunk_answer>> deduplicator::look_up(std::span<const digest> chunks) {
   const std::lock_guard lock(mutex_);
-  if (status located = locate_chunks(chunks); !located.ok()) return located;
+  CUTPOINT_RETURN_IF_FAILED(locate_chunks(chunks));
   std::vector<chunk_answer> results;
   results.reserve(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) results.push_back(answer(chunks[i], located_[i]));
@@ -294,7 +293,7 @@ void deduplicator::add_work(store_work& sum) {
 status deduplicator::finish() {
   const std::lock_guard lock(mutex_);
   const work_timer timer(writing_);
-  if (status finished = records_.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(records_.finish());
   if (const auto added = add_own_shards(); !added) return added.error();
   for (new_records* each : {&new_chunks_, &new_nodes_}) each->clear();
   return {};
@@ -354,7 +353,7 @@ result<std::unique_ptr<store_writer>> store_writer::open(const store_config& con
 }
 
 status store_writer::finish(snapshot_statistics& statistics) {
-  if (status finished = records.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(records.finish());
   statistics.new_raw_bytes = containers.raw_bytes();
   statistics.new_stored_bytes = containers.stored_bytes();
   return {};

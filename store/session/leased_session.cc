@@ -26,7 +26,7 @@ result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened
   std::unique_ptr<leased_session> session(new leased_session(opened_store));
   session->name_ = new_session_id();
   static_cast<void>(read_hex(session->name_, session->containers_.session));  // it is one that this program has made
-  if (status ended = end_expired_sessions(opened_store); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(end_expired_sessions(opened_store));
   const auto before = opened_store.read_log();
   if (!before) return before.error();
   auto lease = held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
@@ -39,7 +39,7 @@ result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened
   // The tables that `opened_store` has in memory may be of containers that were removed.
   session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
                                                    session->log_.unusable());
-  if (status indexed = session->make_lost_index(); !indexed.ok()) return indexed;
+  CUTPOINT_RETURN_IF_FAILED(session->make_lost_index());
   session->objects_ = opened_store.open_storage(session->name_, pending_containers);
   return session;
 }
@@ -74,7 +74,7 @@ status leased_session::leave_nothing_unnamed() {
   const auto unnamed = unnamed_containers(*removing, opened_store_.key(), prefix);
   if (!unnamed) return unnamed.error();
   for (const std::string& each : *unnamed) {
-    if (status removed = removing->remove({object_kind::container, each}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(removing->remove({object_kind::container, each}));
   }
   return removing->sync();
 }
@@ -106,16 +106,15 @@ status index_containers(storage& objects, const seal_key& key, const std::string
   if (!ids) return ids.error();
   if (ids->empty()) return {};
   // No shard names a container that is not durable, whoever wrote that.
-  if (status synced = objects.sync_kind(object_kind::container, prefix); !synced.ok()) return synced;
-  if (status put = put_shards_of(objects, key, *ids); !put.ok()) return put;
+  CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::container, prefix));
+  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects, key, *ids));
   return objects.sync();
 }
 
 status end_sessions(open_store& opened_store, const std::set<std::string>& sessions) {
   const auto objects = opened_store.open_storage_of(new_session_id());
   for (const std::string& each : sessions) {
-    const status indexed = index_containers(*objects, opened_store.key(), container_prefix(each));
-    if (!indexed.ok()) return indexed;
+    CUTPOINT_RETURN_IF_FAILED(index_containers(*objects, opened_store.key(), container_prefix(each)));
   }
   return remove_sessions(*objects, sessions);
 }
@@ -176,8 +175,7 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     auto log = opened_store.read_log();
     if (!log) return log.error();
     if (!has_lost_nothing(verified, *log)) {
-      const status complete = find_all_records(opened_store, facts.root, log->lost());
-      if (!complete.ok()) return complete;
+      CUTPOINT_RETURN_IF_FAILED(find_all_records(opened_store, facts.root, log->lost()));
       verified = *log;
     }
     if (original && !log->snapshots.contains(original->id)) {
@@ -193,7 +191,7 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     const auto objects = session.open_storage();
     auto id = put_snapshot(*objects, facts, opened_store.key());
     if (!id) return id.error();
-    if (status synced = objects->sync(); !synced.ok()) return synced;
+    CUTPOINT_RETURN_IF_FAILED(objects->sync());
     log_entry entry;
     entry.snapshots = {*id};
     if (original && original->is_replaced) entry.removed_snapshots = {original->id};
@@ -211,7 +209,7 @@ status append_change(leased_session& session, const log_entry& change,
     const auto log = opened_store.read_log();
     if (!log) return log.error();
     if (is_right) {
-      if (status right = is_right(*log); !right.ok()) return right;
+      CUTPOINT_RETURN_IF_FAILED(is_right(*log));
     }
     const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, change);
     if (!number) return number.error();

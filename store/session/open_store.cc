@@ -33,7 +33,7 @@ std::string new_session_id() {
 status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret,
                   insecure_cuts insecure) {
   config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
-  if (status checked = check_new_cuts(config, insecure); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check_new_cuts(config, insecure));
   const auto cuts = chunker_of(config, nullptr);
   if (!cuts) return cuts.error();
   auto context = context_of(config, nullptr);
@@ -70,8 +70,8 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store");
   if (!config) return config.error();
   opened_store->config_ = std::move(*config);
-  if (status unlocked = opened_store->unlock(secret); !unlocked.ok()) return unlocked;
-  if (status mapped = opened_store->reopen_shards(); !mapped.ok()) return mapped;
+  CUTPOINT_RETURN_IF_FAILED(opened_store->unlock(secret));
+  CUTPOINT_RETURN_IF_FAILED(opened_store->reopen_shards());
   return opened_store;
 }
 
@@ -141,7 +141,7 @@ status open_store::check_memory(std::uint64_t memory_bytes) const {
   std::vector<chunker> all = config_.context.cuts();
   all.push_back(*chunker_of(config_, nullptr));
   for (const chunker& each : all) {
-    if (status enough = cutpoint::check_memory(each, {.memory_bytes = memory_bytes}); !enough.ok()) return enough;
+    CUTPOINT_RETURN_IF_FAILED(cutpoint::check_memory(each, {.memory_bytes = memory_bytes}));
   }
   return {};
 }

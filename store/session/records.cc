@@ -21,8 +21,7 @@ template <class Read>
 auto record_reader::read_anywhere(record_kind kind, const record_reference& record, Read read_from)
     -> decltype(read_from(std::declval<const found_record&>())) {
   std::optional<found_record> first;
-  const status located = shards_.locate(kind, {&record.content, 1}, {&first, 1}, {&record.hint, 1});
-  if (!located.ok()) return located;
+  CUTPOINT_RETURN_IF_FAILED(shards_.locate(kind, {&record.content, 1}, {&first, 1}, {&record.hint, 1}));
   status failure = record_damage(record, "no container has it");
   const auto try_container = [&](const found_record& record_in_container) {
     auto content = read_from(record_in_container);
@@ -39,10 +38,10 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
   }
   // What was read of the index may be older than a removal of containers, whose records were moved before.
   const status first_failure = failure;
-  if (status refreshed = shards_.refresh(); !refreshed.ok()) return refreshed;
+  CUTPOINT_RETURN_IF_FAILED(shards_.refresh());
   for (bool has_more = true; has_more;) {
     std::vector<found_record> all;
-    if (status refound = shards_.locate_all(kind, record.content, all); !refound.ok()) return refound;
+    CUTPOINT_RETURN_IF_FAILED(shards_.locate_all(kind, record.content, all));
     for (const found_record& each : all) {
       if (first && each.container->id == first->container->id) continue;
       auto content = try_container(each);
@@ -124,7 +123,7 @@ record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_
 
 result<std::uint64_t> record_writer::append(const record_description& description, byte_span payload) {
   if (builder_ && !builder_->has_room(payload.size())) {
-    if (status put = put_container(); !put.ok()) return put;
+    CUTPOINT_RETURN_IF_FAILED(put_container());
   }
   if (!builder_) {
     builder_.emplace(container_bytes_);
@@ -146,16 +145,16 @@ status record_writer::put_container() {
   put_containers_.push_back(name);
   own_.unnamed.insert(name);
   append_entries(built->records, container, entries_);
-  if (status put = objects_.put({object_kind::container, id_of(name)}, std::move(built->bytes)); !put.ok()) return put;
+  CUTPOINT_RETURN_IF_FAILED(objects_.put({object_kind::container, id_of(name)}, std::move(built->bytes)));
   return entries_.size() < most_waiting_entries_ ? status() : put_entries();
 }
 
 /// A shard is put when its containers are durable, so that a crash leaves no shard without them.
 status record_writer::put_entries() {
-  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(objects_.sync());
   auto id = put_shard(objects_, key_.kind(), containers_, std::exchange(entries_, {}));
   if (!id) return id.error();
-  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(objects_.sync());
   for (const shard_container& each : containers_) own_.unnamed.erase(each.name);
   containers_.clear();
   shards_.push_back(std::move(*id));
@@ -164,7 +163,7 @@ status record_writer::put_entries() {
 
 status record_writer::finish() {
   if (builder_) {
-    if (status put = put_container(); !put.ok()) return put;
+    CUTPOINT_RETURN_IF_FAILED(put_container());
   }
   return entries_.empty() ? objects_.sync() : put_entries();
 }

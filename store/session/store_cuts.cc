@@ -109,7 +109,7 @@ status check_new(const store_config& config, const chunker& cuts, insecure_cuts 
 status check_new_cuts(const store_config& config, insecure_cuts insecure) {
   const auto cuts = parse_canonical(config.cuts);
   if (!cuts) return cuts.error();
-  if (status checked = check_new(config, *cuts, insecure); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check_new(config, *cuts, insecure));
   for (const context_rule& rule : config.context.rules()) {
     if (rule.cuts.fixed_chunk_bytes()) continue;
     if (status checked = check_new(config, rule.cuts, insecure); !checked.ok()) return in_class(rule, checked);
@@ -120,7 +120,7 @@ status check_new_cuts(const store_config& config, insecure_cuts insecure) {
 result<chunker> chunker_of(const store_config& config, const fingerprint_key* store_key) {
   const auto cuts = parse_canonical(config.cuts);
   if (!cuts) return cuts;
-  if (status checked = check_cuts(config, *cuts); !checked.ok()) return checked;
+  CUTPOINT_RETURN_IF_FAILED(check_cuts(config, *cuts));
   return is_encrypted(config) ? with_key(config, store_key, *cuts) : cuts;
 }
 

@@ -44,7 +44,7 @@ status visit_file(const folder_entry& file, std::uint64_t begin, std::uint64_t e
   for (const stored_extent& each : file.extents) {
     const std::uint64_t next = position + each.bytes();
     if (position < end && next > begin) {
-      if (status visited = visit(each, position); !visited.ok()) return visited;
+      CUTPOINT_RETURN_IF_FAILED(visit(each, position));
     }
     position = next;  // a sum of two lengths of 63 bits does not overflow
     if (position > largest_file_bytes) return damage(file.name, "it is longer than a file can be");
@@ -67,7 +67,7 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
       zeros.resize(std::min<std::uint64_t>(MiB, extent.bytes()));
       while (at < extent_end) {
         const std::uint64_t count = std::min<std::uint64_t>(zeros.size(), extent_end - at);
-        if (status outcome = take(byte_span(zeros).first(count)); !outcome.ok()) return outcome;
+        CUTPOINT_RETURN_IF_FAILED(take(byte_span(zeros).first(count)));
         at += count;
       }
       return {};
@@ -79,13 +79,13 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
       const std::uint64_t skipped = (at - position) % content->size();
       const byte_span bytes =
           byte_span(*content).subspan(skipped, std::min(content->size() - skipped, extent_end - at));
-      if (status outcome = take(bytes); !outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(take(bytes));
       at += bytes.size();
     }
     return {};
   };
   if (begin >= end) return {};
-  if (status visited = visit_file(file, begin, end, records, take_extent); !visited.ok()) return visited;
+  CUTPOINT_RETURN_IF_FAILED(visit_file(file, begin, end, records, take_extent));
   return at == end ? status() : damage(file.name, "its content is shorter than its size");
 }
 
@@ -100,7 +100,7 @@ struct listed_folder {
 
 status visit_tree(const folder_entry& top, const std::string& path, node_source& nodes,
                   const std::function<status(const std::string& path, const folder_entry& entry)>& visit) {
-  if (status visited = visit(path, top); !visited.ok()) return visited;
+  CUTPOINT_RETURN_IF_FAILED(visit(path, top));
   std::vector<listed_folder> open;
   std::string here = path;
   const auto enter = [&](const folder_entry& folder) {
@@ -118,7 +118,7 @@ status visit_tree(const folder_entry& top, const std::string& path, node_source&
     }
     here += (*entry)->name;
     if (here.size() > longest_stored_path) return damage(here.substr(0, 64) + "...", "the path is too long");
-    if (status visited = visit(here, **entry); !visited.ok()) return visited;
+    CUTPOINT_RETURN_IF_FAILED(visit(here, **entry));
     if ((*entry)->kind != file_kind::directory || !(*entry)->node) continue;
     enter(**entry);
     if (open.size() > most_folders_with_nodes) {

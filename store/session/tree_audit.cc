@@ -34,11 +34,10 @@ status tree_audit::audit_records(const std::vector<record_reference>& records) {
     hints.push_back(each.hint);
   }
   std::vector<std::optional<found_record>> records_by_digest(digests.size());
-  if (status located = store_.shards.locate(record_kind::chunk, digests, records_by_digest, hints); !located.ok())
-    return located;
+  CUTPOINT_RETURN_IF_FAILED(store_.shards.locate(record_kind::chunk, digests, records_by_digest, hints));
   for (std::size_t i = 0; i < records_by_digest.size(); ++i) {
     if (!records_by_digest[i] || is_lost(*records_by_digest[i])) {
-      if (status elsewhere = find_elsewhere(digests[i], records_by_digest[i]); !elsewhere.ok()) return elsewhere;
+      CUTPOINT_RETURN_IF_FAILED(find_elsewhere(digests[i], records_by_digest[i]));
     }
     if (records_by_digest[i]->place.description.raw_bytes != records[i].raw_bytes) {
       return damage("the record " + to_hex(digests[i]), "it has another length than the file says");
@@ -54,11 +53,11 @@ bool tree_audit::is_lost(const found_record& record) const {
 
 /// Finds a chunk in all containers, also in those to which another process has moved it.
 status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_record>& elsewhere_record) {
-  if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
+  CUTPOINT_RETURN_IF_FAILED(store_.shards.refresh());
   std::vector<found_record> all;
   for (bool has_more = true; has_more;) {
     all.clear();
-    if (status located = store_.shards.locate_all(record_kind::chunk, chunk, all); !located.ok()) return located;
+    CUTPOINT_RETURN_IF_FAILED(store_.shards.locate_all(record_kind::chunk, chunk, all));
     const auto whole = std::ranges::find_if(all, [&](const found_record& each) { return !is_lost(each); });
     if (whole != all.end()) {
       elsewhere_record = *whole;
@@ -87,8 +86,8 @@ status tree_audit::audit_file(const folder_entry& file) {
     records.clear();
     return audited;
   };
-  if (status visited = visit_file(file, 0, UINT64_MAX, *nodes_, audit_extent); !visited.ok()) return visited;
-  if (status audited = audit_records(records); !audited.ok()) return audited;
+  CUTPOINT_RETURN_IF_FAILED(visit_file(file, 0, UINT64_MAX, *nodes_, audit_extent));
+  CUTPOINT_RETURN_IF_FAILED(audit_records(records));
   if (bytes != size) return damage(file.name, fmt::format("its content has {} bytes instead of {}", bytes, size));
   if (file.node) whole_.insert(whole_list(*file.node, size));
   return {};

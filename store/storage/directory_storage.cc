@@ -44,8 +44,8 @@ class temporary_file {
   [[nodiscard]] status append(byte_span bytes) { return file_->append(bytes); }
   /// The data must be durable before the name is: a crash may otherwise leave a name without data.
   [[nodiscard]] status commit(const std::string& final_path) {
-    if (status synced = file_->sync_data(); !synced.ok()) return synced;
-    if (status renamed = files_->rename(path_, final_path); !renamed.ok()) return renamed;
+    CUTPOINT_RETURN_IF_FAILED(file_->sync_data());
+    CUTPOINT_RETURN_IF_FAILED(files_->rename(path_, final_path));
     file_ = nullptr;
     return {};
   }
@@ -147,7 +147,7 @@ class directory_storage final : public storage {
     const auto folders = folders_below(kind, prefix);
     if (!folders) return folders.error();
     for (const std::string& each : *folders) {
-      if (status synced = sync_folder(each); !synced.ok()) return synced;
+      CUTPOINT_RETURN_IF_FAILED(sync_folder(each));
     }
     return files_->sync_folder(std::string(folder_of(kind)));
   }
@@ -227,12 +227,12 @@ class directory_storage final : public storage {
       auto file = make_temporary();
       if (!file) return file.error();
       object.file.emplace(std::move(*file));
-      if (status written = object.file->append(object.bytes); !written.ok()) return written;
+      CUTPOINT_RETURN_IF_FAILED(object.file->append(object.bytes));
     }
     if (object.name.kind == object_kind::container) {
       const std::string folder = folder_of_file(object.name);
       if (!made_folders_.contains(folder)) {
-        if (status done = files_->make_folder(folder); !done.ok()) return done;
+        CUTPOINT_RETURN_IF_FAILED(files_->make_folder(folder));
         made_folders_.insert(folder);
       }
     }
@@ -321,7 +321,7 @@ status make_storage_folders(file_system& files) {
   for (std::size_t kind = 0; kind < object_kind_count; ++kind) {
     const std::string folder(folder_of(static_cast<object_kind>(kind)));
     if (folder.empty()) continue;
-    if (status outcome = files.make_folder(folder); !outcome.ok()) return outcome;
+    CUTPOINT_RETURN_IF_FAILED(files.make_folder(folder));
   }
   return files.sync_folder("");
 }

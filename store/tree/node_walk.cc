@@ -42,15 +42,14 @@ class extent_walk {
     const decoded_node* const node = shared->get();
     for (const stored_extent& each : node->extents) {
       if (position_ < end_ && position_ + each.bytes() > begin_) {
-        if (status visited = visit_(each, position_); !visited.ok()) return visited;
+        CUTPOINT_RETURN_IF_FAILED(visit_(each, position_));
       }
       if (!advance(each.bytes())) return wrong_node(reference);
     }
     for (const child_node& each : node->children) {
       const std::uint64_t next = position_ + each.bytes;
       if (position_ < end_ && next > begin_) {
-        const status walked = walk(each.node, static_cast<std::uint8_t>(node->level - 1));
-        if (!walked.ok()) return walked;
+        CUTPOINT_RETURN_IF_FAILED(walk(each.node, static_cast<std::uint8_t>(node->level - 1)));
         if (position_ != next) return wrong_node(each.node);
       } else if (!advance(each.bytes)) {
         return wrong_node(reference);
@@ -156,7 +155,7 @@ result<std::optional<folder_entry>> folder_cursor::next() {
       return std::optional(std::move(entry));
     }
     if (here.node.level != 0 && here.next < here.node.children.size()) {
-      if (status outcome = open_next(is_resumed); !outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(open_next(is_resumed));
       continue;
     }
     is_resumed = false;
@@ -206,10 +205,10 @@ status folder_cursor::pass_equal_nodes(folder_cursor& a, folder_cursor& b) {
     }
     if (level_a == 1 && level_b == 1) return {};  // both are nodes of entries, and differ
     if (level_a >= level_b) {
-      if (status outcome = a.open_next(false); !outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(a.open_next(false));
     }
     if (level_b >= level_a) {
-      if (status outcome = b.open_next(false); !outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(b.open_next(false));
     }
   }
 }
@@ -236,7 +235,7 @@ status visit_entries(const record_reference& root, node_source& nodes,
     const auto entry = entries.next();
     if (!entry) return entry.error();
     if (!*entry) return {};
-    if (status visited = visit(**entry); !visited.ok()) return visited;
+    CUTPOINT_RETURN_IF_FAILED(visit(**entry));
   }
 }
 
@@ -326,7 +325,7 @@ result<record_reference> node_list_writer::finish() {
     const bool is_top = level + 1 == levels_.size();
     if (is_top) return nodes_.put_node(levels_[level].builder.finish());
     if (levels_[level].builder.count() == 0) continue;
-    if (status ended = end_node(level); !ended.ok()) return ended;
+    CUTPOINT_RETURN_IF_FAILED(end_node(level));
   }
 }
 

@@ -33,10 +33,10 @@ class checker {
       : store_(store), options_(options), meter_(options.progress) {}
 
   result<store_check_summary> check() {
-    if (status checked = check_log(); !checked.ok()) return checked;
-    if (status checked = check_shards(); !checked.ok()) return checked;
-    if (status checked = check_containers(); !checked.ok()) return checked;
-    if (status checked = check_snapshots(); !checked.ok()) return checked;
+    CUTPOINT_RETURN_IF_FAILED(check_log());
+    CUTPOINT_RETURN_IF_FAILED(check_shards());
+    CUTPOINT_RETURN_IF_FAILED(check_containers());
+    CUTPOINT_RETURN_IF_FAILED(check_snapshots());
     return summary_;
   }
 
@@ -87,7 +87,7 @@ class checker {
       return name && lost.contains(*name);
     });
     summary_.containers = ids->size();
-    if (status checked = check_index(*ids); !checked.ok()) return checked;
+    CUTPOINT_RETURN_IF_FAILED(check_index(*ids));
     if (options_.reads_data) {
       const std::vector<std::string> read = take_subset(store_.objects, options_.subset, *ids);
       summary_.read_containers = read.size();
@@ -125,7 +125,7 @@ class checker {
   status check_index(std::vector<std::string> ids) {
     const auto leases = store_.objects.list(object_kind::lease);
     if (!leases) return leases.error();
-    if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
+    CUTPOINT_RETURN_IF_FAILED(store_.shards.refresh());
     if (store_.shards.shards().empty()) return {};
     store_.shards.leave_unnamed(ids);
     std::set<std::string_view> sessions;

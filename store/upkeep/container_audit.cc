@@ -49,7 +49,7 @@ result<audited_container> container_auditor::audit(const std::string& id) {
     return audited;
   }
   bytes_.resize(*size);
-  if (status read = store_.objects.read(name, 0, bytes_); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(store_.objects.read(name, 0, bytes_));
   const auto digest_of_bytes = name_(bytes_);
   if (!digest_of_bytes) return digest_of_bytes.error();
   auto table = decode_container_table(bytes_, id, store_.key);

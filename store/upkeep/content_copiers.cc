@@ -109,9 +109,9 @@ status record_copier::finish() {
     const waiting_extent& first = waiting_[each.extent];
     if (!each.read) return fail(first.file->path, each.read.error());
     const bool is_compressed = each.read->codec != record_codec::none;
-    const status put = records_.put_chunk(first.extent.record.content, each.read->content.size(), each.read->codec,
-                                          is_compressed ? each.read->frame : each.read->content);
-    if (!put.ok()) return put;
+    CUTPOINT_RETURN_IF_FAILED(records_.put_chunk(first.extent.record.content, each.read->content.size(),
+                                                 each.read->codec,
+                                                 is_compressed ? each.read->frame : each.read->content));
   }
   for (waiting_extent& each : waiting_) {
     record_reference& record = each.extent.record;
@@ -121,9 +121,9 @@ status record_copier::finish() {
       record.hint = *hint;
     }
     count(each.extent.bytes(), each.file->path);
-    if (status added = each.file->entry->add(each.extent, records_); !added.ok()) return added;
+    CUTPOINT_RETURN_IF_FAILED(each.file->entry->add(each.extent, records_));
     if (!each.is_last) continue;
-    if (status completed = each.file->entry->complete(); !completed.ok()) return completed;
+    CUTPOINT_RETURN_IF_FAILED(each.file->entry->complete());
   }
   waiting_.clear();
   waiting_bytes_ = 0;
@@ -183,7 +183,7 @@ status recut_copier::copy(std::shared_ptr<pending_entry> entry, const folder_ent
   }
   stored_stream stream(original, source_);
   status failure;
-  if (status stored = contents_.store_file(files_, entry, stream, failure); !stored.ok()) return stored;
+  CUTPOINT_RETURN_IF_FAILED(contents_.store_file(files_, entry, stream, failure));
   if (!failure.ok()) return fail(path, failure);
   const bool is_whole = entry->entry.size == original.size;
   return is_whole ? status() : fail(path, damage(original.name, "its content does not have its size"));
@@ -252,7 +252,7 @@ class tree_copier {
 
   status write_complete() {
     if (tree_.waiting() > most_waiting_copies) {
-      if (status finished = contents_.finish(); !finished.ok()) return finished;
+      CUTPOINT_RETURN_IF_FAILED(contents_.finish());
     }
     return tree_.write_complete();
   }
@@ -288,7 +288,7 @@ result<std::size_t> stored_stream::read(std::span<std::uint8_t> destination) {
     filled += bytes.size();
     return status();
   };
-  if (status read = dump_file(file_, position_, end, records_, take); !read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(dump_file(file_, position_, end, records_, take));
   position_ += filled;
   return filled;
 }

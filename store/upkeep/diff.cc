@@ -76,9 +76,8 @@ class tree_comparison {
         report(path_,
                {read.code(), "its entries cannot be compared any further: " + read.message(), read.system_error()});
         levels_.pop_back();
-      } else if (const status compared = compare_next(here); !compared.ok()) {
-        return compared;
-      }
+      } else
+        CUTPOINT_RETURN_IF_FAILED(compare_next(here));
     }
     return summary_;
   }
@@ -94,9 +93,9 @@ class tree_comparison {
     folder_cursor* const before = here.before.cursor();
     folder_cursor* const after = here.after.cursor();
     if (before != nullptr && after != nullptr) {
-      if (status passed = folder_cursor::pass_equal_nodes(*before, *after); !passed.ok()) return passed;
+      CUTPOINT_RETURN_IF_FAILED(folder_cursor::pass_equal_nodes(*before, *after));
     }
-    if (status read = here.before.read_ahead(); !read.ok()) return read;
+    CUTPOINT_RETURN_IF_FAILED(here.before.read_ahead());
     return here.after.read_ahead();
   }
 
@@ -122,7 +121,7 @@ class tree_comparison {
   /// Reports a file that one tree has. What is below a folder follows.
   status report_all(const folder_entry& entry, store_change_kind which, store_diff_side& counts) {
     count(entry, counts);
-    if (status visited = report(entry, which); !visited.ok()) return visited;
+    CUTPOINT_RETURN_IF_FAILED(report(entry, which));
     if (!is_folder(entry)) return {};
     const bool is_added = which == store_change_kind::added;
     enter(path_of(entry), is_added ? std::nullopt : entry.node, is_added ? entry.node : std::nullopt);
@@ -133,7 +132,7 @@ class tree_comparison {
     if (before.kind != after.kind) {
       count(before, summary_.removed);
       count(after, summary_.added);
-      if (status visited = report(after, store_change_kind::retyped); !visited.ok()) return visited;
+      CUTPOINT_RETURN_IF_FAILED(report(after, store_change_kind::retyped));
       if (is_folder(before)) enter(path_of(before), before.node, std::nullopt);
       if (is_folder(after)) enter(path_of(after), std::nullopt, after.node);
       return {};
@@ -145,7 +144,7 @@ class tree_comparison {
       return report(after, store_change_kind::modified);
     }
     if (options_.compares_metadata && !has_same_metadata(before, after)) {
-      if (status visited = report(after, store_change_kind::metadata); !visited.ok()) return visited;
+      CUTPOINT_RETURN_IF_FAILED(report(after, store_change_kind::metadata));
     }
     if (is_folder(before) && is_folder(after) && before.node->content != after.node->content) {
       enter(path_of(after), before.node, after.node);
@@ -319,7 +318,7 @@ result<content_difference> compare_contents(const folder_entry& before, const fo
     const int height = std::max(old_version.height(), new_version.height());
     for (version* each : {&old_version, &new_version}) {
       if (each->nodes.empty() || each->height() != height) continue;
-      if (status outcome = each->open(nodes); !outcome.ok()) return outcome;
+      CUTPOINT_RETURN_IF_FAILED(each->open(nodes));
       if (each->is_too_long) return content_difference{before.size, after.size};
     }
   }

@@ -57,8 +57,8 @@ struct live_records::worker {
 result<live_records> live_records::mark(const store_reading& store, const std::vector<record_reference>& roots,
                                         const marking_options& options) {
   live_records records;
-  if (status counted = records.count_records(store.shards.shards(), options); !counted.ok()) return counted;
-  if (status marked = records.mark_from(store, roots, options); !marked.ok()) return marked;
+  CUTPOINT_RETURN_IF_FAILED(records.count_records(store.shards.shards(), options));
+  CUTPOINT_RETURN_IF_FAILED(records.mark_from(store, roots, options));
   return records;
 }
 
@@ -83,7 +83,7 @@ status live_records::count_records(std::span<const shard> shards, const marking_
     }
     for (std::size_t partition = 0; partition < each.partition_count(); ++partition) {
       entries.clear();
-      if (status read = each.read_partition(partition, entries); !read.ok()) return read;
+      CUTPOINT_RETURN_IF_FAILED(each.read_partition(partition, entries));
       for (const shard_entry& entry : entries) {
         const std::uint32_t index = indices[entry.container];
         if (index == unusable_container || entry.ordinal >= most_records) continue;
@@ -111,7 +111,7 @@ status live_records::mark_from(const store_reading& store, const std::vector<rec
     if (!check) return check.error();
     workers.push_back(std::make_unique<worker>(store, std::move(*check)));
   }
-  if (status marked = mark_all(*workers.front(), record_kind::node, roots); !marked.ok()) return marked;
+  CUTPOINT_RETURN_IF_FAILED(mark_all(*workers.front(), record_kind::node, roots));
   std::vector<record_reference> waiting = std::exchange(workers.front()->next, {});
   std::mutex mutex;
   status failure;
@@ -154,7 +154,7 @@ status live_records::visit(worker& own, const record_reference& node) {
     if (each.node) own.below.push_back(*each.node);
     for (const stored_extent& extent : each.extents) add(extent);
   }
-  if (status marked = mark_all(own, record_kind::chunk, own.chunks); !marked.ok()) return marked;
+  CUTPOINT_RETURN_IF_FAILED(mark_all(own, record_kind::chunk, own.chunks));
   return mark_all(own, record_kind::node, own.below);
 }
 
@@ -185,7 +185,7 @@ status live_records::mark_all(worker& own, record_kind kind, std::span<const rec
       const auto chosen = choose(own, kind, each);
       if (!chosen) return chosen.error();
       mark(each, *chosen);
-      if (status followed = follow_from(own, each, *chosen); !followed.ok()) return followed;
+      CUTPOINT_RETURN_IF_FAILED(follow_from(own, each, *chosen));
     }
   }
   return {};
@@ -235,7 +235,7 @@ status live_records::find_places(worker& own, const digest& content) {
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (shards.size() > 1 && !shards[i].may_contain(prefix)) continue;
     own.entries.clear();
-    if (status searched = shards[i].find(prefix, own.blocks, own.entries); !searched.ok()) return searched;
+    CUTPOINT_RETURN_IF_FAILED(shards[i].find(prefix, own.blocks, own.entries));
     for (const shard_entry& each : own.entries) {
       const place position{in_shards_[i][each.container], each.ordinal};
       if (position.container == unusable_container || position.ordinal >= containers_[position.container].records)
@@ -249,7 +249,7 @@ status live_records::find_places(worker& own, const digest& content) {
 /// Chooses one of the places that have a record. A node is always compared with the table of its container, because
 /// another record in its place would hide what the node refers to.
 result<live_records::place> live_records::choose(worker& own, record_kind kind, const record_reference& reference) {
-  if (status searched = find_places(own, reference.content); !searched.ok()) return searched;
+  CUTPOINT_RETURN_IF_FAILED(find_places(own, reference.content));
   if (own.places.size() == 1 && kind == record_kind::chunk) return own.places.front();
   std::optional<place> best;
   int best_rank = 0;

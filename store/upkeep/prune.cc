@@ -98,11 +98,11 @@ class pruner {
 
 result<store_prune_summary> pruner::prune() {
   if (!options_.is_dry_run) {
-    if (status begun = begin_session(); !begun.ok()) return begun;
-    if (status finished = finish_earlier_prune(); !finished.ok()) return finished;
+    CUTPOINT_RETURN_IF_FAILED(begin_session());
+    CUTPOINT_RETURN_IF_FAILED(finish_earlier_prune());
     if (!summary_.awaited.empty()) return summary_;
   }
-  if (status outcome = find_waste(); !outcome.ok()) return outcome;
+  CUTPOINT_RETURN_IF_FAILED(find_waste());
   choose_rewrites();
   if (options_.most_unused < 1) choose_merges();
   if (options_.is_dry_run) {
@@ -110,11 +110,11 @@ result<store_prune_summary> pruner::prune() {
     return summary_;
   }
   // Dead containers go first, because rewriting takes room.
-  if (status removed = remove(dead_); !removed.ok()) return removed;
+  CUTPOINT_RETURN_IF_FAILED(remove(dead_));
   if (summary_.awaited.empty()) {
-    if (status rewritten = rewrite(); !rewritten.ok()) return rewritten;
+    CUTPOINT_RETURN_IF_FAILED(rewrite());
   }
-  if (status removed = remove_abandoned_files(*session_->open_storage(), files_before_); !removed.ok()) return removed;
+  CUTPOINT_RETURN_IF_FAILED(remove_abandoned_files(*session_->open_storage(), files_before_));
   return summary_;
 }
 
@@ -146,7 +146,7 @@ status pruner::finish_earlier_prune() {
   const auto log = opened_store_.read_log();
   if (!log) return log.error();
   if (log->decision != 0) {
-    if (status done = remover_->carry_out(*log); !done.ok()) return done;
+    CUTPOINT_RETURN_IF_FAILED(remover_->carry_out(*log));
   }
   return log->proposal == 0 ? status() : complete({log->proposal, log->proposed, {}, {}});
 }
@@ -155,7 +155,7 @@ status pruner::find_waste() {
   auto state = read_state(opened_store_);
   if (!state) return state.error();
   if (!options_.is_dry_run) {
-    if (status mended = opened_store_.shards().rebuild_damaged(); !mended.ok()) return mended;
+    CUTPOINT_RETURN_IF_FAILED(opened_store_.shards().rebuild_damaged());
   } else {
     std::erase_if(state->snapshots, [&](const auto& each) { return options_.forgotten.contains(each.id); });
   }
@@ -164,8 +164,7 @@ status pruner::find_waste() {
   marking.lost = state->log.lost();
   auto marks = mark_snapshots(opened_store_, state->snapshots, marking);
   if (!marks && is_damage(marks.error()) && session_) {  // a shard may be lost
-    const status indexed = index_containers(*session_->open_storage(), opened_store_.key(), "");
-    if (!indexed.ok()) return indexed;
+    CUTPOINT_RETURN_IF_FAILED(index_containers(*session_->open_storage(), opened_store_.key(), ""));
     marks = mark_snapshots(opened_store_, state->snapshots, marking);
   }
   if (!marks) return marks.error();
@@ -265,7 +264,7 @@ result<std::uint64_t> pruner::size_of(const std::string& id) {
 status pruner::remove(const std::vector<removable_container>& containers) {
   removal proposed{0, {}, marked_, condemned_};
   for (const removable_container& each : containers) proposed.containers.insert(name(each));
-  if (status spared = copies_.spare(*marks_, log_.lost(), proposed.containers); !spared.ok()) return spared;
+  CUTPOINT_RETURN_IF_FAILED(copies_.spare(*marks_, log_.lost(), proposed.containers));
   std::uint64_t unused = 0;
   for (const removable_container& each : containers) {
     if (proposed.containers.contains(name(each))) unused += each.unused_bytes;
@@ -278,8 +277,8 @@ status pruner::remove(const std::vector<removable_container>& containers) {
   }
   if (proposed.containers.empty()) return {};
   meter_.begin("removing containers", proposed.containers.size());
-  if (status done = remover_->propose(proposed, log_); !done.ok()) return done;
-  if (status completed = complete(proposed); !completed.ok()) return completed;
+  CUTPOINT_RETURN_IF_FAILED(remover_->propose(proposed, log_));
+  CUTPOINT_RETURN_IF_FAILED(complete(proposed));
   if (summary_.awaited.empty()) summary_.left_unused_bytes -= unused;
   return {};
 }
@@ -322,7 +321,7 @@ status pruner::rewrite_batch(std::span<const removable_container> batch) {
     count_rewritten(each);
     meter_.add(1, each.live_bytes, id_of(name(each)));
   }
-  if (status finished = records->finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(records->finish());
   return remove(copied);
 }
 
@@ -347,7 +346,7 @@ status pruner::rewrite() {
       return {};
     }
     meter_.begin("copying containers", count, live_bytes_of(left.first(count)));
-    if (status done = rewrite_batch(left.first(count)); !done.ok()) return done;
+    CUTPOINT_RETURN_IF_FAILED(rewrite_batch(left.first(count)));
     left = left.subspan(count);
   }
   return {};

@@ -31,7 +31,7 @@ result<store_state> read_state(open_store& opened_store) {
   });
   if (!snapshots) return snapshots.error();
   if (!unreadable.ok()) return unreadable;
-  if (status mapped = opened_store.reopen_shards(); !mapped.ok()) return mapped;
+  CUTPOINT_RETURN_IF_FAILED(opened_store.reopen_shards());
   return store_state{std::move(*log), std::move(*snapshots)};
 }
 
@@ -68,7 +68,7 @@ status remover::propose(removal& proposed, store_log known) {
 /// The leases of other sessions that began before an entry of the log and have not expired.
 result<std::vector<listed_lease>> remover::sessions_before(std::uint64_t number) {
   open_store& store = session_.target();
-  if (status ended = end_expired_sessions(store); !ended.ok()) return ended;
+  CUTPOINT_RETURN_IF_FAILED(end_expired_sessions(store));
   auto leases = list_leases(store.objects(), store.key());
   if (!leases) return leases;
   std::erase_if(*leases, [&](const listed_lease& each) {
@@ -80,7 +80,7 @@ result<std::vector<listed_lease>> remover::sessions_before(std::uint64_t number)
 /// Takes containers out that a snapshot needs, or that have the only whole copy of a record which it needs.
 status remover::spare_needed(const store_state& state, const removal& proposed, marking_options options,
                              std::set<container_name>& containers) {
-  if (status mended = session_.target().shards().rebuild_damaged(); !mended.ok()) return mended;
+  CUTPOINT_RETURN_IF_FAILED(session_.target().shards().rebuild_damaged());
   options.lost = state.log.lost();
   options.avoided = proposed.containers;
   auto marks = mark_snapshots(session_.target(), state.snapshots, options);
@@ -107,7 +107,7 @@ result<removal_outcome> remover::complete(const removal& proposed, const marking
         std::ranges::includes(proposed.condemned, state->log.condemned) &&
         std::ranges::all_of(state->snapshots, [&](const auto& each) { return proposed.marked.contains(each.id); });
     if (!are_all_marked) {
-      if (status spared = spare_needed(*state, proposed, options, containers); !spared.ok()) return spared;
+      CUTPOINT_RETURN_IF_FAILED(spare_needed(*state, proposed, options, containers));
     }
     log_entry decision;
     decision.kind = log_entry_kind::decision;
@@ -125,8 +125,8 @@ result<removal_outcome> remover::complete(const removal& proposed, const marking
     auto log = store.read_log();
     if (!log) return log.error();
     if (log->decision != **number) return overtaken();
-    if (status swept = sweep(*present, decision.snapshots); !swept.ok()) return swept;
-    if (status done = carry_out(*log); !done.ok()) return done;
+    CUTPOINT_RETURN_IF_FAILED(sweep(*present, decision.snapshots));
+    CUTPOINT_RETURN_IF_FAILED(carry_out(*log));
     outcome.kept_count = proposed.containers.size() - containers.size();
     outcome.removed = std::move(containers);
     return outcome;
@@ -138,7 +138,7 @@ status remover::sweep(const std::vector<std::string>& snapshots, const std::set<
   storage& objects = session_.target().objects();
   for (const std::string& each : snapshots) {
     if (committed.contains(each)) continue;
-    if (status removed = objects.remove({object_kind::snapshot, each}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::snapshot, each}));
   }
   return {};
 }
@@ -147,20 +147,20 @@ status remover::carry_out(const store_log& log) {
   open_store& store = session_.target();
   storage& objects = store.objects();
   for (const container_name& each : log.decided) {
-    if (status removed = objects.remove({object_kind::container, id_of(each)}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::container, id_of(each)}));
   }
   for (const std::string& each : log.removed_keys) {
-    if (status removed = objects.remove({object_kind::key, each}); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::key, each}));
   }
-  if (status synced = objects.sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(objects.sync());
   // No shard names them when the next decision is made.
   if (!log.decided.empty()) {
-    if (status mapped = store.reopen_shards(); !mapped.ok()) return mapped;
+    CUTPOINT_RETURN_IF_FAILED(store.reopen_shards());
     const status dropped =
         store.shards().drop_containers([&](const container_name& each) { return !log.decided.contains(each); });
     if (!dropped.ok()) return dropped;
   }
-  if (status removed = remove_entries_before(objects, log.decision); !removed.ok()) return removed;
+  CUTPOINT_RETURN_IF_FAILED(remove_entries_before(objects, log.decision));
   return objects.sync();
 }
 
@@ -182,9 +182,7 @@ status kept_copies::spare(const live_records& marks, const std::set<container_na
       if (each.description.kind == record_kind::padding) continue;
       if (cancel_ != nullptr && cancel_->is_requested()) return stopped_as_asked();
       copies.clear();
-      if (status located = shards->locate_all(each.description.kind, each.description.content, copies); !located.ok()) {
-        return located;
-      }
+      CUTPOINT_RETURN_IF_FAILED(shards->locate_all(each.description.kind, each.description.content, copies));
       for (const found_record& copy : copies) {
         const auto container = marks.find(*container_name_of(copy.container->id));
         if (!container || removed.contains(marks.name(*container)) || !marks.is_live(*container, copy.ordinal))

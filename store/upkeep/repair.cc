@@ -20,10 +20,10 @@ class repairer {
       : opened_store_(opened_store), options_(options) {}
 
   result<store_repair_summary> repair() {
-    if (status mended = mend_log(); !mended.ok()) return mended;
-    if (status complete = complete_index(); !complete.ok()) return complete;
-    if (status condemned = condemn_containers(); !condemned.ok()) return condemned;
-    if (status replaced = replace_snapshots(); !replaced.ok()) return replaced;
+    CUTPOINT_RETURN_IF_FAILED(mend_log());
+    CUTPOINT_RETURN_IF_FAILED(complete_index());
+    CUTPOINT_RETURN_IF_FAILED(condemn_containers());
+    CUTPOINT_RETURN_IF_FAILED(replace_snapshots());
     return summary_;
   }
 
@@ -86,7 +86,7 @@ status repairer::mend_log() {
 /// Puts shards for the containers that no whole shard names, and then removes the shards that are damaged: a shard that is
 /// missing must not make records look lost.
 status repairer::complete_index() {
-  if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
+  CUTPOINT_RETURN_IF_FAILED(opened_store_.reopen_shards());
   std::vector<std::string> damaged = opened_store_.shards().damaged_shards();
   std::set<container_name> indexed;
   for (const shard& each : opened_store_.shards().shards()) {
@@ -103,12 +103,12 @@ status repairer::complete_index() {
   auto containers = list_containers(*log);
   if (!containers) return containers.error();
   std::erase_if(*containers, [&](const std::string& id) { return indexed.contains(*container_name_of(id)); });
-  if (status put = put_shards_of(objects(), opened_store_.key(), *containers); !put.ok()) return put;
-  if (status synced = objects().sync(); !synced.ok()) return synced;
+  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects(), opened_store_.key(), *containers));
+  CUTPOINT_RETURN_IF_FAILED(objects().sync());
   for (const std::string& each : damaged) {
     const object_name name{object_kind::shard, each};
     report(name, damage(path_of(name), "its entries were read from the containers again"), 0);
-    if (status removed = objects().remove(name); !removed.ok()) return removed;
+    CUTPOINT_RETURN_IF_FAILED(objects().remove(name));
   }
   return objects().sync();
 }
@@ -121,12 +121,11 @@ status repairer::condemn_containers() {
   if (!ids) return ids.error();
   auto records = (*session)->open_records();
   if (!records) return records.error();
-  const status audited = audit_containers(opened_store_.reading(), *ids, options_.threads, options_.cancel,
-                                          [&](const audited_container& each, const container_auditor& auditor) {
-                                            return each.outcome.ok() ? status() : save(each, auditor, *records);
-                                          });
-  if (!audited.ok()) return audited;
-  if (status finished = records->finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(audit_containers(opened_store_.reading(), *ids, options_.threads, options_.cancel,
+                                             [&](const audited_container& each, const container_auditor& auditor) {
+                                               return each.outcome.ok() ? status() : save(each, auditor, *records);
+                                             }));
+  CUTPOINT_RETURN_IF_FAILED(records->finish());
   if (damaged_containers_.empty()) return {};
   log_entry condemnation;
   condemnation.condemned_containers = damaged_containers_;
@@ -192,7 +191,7 @@ status repairer::replace_snapshots() {
   const auto session = leased_session::begin(opened_store_);
   if (!session) return session.error();
   // A container that a prune proposes may have the only whole copy of a record. If a snapshot needs it, the prune finds out.
-  if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
+  CUTPOINT_RETURN_IF_FAILED(opened_store_.reopen_shards());
   std::vector<std::pair<std::string, status>> unreadable;
   const auto snapshots = opened_store_.snapshots(
       (*session)->log(), [&](const std::string& path, const status& why) { unreadable.emplace_back(path, why); });
@@ -205,7 +204,7 @@ status repairer::replace_snapshots() {
     removal.removed_snapshots.insert(name.id);
   }
   if (!unreadable.empty()) {
-    if (status done = append_change(**session, removal); !done.ok()) return done;
+    CUTPOINT_RETURN_IF_FAILED(append_change(**session, removal));
   }
   const lost_records none;
   auto trees = tree_audit::make(opened_store_.reading(), none, options_.cancel);
@@ -213,7 +212,7 @@ status repairer::replace_snapshots() {
   auto writer = (*session)->open_writer();
   if (!writer) return writer.error();
   for (const auto& each : *snapshots) {
-    if (status replaced = replace(each, *trees, **session, **writer); !replaced.ok()) return replaced;
+    CUTPOINT_RETURN_IF_FAILED(replace(each, *trees, **session, **writer));
   }
   return {};
 }
@@ -232,7 +231,7 @@ status repairer::replace(const open_store::listed_snapshot& old, tree_audit& tre
   whole_entries rest(trees);
   const auto root = rewrite_tree(old.facts.root, trees.nodes(), rest, writer.records, options_.cancel);
   if (!root) return root.error();
-  if (status finished = writer.records.finish(); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED(writer.records.finish());
   if (root->content == old.facts.root.content && root->raw_bytes == old.facts.root.raw_bytes) return {};
   const auto reported = trees.audit(old.facts.root, [&](const std::string& path, const status& why) {
     ++summary_.lost_files;

@@ -172,10 +172,10 @@ status check_tags(const std::vector<std::string>& tags) {
 
 result<store_edit_summary> change_tags(open_store& opened_store, const store_tag_options& options) {
   for (const auto& tags : {options.tags.value_or(std::vector<std::string>()), options.added, options.removed}) {
-    if (status checked = check_tags(tags); !checked.ok()) return checked;
+    CUTPOINT_RETURN_IF_FAILED(check_tags(tags));
   }
   snapshot_edit edit(opened_store, options.snapshots, options.problem, options.cancel);
-  if (status begun = edit.begin_session(); !begun.ok()) return begun;
+  CUTPOINT_RETURN_IF_FAILED(edit.begin_session());
   return edit.run([&](const listed_snapshot& old) -> result<bool> {
     snapshot facts = old.facts;
     facts.tags.clear();
@@ -194,7 +194,7 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
   snapshot_edit edit(opened_store, options.snapshots, options.problem, options.cancel);
   std::unique_ptr<store_writer> writer;
   if (!options.is_dry_run) {
-    if (status begun = edit.begin_session(); !begun.ok()) return begun;
+    CUTPOINT_RETURN_IF_FAILED(edit.begin_session());
     auto records = edit.session().open_writer();
     if (!records) return records.error();
     writer = std::move(*records);
@@ -217,7 +217,7 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
     if (filter.left_out_count() == 0) return false;
     std::string id;
     if (writer) {
-      if (status finished = writer->records.finish(); !finished.ok()) return finished;
+      CUTPOINT_RETURN_IF_FAILED(writer->records.finish());
       snapshot facts = old.facts;
       facts.root = *root;
       filter.count_in(facts.statistics);
@@ -258,7 +258,7 @@ result<record_reference> rewrite_tree(const record_reference& root, node_source&
     auto next = levels.back().old_entries.next();
     if (!next && !is_damage(next.error())) return next.error();
     if (!next) {  // the cursor goes on behind the entries that are lost
-      if (status passed = filter.pass_lost_entries(path, next.error()); !passed.ok()) return passed;
+      CUTPOINT_RETURN_IF_FAILED(filter.pass_lost_entries(path, next.error()));
       continue;
     }
     if (!*next) {
@@ -268,7 +268,7 @@ result<record_reference> rewrite_tree(const record_reference& root, node_source&
       levels.pop_back();
       if (levels.empty()) return *node;
       folder.node = *node;
-      if (status added = levels.back().entries.add(folder); !added.ok()) return added;
+      CUTPOINT_RETURN_IF_FAILED(levels.back().entries.add(folder));
       continue;
     }
     folder_entry& entry = **next;
@@ -276,7 +276,7 @@ result<record_reference> rewrite_tree(const record_reference& root, node_source&
     const auto chosen = filter.choose(path, entry);
     if (!chosen) return chosen.error();
     if (*chosen == tree_filter::choice::keep) {
-      if (status added = levels.back().entries.add(entry); !added.ok()) return added;
+      CUTPOINT_RETURN_IF_FAILED(levels.back().entries.add(entry));
     } else if (*chosen == tree_filter::choice::enter) {
       if (!entry.node) return damage(path, "it is a folder without entries");
       if (path.size() >= longest_stored_path) return damage(path.substr(0, 64) + "...", "the path is too long");

@@ -64,7 +64,7 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   if (!root) return root.error();
   snapshot facts = original.facts;
   facts.root = *root;
-  if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return finished;
+  CUTPOINT_RETURN_IF_FAILED((*writer)->finish(facts.statistics));
   (*writer)->records.add_work(work_);
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
   const auto parent = std::ranges::find(originals_, original.facts.parent, &listed_snapshot::id);
@@ -81,7 +81,7 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
     record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads, options_.meter);
     return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
   }
-  if (status memory = target_.check_memory(options_.feed.memory_bytes); !memory.ok()) return memory;
+  CUTPOINT_RETURN_IF_FAILED(target_.check_memory(options_.feed.memory_bytes));
   std::optional<record_reference> earlier_original;
   std::optional<record_reference> earlier_copy;
   for (const listed_snapshot& each : originals_) {

@@ -46,7 +46,7 @@ class reporter {
     // Snapshots are durable after the shards that they need, and these after their containers.
     const auto snapshots = opened_store_.snapshots(options_.problem);
     if (!snapshots) return snapshots.error();
-    if (status mapped = opened_store_.reopen_shards(); !mapped.ok()) return mapped;
+    CUTPOINT_RETURN_IF_FAILED(opened_store_.reopen_shards());
     marking_options marking;
     marking.threads = options_.threads;
     marking.cancel = options_.cancel;
@@ -57,15 +57,14 @@ class reporter {
     if (!live) return live.error();
     for (std::size_t i = 0; i < live->container_count(); ++i) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      if (status counted = count_container(*live, i); !counted.ok()) return counted;
+      CUTPOINT_RETURN_IF_FAILED(count_container(*live, i));
     }
     if (snapshots->empty()) return report_;
-    if (status surveyed = survey(snapshots->back(), report_.newest); !surveyed.ok()) return surveyed;
+    CUTPOINT_RETURN_IF_FAILED(survey(snapshots->back(), report_.newest));
     if (snapshots->size() == 1) {
       report_.oldest = report_.newest;
-    } else if (status surveyed = survey(snapshots->front(), report_.oldest); !surveyed.ok()) {
-      return surveyed;
-    }
+    } else
+      CUTPOINT_RETURN_IF_FAILED(survey(snapshots->front(), report_.oldest));
     return report_;
   }
 
@@ -167,7 +166,7 @@ class surveyor {
 
   status locate(kind_totals& kind) {
     located_.assign(chunks_.size(), std::nullopt);
-    if (status located = store_.shards.locate(record_kind::chunk, chunks_, located_); !located.ok()) return located;
+    CUTPOINT_RETURN_IF_FAILED(store_.shards.locate(record_kind::chunk, chunks_, located_));
     for (std::size_t i = 0; i < located_.size(); ++i) {
       if (!located_[i]) return damage("the record " + to_hex(chunks_[i]), "no container has it");
       std::vector<bool>& seen = seen_[located_[i]->container->id];

@@ -95,3 +95,7 @@ class [[nodiscard]] result {
 };
 
 }  // namespace cutpoint
+
+/// Returns the status of an expression from the enclosing function, whose result is a status or a `result`, unless it is ok.
+#define CUTPOINT_RETURN_IF_FAILED(...) \
+  if (::cutpoint::status failed_status = (__VA_ARGS__); !failed_status.ok()) return failed_status
