@@ -13,7 +13,7 @@
 namespace cutpoint::cli {
 namespace {
 
-using nlohmann::json;
+using library_json = nlohmann::json;
 
 const std::vector<lane_record> lanes = {{}, {}, {.device = 0}, {.device = 0}, {.device = 3}, {.device = 0}};
 
@@ -22,9 +22,9 @@ class temporary_file {
  public:
   ~temporary_file() { std::filesystem::remove(path_); }
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] json content() const {
+  [[nodiscard]] library_json content() const {
     std::ifstream file(path_);
-    return json::parse(file);
+    return library_json::parse(file);
   }
 
  private:
@@ -40,19 +40,19 @@ TEST(trace_events, name_lanes_by_what_they_are_and_their_number_among_these) {
 
 TEST(trace_events, of_spans_are_complete_and_in_microseconds_of_the_whole_timeline) {
   const trace_process of{.number = 2, .begin = 1.5};
-  const json stage_event =
-      json::parse(span_event(of, {.lane = 1, .what = stage::chunking, .begin = 0.25, .end = 0.375, .bytes = 4096}));
-  EXPECT_EQ(stage_event, (json{{"ph", "X"},
-                               {"name", "chunking"},
-                               {"pid", 2},
-                               {"tid", 1},
-                               {"ts", 1'750'000.0},
-                               {"dur", 125'000.0},
-                               {"args", {{"bytes", 4096}}}}));
+  const library_json stage_event = library_json::parse(
+      span_event(of, {.lane = 1, .what = stage::chunking, .begin = 0.25, .end = 0.375, .bytes = 4096}));
+  EXPECT_EQ(stage_event, (library_json{{"ph", "X"},
+                                       {"name", "chunking"},
+                                       {"pid", 2},
+                                       {"tid", 1},
+                                       {"ts", 1'750'000.0},
+                                       {"dur", 125'000.0},
+                                       {"args", {{"bytes", 4096}}}}));
   for (const device_step step :
        {device_step::copy_in, device_step::cutting, device_step::fingerprinting, device_step::copy_out}) {
-    const json event =
-        json::parse(span_event(of, {.lane = 2, .device = 0, .what = step, .begin = 1e-9, .end = 3e-9, .bytes = 0}));
+    const library_json event = library_json::parse(
+        span_event(of, {.lane = 2, .device = 0, .what = step, .begin = 1e-9, .end = 3e-9, .bytes = 0}));
     EXPECT_EQ(event["name"], to_string(step));
     EXPECT_EQ(event["dur"], 0.002);
   }
@@ -61,17 +61,17 @@ TEST(trace_events, of_spans_are_complete_and_in_microseconds_of_the_whole_timeli
 TEST(trace_events, of_levels_are_a_counter_for_each_queue_that_has_changed) {
   const trace_levels before{.at = 1, .held_bytes = 1, .waiting_segments = 7};
   EXPECT_EQ(level_events({}, {.at = 2, .held_bytes = 1, .waiting_segments = 7}, before), "");
-  EXPECT_EQ(json::parse(level_events({}, {.at = 2, .held_bytes = 1, .waiting_segments = 8}, before))["name"],
+  EXPECT_EQ(library_json::parse(level_events({}, {.at = 2, .held_bytes = 1, .waiting_segments = 8}, before))["name"],
             "segments to map");
-  const json events = json::parse("[" +
-                                  level_events({},
-                                               {.at = 2,
-                                                .held_bytes = 1,
-                                                .waiting_segments = 2,
-                                                .waiting_fingerprint_bytes = 3,
-                                                .waiting_delivery_bytes = 4},
-                                               std::nullopt) +
-                                  "]");
+  const library_json events = library_json::parse("[" +
+                                                  level_events({},
+                                                               {.at = 2,
+                                                                .held_bytes = 1,
+                                                                .waiting_segments = 2,
+                                                                .waiting_fingerprint_bytes = 3,
+                                                                .waiting_delivery_bytes = 4},
+                                                               std::nullopt) +
+                                                  "]");
   ASSERT_EQ(events.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(events[i]["ph"], "C");
@@ -100,12 +100,13 @@ TEST(trace_file, takes_spans_of_several_feeds_from_several_threads) {
   EXPECT_TRUE(trace->finish().ok());
   feeds[0]->take(trace_levels{});  // too late
 
-  const json events = file.content();
+  const library_json events = file.content();
   EXPECT_EQ(events.size(), 2 * (2 + 2 * lanes.size()) + 4000 + 1);
   EXPECT_EQ(events.back()["name"], "reading");
   EXPECT_EQ(events.back()["ts"], 3e6);
   EXPECT_EQ(events.back()["pid"], 2);
-  const auto named = std::find_if(events.begin(), events.end(), [](const json& event) { return event["pid"] == 1; });
+  const auto named =
+      std::find_if(events.begin(), events.end(), [](const library_json& event) { return event["pid"] == 1; });
   EXPECT_EQ(named->at("args")["name"], "first \"one\"");  // before all else of its feed
 }
 
@@ -116,9 +117,9 @@ TEST(trace_file, is_not_touched_before_something_is_to_be_written) {
     auto trace = trace_file::open(file.path()).value();
     trace->add("feed").begin(std::chrono::steady_clock::now(), lanes);
   }
-  EXPECT_EQ(file.content(), json::array({"older"}));
+  EXPECT_EQ(file.content(), library_json::array({"older"}));
   EXPECT_TRUE(trace_file::open(file.path()).value()->finish().ok());
-  EXPECT_EQ(file.content(), json::array());
+  EXPECT_EQ(file.content(), library_json::array());
 }
 
 TEST(trace_file, tells_the_first_failure_at_its_end) {
