@@ -80,7 +80,7 @@ const char* cutpoint_status_name(cutpoint_status code) {
 cutpoint_status cutpoint_list_names(int kind, char* text, size_t capacity, size_t* length) {
   return cutpoint::embed::guarded(nullptr, [&]() -> cutpoint::embed::outcome {
     std::string lines;
-    CUTPOINT_RETURN_IF_FAILED(cutpoint::embed::list(kind, lines));
+    if (auto listed = cutpoint::embed::list(kind, lines); !listed.ok()) return listed;
     return cutpoint::embed::write_text(lines, text, capacity, length);
   });
 }

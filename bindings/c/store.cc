@@ -113,7 +113,7 @@ cutpoint_status cutpoint_store_insecure_cuts(cutpoint_store* store, int (*visit)
     if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
     for (const std::string& each : backups.insecure_cuts()) {
       const auto show = [&] { return visit(context, each.c_str()); };
-      CUTPOINT_RETURN_IF_FAILED(store->call("visit", show));
+      if (status done = store->call("visit", show); !done.ok()) return done;
     }
     return {};
   });
@@ -170,7 +170,8 @@ cutpoint_status cutpoint_store_snapshots(cutpoint_store* store, cutpoint_store_v
     for (cutpoint::store_snapshot& each : *all) {
       if (store->cancellation()->is_requested()) return cutpoint::stopped_as_asked();
       const cutpoint::embed::shown_snapshot snapshot(std::move(each));
-      CUTPOINT_RETURN_IF_FAILED(store->call("visit", [&] { return visit(context, &snapshot.shown()); }));
+      if (status done = store->call("visit", [&] { return visit(context, &snapshot.shown()); }); !done.ok())
+        return done;
     }
     return {};
   });
@@ -211,7 +212,7 @@ cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_stor
     std::set<std::string> removed;
     for (const cutpoint::snapshot_group& group : *groups) {
       for (const cutpoint::snapshot_decision& each : group.decisions) {
-        CUTPOINT_RETURN_IF_FAILED(show_decision(*store, raw, each));
+        if (status done = show_decision(*store, raw, each); !done.ok()) return done;
         if (!each.is_kept()) removed.insert(each.snapshot.id);
       }
     }
@@ -268,7 +269,7 @@ cutpoint_status cutpoint_store_keys(cutpoint_store* store,
     if (!keys) return keys.error();
     for (const cutpoint::store_key& each : *keys) {
       const auto show = [&] { return visit(context, each.id.c_str(), static_cast<int>(each.kind), each.is_used); };
-      CUTPOINT_RETURN_IF_FAILED(store->call("visit", show));
+      if (status done = store->call("visit", show); !done.ok()) return done;
     }
     return {};
   });

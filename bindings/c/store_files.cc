@@ -139,7 +139,7 @@ cutpoint_status cutpoint_store_prune(cutpoint_store* store, const cutpoint_store
     if (pruned && raw.awaited != nullptr) {
       for (const std::string& each : pruned->awaited) {
         const auto show = [&] { return raw.awaited(raw.context, each.c_str()); };
-        CUTPOINT_RETURN_IF_FAILED(store->call("awaited", show));
+        if (status done = store->call("awaited", show); !done.ok()) return done;
       }
     }
     return write_summary(pruned, "store_prune_summary", summary);

@@ -123,7 +123,7 @@ outcome read(const cutpoint_store_settings* user_settings, store_settings& setti
   if (raw.context != nullptr) {
     const auto context = parse_context(raw.context);
     if (!context) return context.error();
-    CUTPOINT_RETURN_IF_FAILED(settings.use(*context));
+    if (status used = settings.use(*context); !used.ok()) return used;
   }
   return {};
 }

@@ -24,7 +24,7 @@ struct input_stream {
 
   [[nodiscard]] status open() {
     options.cancel = &cancel;
-    CUTPOINT_RETURN_IF_FAILED(stream.prepare(options, cancel));
+    if (status prepared = stream.prepare(options, cancel); !prepared.ok()) return prepared;
     auto found_engine = find_engine(thread_count);
     if (!found_engine) return found_engine.error();
     shared_engine = *std::move(found_engine);
@@ -142,7 +142,7 @@ struct chunk_iterator::work {
 
   [[nodiscard]] result<bool> reads_the_same() {
     chunks.reset();  // its memory first
-    CUTPOINT_RETURN_IF_FAILED(open_reader());
+    if (status done = open_reader(); !done.ok()) return done;
     chunk_list_digest second;
     for (;;) {
       const auto records = read();
@@ -189,7 +189,7 @@ nb::tuple chunk_arrays(const settings& how, nb::handle data) {
   chunk_columns columns;
   input_stream w(how, data);
   const status outcome = w.run([&]() -> status {
-    CUTPOINT_RETURN_IF_FAILED(w.open());
+    if (status done = w.open(); !done.ok()) return done;
     if (const auto bytes = w.stream.bytes_in_memory()) return feed_buffer(*w.shared_engine, w.options, *bytes, columns);
     const auto read = [&](chunk_columns& destination) -> status {
       auto new_feed = w.shared_engine->open(w.options, destination);
@@ -197,10 +197,10 @@ nb::tuple chunk_arrays(const settings& how, nb::handle data) {
       const status fed = feed_source(*new_feed, 0, *w.bytes);
       return fed.ok() ? new_feed->finish() : fed;
     };
-    CUTPOINT_RETURN_IF_FAILED(read(columns));
+    if (status failure = read(columns); !failure.ok()) return failure;
     return w.check_unchanged([&]() -> result<bool> {
       chunk_columns second;
-      CUTPOINT_RETURN_IF_FAILED(read(second));
+      if (status failure = read(second); !failure.ok()) return failure;
       return second.lengths == columns.lengths && second.digests == columns.digests &&
              w.options.fingerprint.kind != fingerprint_kind::none;
     });
@@ -223,9 +223,9 @@ nb::tuple chunk_buffers(const settings& how, const std::vector<nb::object>& data
     auto destination = (*shared_engine)->open(options, receiver);
     if (!destination) return destination.error();
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-      CUTPOINT_RETURN_IF_FAILED(destination->begin(i));
-      CUTPOINT_RETURN_IF_FAILED(destination->write(buffers[i].bytes()));
-      CUTPOINT_RETURN_IF_FAILED(destination->end());
+      if (status begun = destination->begin(i); !begun.ok()) return begun;
+      if (status written = destination->write(buffers[i].bytes()); !written.ok()) return written;
+      if (status ended = destination->end(); !ended.ok()) return ended;
     }
     return destination->finish();
   }));
