@@ -1,5 +1,5 @@
 # Compiles the sources of a target together, so that headers are parsed once for several files: those of a folder, and of the folders that
-# follow it in the list of sources until there are six.
+# follow it in the list of sources until there are ten.
 #
 # Names in unnamed namespaces must therefore differ within a layer, and within the tests of one.
 function(cutpoint_unity target)
@@ -16,7 +16,7 @@ function(cutpoint_unity target)
     endif()
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE folder)
     cmake_path(GET folder PARENT_PATH folder)
-    if(group STREQUAL "" OR (count GREATER_EQUAL 6 AND NOT folder STREQUAL last_folder))
+    if(group STREQUAL "" OR (count GREATER_EQUAL 10 AND NOT folder STREQUAL last_folder))
       cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE group)
       string(MAKE_C_IDENTIFIER "${group}" group)
       set(count 0)

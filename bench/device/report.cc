@@ -1,4 +1,4 @@
-// Writes the report in Markdown.
+// Writes the report in Markdown and as JSON.
 #include "bench/device/report.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The time that cutting and fingerprinting take by phase, as in SeqCDC's figure 1.
+// The time that cutting and fingerprinting take by phase, as in SeqCDC's figure 1, and cuts of printed definitions beside ours.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Lists of peers: those that are linked, those that are loaded, and groups of those that do the same work.
+// Peers: what each does, those that are linked or loaded, the comparison of those that do the same work, and its report.
 #pragma once
 
 #include <cstddef>

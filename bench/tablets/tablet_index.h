@@ -1,4 +1,4 @@
-// LRU-based index partitioning, as PRUNE describes it (sections 2.4 and 3): a fingerprint table of small tablets behind one filter.
+// LRU-based index partitioning, as PRUNE describes it (sections 2.4 and 3): small tablets behind one filter.
 #pragma once
 
 #include <cstddef>

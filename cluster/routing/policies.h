@@ -1,4 +1,4 @@
-// Routing policies: which node each super-chunk of a batch is stored on.
+// Routing policies: which node each super-chunk of a batch is stored on, by what a cluster view tells or by consistent hashing.
 #pragma once
 
 #include <bit>

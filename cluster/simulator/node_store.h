@@ -1,4 +1,4 @@
-// How a simulated node deduplicates what is routed to it.
+// How a simulated node deduplicates what is routed to it, by sets of fingerprints or by containers.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The state of a simulated cluster.
+// The state of a simulated cluster, with sketches of what its nodes have.
 #pragma once
 
 #include <cstdint>

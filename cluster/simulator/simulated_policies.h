@@ -1,4 +1,4 @@
-// Policies that are simulated and not shipped. EMC's are patented (US 8,751,448 and others).
+// Policies by name, and those that are simulated and not shipped. EMC's are patented (US 8,751,448 and others).
 #pragma once
 
 #include <cstdint>

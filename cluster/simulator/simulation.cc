@@ -1,4 +1,4 @@
-// Runs a trace through a policy and a simulated cluster.
+// Runs a trace, cut into routing units, through a policy and a simulated cluster.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

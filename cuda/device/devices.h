@@ -1,4 +1,4 @@
-// The CUDA devices of this machine.
+// The CUDA devices of this machine, whether CUDA can be used here and why not, and the links of the devices.
 //
 // Plain C++, with or without a CUDA compiler. Without one, all functions return status_code::unavailable. They are
 // thread-safe and leave the calling thread's current CUDA device as it was.

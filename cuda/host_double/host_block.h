@@ -1,5 +1,5 @@
 // The block of kernel bodies on the host, for tests. Phases are loops over threads in a chosen order, shared memory has red
-// zones (cuda/host_double/host_block.h), and faults of a kernel body are reported. The contract is in
+// zones, and faults of a kernel body are reported. The contract is in
 // cuda/kernel/block.h.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The catalog: one list of the presets of every reference, and chunkers made from names and text.
+// The catalog: one list of the presets of every reference, and chunkers made from names and text; the version.
 #include <concepts>
 #include <map>
 #include <set>

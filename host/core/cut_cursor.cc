@@ -1,4 +1,4 @@
-// The cut cursor. It marks tiles of the sequence as they are needed.
+// The cut cursor, which marks tiles of the sequence as they are needed, and the walk over candidates.
 #include <algorithm>
 #include <bit>
 #include <cassert>

@@ -1,4 +1,4 @@
-// Checks and completes parameters, and writes them as canonical strings.
+// Checks and completes parameters, writes them as canonical strings, and reads sizes.
 //
 // It is apart from the catalog and from the chunkers, since compiling it for every algorithm takes long.
 #include "host/core/parameters.h"

@@ -1,4 +1,4 @@
-// Parses and formats numbers, and finds the nearest name.
+// Parses and formats numbers, finds the nearest name, tells statuses, and reads the clock of a thread.
 #include <algorithm>
 #include <charconv>
 #include <ctime>

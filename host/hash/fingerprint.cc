@@ -1,4 +1,4 @@
-// Makes digests with OpenSSL, with algorithms that are fetched once, and with XXH3-128 and BLAKE3.
+// Makes digests with OpenSSL, with algorithms that are fetched once, and with XXH3-128 and BLAKE3, one by one and in batches.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,4 @@
-// Matches a pattern name by name with fnmatch. "**" is matched as '*' is within a name: by backtracking to the last
-// one.
+// Patterns of paths, and the filter of a walk's entries. A pattern is matched name by name with fnmatch, "**" by backtracking to the last one.
 #include <algorithm>
 #include <cerrno>
 #include <clocale>

@@ -1,4 +1,4 @@
-// Plans reads ahead: the ranges of all files in order, as far as they fit into the window.
+// Plans reads ahead: the ranges of all files in order, as far as they fit into the window, and the queue of their requests.
 //
 //     consumed ◄── [block][block in flight][block][hole][block read in its turn] ◄── planned ◄── files that were added
 //

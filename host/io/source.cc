@@ -1,4 +1,4 @@
-// The defaults of a source, and the source over memory.
+// Sources over memory, files and random access, and the defaults of a source.
 #include <algorithm>
 #include <cerrno>
 #include <limits>

@@ -1,4 +1,4 @@
-// Reads the machine's topology from hwloc, its instruction sets from /proc/cpuinfo, and what this process may use of it.
+// Reads the machine's topology from hwloc, its instruction sets from /proc/cpuinfo, and what a control group leaves of it.
 #include <algorithm>
 #include <array>
 #include <cerrno>

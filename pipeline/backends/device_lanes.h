@@ -1,4 +1,4 @@
-// The lanes of a feed's devices, and the provider of devices.
+// The lanes of a feed's devices, the tasks that they perform, and the provider of devices.
 #pragma once
 
 #include <algorithm>

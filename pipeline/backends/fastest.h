@@ -1,4 +1,4 @@
-// The fastest back end for a job, by measurement.
+// The fastest back end for a job, by measurement, which is repeated until it is sure.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Measures the processor, then the devices.
+// Measures the processor and its memory, then the devices.
 #include "pipeline/costs/calibration.h"
 
 #include <algorithm>

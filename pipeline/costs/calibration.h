@@ -1,4 +1,4 @@
-// Measures the rates of one device at one job: its link, and its kernels by the device's own clock.
+// Measures the rates of one job: on a device, its link and its kernels by the device's own clock; and in memory.
 #pragma once
 
 #include <cutpoint/cost_model.h>

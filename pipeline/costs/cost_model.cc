@@ -1,4 +1,4 @@
-// The rates of a job's lanes, from the cost model.
+// The rates of a job's lanes, from the cost model, and the plan of their work.
 #include <algorithm>
 #include <cmath>
 #include <limits>

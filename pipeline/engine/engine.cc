@@ -1,4 +1,4 @@
-// Makes engines and opens feeds.
+// Makes engines, runs their threads, and opens feeds.
 #include <algorithm>
 #include <limits>
 #include <set>

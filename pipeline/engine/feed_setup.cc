@@ -1,4 +1,4 @@
-// Sets a feed up: chooses its configuration, opens its devices, and finds the memory for its bytes.
+// Sets a feed up, its configuration, devices and memory, and runs its lanes.
 #include <algorithm>
 #include <chrono>
 #include <utility>

@@ -1,4 +1,4 @@
-// Counting chunks, and comparing two ways to cut.
+// Counts chunks, compares two ways to cut, and reports both.
 #include <algorithm>
 #include <bit>
 #include <cassert>

@@ -1,4 +1,4 @@
-// The receiver of inputs. It finds the input of each stream that is delivered.
+// The receiver of inputs, which finds the input of each stream that is delivered; what it counts; files with several names.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>

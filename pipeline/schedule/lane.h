@@ -1,4 +1,4 @@
-// A lane: its fingerprinter and the record of its work.
+// A lane: its fingerprinter, the record of its work, and its thread's signals.
 #pragma once
 
 #include <chrono>

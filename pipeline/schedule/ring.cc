@@ -1,4 +1,4 @@
-// One anonymous file in memory, mapped at two neighbouring addresses.
+// The ring is one anonymous file in memory, mapped at two neighbouring addresses. Chunks that a receiver keeps are copied out of it.
 #include "pipeline/schedule/ring.h"
 
 #include <algorithm>

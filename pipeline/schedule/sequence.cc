@@ -1,4 +1,4 @@
-// The entries and runs of the sequence, in order.
+// The entries and runs of the sequence, in order, and the intake of bytes.
 #include "pipeline/schedule/sequence.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The streams of a feed as one sequence of bytes: where each begins and ends, and which runs were removed.
+// The streams of a feed as one sequence of bytes: where each begins and ends, its intake into the ring, and the runs that were removed.
 #pragma once
 
 #include <algorithm>

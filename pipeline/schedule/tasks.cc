@@ -1,4 +1,4 @@
-// The execution of a task of any kind.
+// The execution of tasks: maps, fingerprints and joins.
 #include "pipeline/schedule/tasks.h"
 
 #include <algorithm>

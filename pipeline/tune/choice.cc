@@ -1,4 +1,4 @@
-// The order of the tuner's rows.
+// The candidates of the tuner, and the order of its rows.
 #include <algorithm>
 #include <bit>
 #include <numeric>

@@ -1,4 +1,4 @@
-// Functions that count what cuts save on a sample, and measure their speed.
+// The steps of a search: what cuts save on a sample, how fast they are, how well chunks are compressed, and the choice among the rows.
 #pragma once
 
 #include <cstdint>

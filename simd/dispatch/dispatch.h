@@ -1,4 +1,4 @@
-// Compiles the source of a kernel into one function for each instruction set.
+// Compiles the source of a kernel into one function for each instruction set, and functions for `instruction_set::avx512_dl` alone.
 //
 // Highway includes a source once for each of its targets, in a namespace with the target's name:
 //

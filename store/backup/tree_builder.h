@@ -1,4 +1,4 @@
-// Builds the folder nodes of a snapshot bottom-up, from entries whose contents become known later.
+// The trees of a backup: built bottom-up from entries whose contents become known later, pushed in any order, and the parent's.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Builds the bytes of one container.
+// Builds the bytes of a container, and reads those of one, as far as they are whole.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The header of 64 bytes that every object of a store begins with.
+// The names of a store's objects, and the header of 64 bytes that each begins with.
 #pragma once
 
 #include <array>

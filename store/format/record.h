@@ -1,4 +1,4 @@
-// Records of a container: what is known of each, and how a container's bytes are laid out.
+// Records of a container: what is known of each, how a container's bytes are laid out, and how containers are named and compressed.
 //
 //   header 64 | data records | metadata records | trailer: 48 for each record, tag 16 | footer 64 | header again 64
 //

@@ -1,4 +1,4 @@
-// A shard: an immutable sorted table from digest prefixes to places in containers.
+// A shard: an immutable sorted table from digest prefixes to places in containers, its blocks and its filter.
 //
 //   header 64 | containers, 64 each | partitions | directory, 32 for each partition | footer 64
 //

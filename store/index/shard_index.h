@@ -1,4 +1,4 @@
-// Finds records by digest: shards say where a record may be, and containers' tables confirm it.
+// Finds records by digest: shards say where a record may be, and containers' tables confirm it. An index of the caller may come first.
 #pragma once
 
 #include <functional>

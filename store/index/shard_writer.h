@@ -1,4 +1,4 @@
-// Writes a shard from sorted entries, one partition after the other, in bounded memory.
+// Writes shards from sorted entries, in bounded memory: new ones, merges of several, and those of containers that lost theirs.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Leases: the objects by which a session says that it is alive.
+// Leases, the objects by which a session says that it is alive, and the reserve of bytes with which a full store is pruned.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Small objects: a header, a sealed body, and its tag.
+// Small objects: a header, a sealed body, and its tag. The config and the snapshots are such objects.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A regular file that is being restored.
+// A regular file that is being restored: chunks that are read together, and what of it is there already.
 #pragma once
 
 #include <atomic>

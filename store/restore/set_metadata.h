@@ -1,4 +1,4 @@
-// Sets the metadata of a restored file: owner, extended attributes, permissions and times.
+// Sets the metadata of a restored file: owner, extended attributes, permissions, times and flags.
 #pragma once
 
 #include <cstdint>

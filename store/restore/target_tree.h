@@ -1,4 +1,4 @@
-// The folder that a restore writes to, and the folders below it that are open.
+// The folder that a restore writes to, the folders below it that are open, what is restored, and what a restore removes.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The deduplicator of a session: it looks chunks and nodes up, compresses the new ones, and writes them.
+// What a session writes with: the deduplicator, which looks chunks and nodes up, compresses the new ones and writes them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A session that writes to a store: its lease, and the records that it may rely on.
+// A session that writes to a store: its lease, the records that it may rely on, its commit, and sessions that have ended.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Reads records by their digests.
+// Reads records by their digests, and writes records into containers.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What reading files of a store takes, and how failures of single files are reported.
+// What reading files of a store takes: how failures of single files are reported, lists of files, and the bytes of one file.
 #pragma once
 
 #include <functional>

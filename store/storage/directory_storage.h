@@ -1,4 +1,4 @@
-// A storage in a folder: one file for each object.
+// A storage in a folder, one file for each object, on a small interface to a file system; and a storage that keeps nothing new.
 #pragma once
 
 #include <memory>

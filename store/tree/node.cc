@@ -1,4 +1,4 @@
-// Encodes nodes.
+// Encodes and decodes nodes.
 #include "store/tree/node.h"
 
 #include <algorithm>

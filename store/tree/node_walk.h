@@ -1,4 +1,4 @@
-// Walks over stored lists: the extents of a file, and the entries of a folder.
+// Lists of a tree, cut into nodes: writing them, and walks over the extents of a file and the entries of a folder.
 #pragma once
 
 #include <functional>

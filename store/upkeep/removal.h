@@ -1,4 +1,4 @@
-// Removes containers in two steps that running sessions survive: a proposal, and a decision.
+// Removes containers in two steps that running sessions survive, a proposal and a decision, and keeps the copies that must stay.
 #pragma once
 
 #include <cstddef>

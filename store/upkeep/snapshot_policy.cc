@@ -1,4 +1,4 @@
-// The decisions are those of restic 0.18, whose results tests/store/upkeep compares.
+// Selects the snapshots that a policy keeps, by the calendar.
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -336,7 +336,7 @@ TEST(backups_of_files, store_flags_of_files) {
   });
 }
 
-using names = std::vector<std::string>;
+using entry_names = std::vector<std::string>;
 
 TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
   const temporary_folder source;
@@ -357,10 +357,10 @@ TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
     const auto done = file_store(files).backup(options, parent);
     ASSERT_TRUE(done.ok()) << done.error().message();
     EXPECT_EQ(done->summary.totals.problems, 0u);
-    EXPECT_EQ(done->summary.paths, names{source / "r"});
+    EXPECT_EQ(done->summary.paths, entry_names{source / "r"});
     EXPECT_EQ(stored_below(*done, file_store(files), source / "r"),
-              (names{"a", "cache", "cache/A", "cache/CACHEDIR.TAG", "cache/b", "cache/b/file", "tagged", "tagged/.tag",
-                     "tagged/named", "x", "x.d", "x/k", "z"}));
+              (entry_names{"a", "cache", "cache/A", "cache/CACHEDIR.TAG", "cache/b", "cache/b/file", "tagged",
+                           "tagged/.tag", "tagged/named", "x", "x.d", "x/k", "z"}));
   }
 }
 
@@ -373,16 +373,16 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
   source.make_file("r/m/file");
   source.make_file("r/m/sub/file");
   const auto files = make_file_store();
-  const auto stored = [&](const names& paths) {
+  const auto stored = [&](const entry_names& paths) {
     store_backup_options options{.paths = paths};
     options.walking.one_file_system = true;
     const auto done = file_store(files).backup(options);
     EXPECT_TRUE(done.ok());
     return stored_below(*done, file_store(files), source / "r");
   };
-  EXPECT_EQ(stored({source / "r"}), (names{"a", "m", "z"}));
-  EXPECT_EQ(stored({source / "r", source / "r/m"}), (names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
-  EXPECT_EQ(stored({source / "r", source / "r/m/sub"}), (names{"a", "m", "m/sub", "m/sub/file", "z"}));
+  EXPECT_EQ(stored({source / "r"}), (entry_names{"a", "m", "z"}));
+  EXPECT_EQ(stored({source / "r", source / "r/m"}), (entry_names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
+  EXPECT_EQ(stored({source / "r", source / "r/m/sub"}), (entry_names{"a", "m", "m/sub", "m/sub/file", "z"}));
   ::umount((source / "r/m").c_str());
 }
 
@@ -406,15 +406,17 @@ TEST(backups_of_files, follow_named_links_with_a_slash) {
   source.make_link("../data", "r/alias");
   source.make_link("data/sub/file", "file");
   const auto files = make_file_store();
-  for (const names& paths : {names{"alias/"}, names{"alias/", "alias/sub"}, names{"alias/sub"}}) {
+  for (const entry_names& paths :
+       {entry_names{"alias/"}, entry_names{"alias/", "alias/sub"}, entry_names{"alias/sub"}}) {
     store_backup_options options{.paths = {}};
     for (const std::string& each : paths) options.paths.push_back(source / each);
     const auto done = file_store(files).backup(options);
     ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(stored_below(*done, file_store(files), source / "alias"), (names{"sub", "sub/file"}));
+    EXPECT_EQ(stored_below(*done, file_store(files), source / "alias"), (entry_names{"sub", "sub/file"}));
   }
   // What lies below a link that is stored as a link can't be stored too, and is not left out without a word.
-  for (const names& paths : {names{"alias", "alias/sub"}, names{"alias", "alias/"}, names{"r", "r/alias/sub/file"}}) {
+  for (const entry_names& paths :
+       {entry_names{"alias", "alias/sub"}, entry_names{"alias", "alias/"}, entry_names{"r", "r/alias/sub/file"}}) {
     store_backup_options options{.paths = {}};
     for (const std::string& each : paths) options.paths.push_back(source / each);
     const auto done = file_store(files).backup(options);
@@ -534,13 +536,14 @@ TEST(backups_of_files, fail_if_nothing_can_be_read) {
   const auto files = make_file_store();
   const without_privileges nobody;
   if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
-  const auto back_up = [&](names paths, std::string& problem) {
+  const auto back_up = [&](entry_names paths, std::string& problem) {
     for (std::string& each : paths) each = source / each;
     return file_store(files).backup({.paths = std::move(paths), .problem = [&](const std::string&, const status& why) {
                                        if (problem.empty()) problem = why.message();
                                      }});
   };
-  for (const names& paths : {names{"closed/file"}, {"closed"}, {"locked"}, {"closed", "locked", "absent"}}) {
+  for (const entry_names& paths :
+       {entry_names{"closed/file"}, {"closed"}, {"locked"}, {"closed", "locked", "absent"}}) {
     std::string problem;
     const auto done = back_up(paths, problem);
     ASSERT_FALSE(done.ok()) << paths.front();

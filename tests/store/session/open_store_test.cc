@@ -22,7 +22,7 @@ using store::secret_kind;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const key_secret password{secret_kind::password, "correct horse"};
+const key_secret store_password{secret_kind::password, "correct horse"};
 /// Other than a password it takes no time.
 const key_secret key_file{secret_kind::key_file, "battery staple"};
 
@@ -58,18 +58,18 @@ TEST(open_store, refuses_what_is_no_store) {
 }
 
 TEST(open_store, needs_the_secret_and_no_other) {
-  const made_store encrypted(password);
+  const made_store encrypted(store_password);
   EXPECT_THAT(encrypted.try_open(std::nullopt).error().message(), HasSubstr("is encrypted"));
   EXPECT_THAT(encrypted.try_open(key_secret{secret_kind::password, "wrong"}).error().message(), HasSubstr("no key"));
-  EXPECT_THAT(encrypted.try_open(key_secret{secret_kind::key_file, password.bytes}).error().message(),
+  EXPECT_THAT(encrypted.try_open(key_secret{secret_kind::key_file, store_password.bytes}).error().message(),
               HasSubstr("no key"));
-  EXPECT_TRUE(encrypted.try_open(password).ok());
-  EXPECT_THAT(made_store().try_open(password).error().message(), HasSubstr("is not encrypted"));
+  EXPECT_TRUE(encrypted.try_open(store_password).ok());
+  EXPECT_THAT(made_store().try_open(store_password).error().message(), HasSubstr("is not encrypted"));
 }
 
 TEST(open_store, derives_other_cuts_and_digests_from_each_key) {
-  const made_store one(password);
-  const made_store other(password);
+  const made_store one(store_password);
+  const made_store other(store_password);
   const auto a = one.open();
   const auto b = other.open();
   EXPECT_NE(a->cuts().canonical(), b->cuts().canonical());
@@ -79,10 +79,10 @@ TEST(open_store, derives_other_cuts_and_digests_from_each_key) {
 }
 
 TEST(open_store, refuses_a_config_that_was_replaced) {
-  const made_store disk_store(password);
-  const made_store other(password);
+  const made_store disk_store(store_password);
+  const made_store other(store_password);
   *disk_store.files->bytes_of("config") = *other.files->bytes_of("config");
-  const auto opened_store = disk_store.try_open(password);
+  const auto opened_store = disk_store.try_open(store_password);
   ASSERT_FALSE(opened_store.ok());
   EXPECT_THAT(opened_store.error().message(), HasSubstr("not the one that the key was made for"));
 }
@@ -114,8 +114,8 @@ TEST(make_store, refuses_what_a_store_does_not_take) {
     return store::make_store(*disk_store.open_storage("x"), std::move(config), secret).message();
   };
   const std::string keyed = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)";
-  EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, password), HasSubstr("needs an algorithm with a key"));
-  EXPECT_THAT(refusal({.cuts = keyed}, password), HasSubstr("needs the fingerprint blake3"));
+  EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, store_password), HasSubstr("needs an algorithm with a key"));
+  EXPECT_THAT(refusal({.cuts = keyed}, store_password), HasSubstr("needs the fingerprint blake3"));
   EXPECT_THAT(refusal({.cuts = keyed}, {}), HasSubstr("a store without encryption has no secret"));
   EXPECT_THAT(refusal({.cuts = "gear(max_bytes=0)"}, {}), HasSubstr("a maximum of at most 64 MiB"));
   EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, {}), HasSubstr("a store is there already"));
@@ -128,17 +128,17 @@ TEST(make_store, takes_cuts_that_give_their_key_away_if_they_are_accepted) {
     ASSERT_TRUE(store::make_storage_folders(*disk_store.files).ok());
     const store::store_config config{.fingerprint = fingerprint_kind::blake3, .cuts = cuts};
     const auto make = [&](store::insecure_cuts insecure) {
-      return store::make_store(*disk_store.open_storage("x"), config, password, insecure);
+      return store::make_store(*disk_store.open_storage("x"), config, store_password, insecure);
     };
     EXPECT_THAT(make(store::insecure_cuts::refused).message(), HasSubstr("give the key of these cuts away"));
     ASSERT_TRUE(make(store::insecure_cuts::accepted).ok());
-    const auto opened_store = disk_store.try_open(password);
+    const auto opened_store = disk_store.try_open(store_password);
     ASSERT_TRUE(opened_store.ok());
     EXPECT_THAT(store::warnings_of_insecure_cuts((*opened_store)->config()), SizeIs(1));
     EXPECT_NE((*opened_store)->cuts().canonical(), parse_canonical(cuts)->canonical())
         << "the key is that of the store";
   }
-  EXPECT_THAT(store::warnings_of_insecure_cuts(made_store(password).open()->config()), testing::IsEmpty());
+  EXPECT_THAT(store::warnings_of_insecure_cuts(made_store(store_password).open()->config()), testing::IsEmpty());
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store().open()->config()), testing::IsEmpty());
 }
 
