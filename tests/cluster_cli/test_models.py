@@ -1,5 +1,6 @@
 """Each policy places each chunk of random traces where its plain model places it."""
 
+import os
 import random
 import tempfile
 import unittest
@@ -8,7 +9,7 @@ from pathlib import Path
 import models
 from traces import IS_SANITIZED, random_files, run_command, trace_bytes
 
-TRACE_COUNT = 100 if IS_SANITIZED else 1000
+TRACE_COUNT = 100 if IS_SANITIZED else 1000 if os.environ.get("CUTPOINT_ALL_CASES") else 200
 
 
 def random_options(generator: random.Random) -> models.Options:

@@ -71,11 +71,14 @@ struct algorithm_case {
   friend void PrintTo(const algorithm_case& value, std::ostream* out) { *out << algorithm_name(value.which); }
 };
 
-inline std::vector<algorithm_case> algorithm_cases(int rounds) {
+/// Returns a case for each algorithm, with `few` rounds, or `all` where `case_count` asks for all.
+inline std::vector<algorithm_case> algorithm_cases(int few, int all) {
   std::vector<algorithm_case> cases;
-  for (std::size_t which = 0; which < algorithm_count; ++which) cases.push_back({which, case_count(rounds)});
+  for (std::size_t which = 0; which < algorithm_count; ++which) cases.push_back({which, case_count(few, all)});
   return cases;
 }
+
+inline std::vector<algorithm_case> algorithm_cases(int rounds) { return algorithm_cases(rounds, rounds); }
 
 inline std::string case_name(const testing::TestParamInfo<algorithm_case>& info) {
   return algorithm_name(info.param.which);

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 TEST(device, is_exact_for_any_history) {
   seeded_choices random(77);
   for (std::size_t which = 0; which < algorithm_count; ++which) {
-    for (int round = 0; round < case_count(12); ++round) {
+    for (int round = 0; round < case_count(4, 12); ++round) {
       const auto cuts = chunker::make(tiny_parameters(which, random));
       ASSERT_TRUE(cuts.ok()) << cuts.error().message();
       std::vector<std::vector<std::uint8_t>> streams(random.between(1, 6));
