@@ -29,6 +29,14 @@ cutpoint::store_problem cutpoint_store::reporter(std::string_view name, cutpoint
   };
 }
 
+std::function<void(const std::string& first, const std::string& second)> cutpoint_store::pair_reporter(
+    std::string_view name, int (*receive)(void* context, const char* first, const char* second), void* context) {
+  if (receive == nullptr) return {};
+  return [this, name, receive, context](const std::string& first, const std::string& second) {
+    report(name, [&] { return receive(context, first.c_str(), second.c_str()); });
+  };
+}
+
 cutpoint::store_progress_function cutpoint_store::progress_reporter(
     int (*progress)(void* context, const cutpoint_store_progress* progress), void* context) {
   if (progress == nullptr) return {};
@@ -146,6 +154,7 @@ cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* e
     cutpoint::store_backup_options files;
     if (outcome done = read(options, raw, files); !done.ok()) return done;
     files.problem = store->reporter("problem", raw.problem, raw.context);
+    files.warning = store->reporter("warning", raw.warning, raw.context);
     if (raw.progress != nullptr) {
       files.progress = [&](const cutpoint::store_backup_progress& progress) {
         const cutpoint_store_backup_progress record = cutpoint::embed::shown(progress);
@@ -194,6 +203,45 @@ cutpoint_status cutpoint_store_remove_snapshot(cutpoint_store* store, const char
   return use(store, error, [&](backup_store& backups) -> outcome {
     if (outcome check = expect_given(id, "id"); !check.ok()) return check;
     return backups.remove_snapshot(id);
+  });
+}
+
+cutpoint_status cutpoint_store_remove_snapshots(cutpoint_store* store, const char* const* ids, uint64_t id_count,
+                                                cutpoint_store_problem problem, void* context, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    std::set<std::string> removed;
+    if (outcome done = cutpoint::embed::read_ids("ids", ids, id_count, removed); !done.ok()) return done;
+    const auto done =
+        backups.remove_snapshots(removed, store->reporter("problem", problem, context), store->cancellation());
+    return done ? outcome() : done.error();
+  });
+}
+
+cutpoint_status cutpoint_store_change_tags(cutpoint_store* store, const cutpoint_store_tag_options* options,
+                                           cutpoint_store_edit_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    cutpoint_store_tag_options raw = {};
+    cutpoint::store_tag_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.edited = store->pair_reporter("edited", raw.edited, raw.context);
+    library_options.problem = store->reporter("problem", raw.problem, raw.context);
+    library_options.cancel = store->cancellation();
+    return write_summary(backups.change_tags(library_options), "store_edit_summary", summary);
+  });
+}
+
+cutpoint_status cutpoint_store_rewrite(cutpoint_store* store, const cutpoint_store_rewrite_options* options,
+                                       cutpoint_store_edit_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    cutpoint_store_rewrite_options raw = {};
+    cutpoint::store_rewrite_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.left_out = store->pair_reporter("left_out", raw.left_out, raw.context);
+    library_options.edited = store->pair_reporter("edited", raw.edited, raw.context);
+    library_options.problem = store->reporter("problem", raw.problem, raw.context);
+    library_options.warning = store->reporter("warning", raw.warning, raw.context);
+    library_options.cancel = store->cancellation();
+    return write_summary(backups.rewrite(library_options), "store_edit_summary", summary);
   });
 }
 
@@ -257,6 +305,52 @@ cutpoint_status cutpoint_store_statistics(cutpoint_store* store, cutpoint_store_
     const auto counted = backups.statistics();
     if (!counted) return counted.error();
     return cutpoint::embed::write_structure(cutpoint::embed::shown(*counted), "store_counts", *counts);
+  });
+}
+
+cutpoint_status cutpoint_store_describe(cutpoint_store* store,
+                                        int (*visit)(void* context, const cutpoint_store_description* description),
+                                        void* context, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
+    const cutpoint::store_settings& settings = backups.settings();
+    const std::string fingerprint(cutpoint::name_of(settings.fingerprint)), identity = backups.identity();
+    const auto log_number = backups.log_number();
+    if (!log_number) return log_number.error();
+    const cutpoint_store_description record = {
+        sizeof record,
+        settings.cuts.c_str(),
+        fingerprint.c_str(),
+        settings.compression_level,
+        settings.container_bytes,
+        settings.context.canonical().c_str(),
+        backups.is_encrypted() ? std::uint64_t{CUTPOINT_DESCRIPTION_ENCRYPTED} : 0,
+        identity.c_str(),
+        *log_number};
+    return store->call("visit", [&] { return visit(context, &record); });
+  });
+}
+
+cutpoint_status cutpoint_store_sessions(cutpoint_store* store,
+                                        int (*visit)(void* context, const char* id, const char* owner,
+                                                     int64_t time_left),
+                                        void* context, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
+    const auto sessions = backups.sessions();
+    if (!sessions) return sessions.error();
+    for (const cutpoint::store_session& each : *sessions) {
+      const auto show = [&] { return visit(context, each.id.c_str(), each.owner.c_str(), each.time_left); };
+      if (status done = store->call("visit", show); !done.ok()) return done;
+    }
+    return {};
+  });
+}
+
+cutpoint_status cutpoint_store_end_session(cutpoint_store* store, const char* id, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
+    return backups.end_session(id);
   });
 }
 

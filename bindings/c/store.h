@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,6 +62,7 @@ struct cutpoint_store {
   template <class Call>
   cutpoint::status call(std::string_view name, Call&& function) {
     if (is_cancelled_) return cutpoint::stopped_as_asked();
+    const std::lock_guard lock(calling_);  // progress comes from other threads than the rest
     return callbacks_.call(name, std::forward<Call>(function));
   }
   /// The same. A failure ends the work of this call.
@@ -69,6 +72,10 @@ struct cutpoint_store {
   }
   /// Returns what passes problems to a function of the caller, which may be null.
   [[nodiscard]] cutpoint::store_problem reporter(std::string_view name, cutpoint_store_problem problem, void* context);
+
+  /// The same for two texts, such as a path of a snapshot, or the ids of a snapshot and of its new version.
+  [[nodiscard]] std::function<void(const std::string& first, const std::string& second)> pair_reporter(
+      std::string_view name, int (*receive)(void* context, const char* first, const char* second), void* context);
 
   /// Returns what passes progress to a function of the caller, which may be null.
   [[nodiscard]] cutpoint::store_progress_function progress_reporter(
@@ -100,6 +107,7 @@ struct cutpoint_store {
   bool is_unusable_ = false;
   int push_sessions_ = 0;
   cutpoint::embed::callbacks callbacks_;
+  std::mutex calling_;
   /// A callback that fails requests the end of its call alone. The requests stay, because another thread that cancels may
   /// still have one.
   std::deque<cutpoint::cancellation> requests_ = std::deque<cutpoint::cancellation>(1);

@@ -37,6 +37,12 @@ cutpoint_status cutpoint_store_restore(cutpoint_store* store, const char* id,
     cutpoint::store_restore_options files;
     if (outcome done = read(options, raw, files); !done.ok()) return done;
     files.problem = store->reporter("problem", raw.problem, raw.context);
+    files.warning = store->reporter("warning", raw.warning, raw.context);
+    if (raw.visit != nullptr) {
+      files.visit = [&](const std::string& path, cutpoint::store_restore_action action) {
+        store->report("visit", [&] { return raw.visit(raw.context, path.c_str(), static_cast<int>(action)); });
+      };
+    }
     files.progress = store->progress_reporter(raw.progress, raw.context);
     files.cancel = store->cancellation();
     return write_summary(backups.restore(id, files), "store_restore_summary", summary);
@@ -116,11 +122,7 @@ cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_stor
         });
       };
     }
-    if (raw.replaced != nullptr) {
-      library_options.replaced = [&](const std::string& old_id, const std::string& new_id) {
-        store->report("replaced", [&] { return raw.replaced(raw.context, old_id.c_str(), new_id.c_str()); });
-      };
-    }
+    library_options.replaced = store->pair_reporter("replaced", raw.replaced, raw.context);
     library_options.lost = lost_file_reporter(*store, "lost", raw.lost, raw.context);
     library_options.cancel = store->cancellation();
     return write_summary(backups.repair(library_options), "store_repair_summary", summary);
@@ -133,6 +135,7 @@ cutpoint_status cutpoint_store_prune(cutpoint_store* store, const cutpoint_store
     cutpoint_store_prune_options raw = {};
     cutpoint::store_prune_options library_options;
     if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.damaged = store->reporter("damaged", raw.damaged, raw.context);
     library_options.progress = store->progress_reporter(raw.progress, raw.context);
     library_options.cancel = store->cancellation();
     const auto pruned = backups.prune(library_options);

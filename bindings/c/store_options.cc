@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "bindings/c/options.h"
@@ -24,6 +25,8 @@ constexpr std::uint64_t copy_bytes = offsetof(cutpoint_store_copy_options, probl
 constexpr std::uint64_t diff_bytes = offsetof(cutpoint_store_diff_options, problem) + sizeof(void*);
 constexpr std::uint64_t push_bytes = offsetof(cutpoint_push_options, problem) + sizeof(void*);
 constexpr std::uint64_t pushed_file_bytes = offsetof(cutpoint_pushed_file, device_number) + sizeof(std::uint64_t);
+constexpr std::uint64_t tag_bytes = offsetof(cutpoint_store_tag_options, problem) + sizeof(void*);
+constexpr std::uint64_t rewrite_bytes = offsetof(cutpoint_store_rewrite_options, warning) + sizeof(void*);
 constexpr std::uint64_t prune_bytes = offsetof(cutpoint_store_prune_options, awaited) + sizeof(void*);
 
 /// No snapshot has more paths or tags.
@@ -86,6 +89,13 @@ outcome read_lanes(const cutpoint_store_lanes* user_lanes, store_lane_options& l
 
 }  // namespace
 
+outcome read_ids(std::string_view name, const char* const* texts, std::uint64_t count, std::set<std::string>& ids) {
+  std::vector<std::string> list;
+  if (outcome done = read_list(name, texts, count, list); !done.ok()) return done;
+  ids.insert(std::move_iterator(list.begin()), std::move_iterator(list.end()));
+  return {};
+}
+
 outcome read(const cutpoint_store_secret* user_secret, store_secret& secret) {
   cutpoint_store_secret raw = {};
   if (outcome done = read_structure(user_secret, "store_secret", secret_bytes, raw); !done.ok()) return done;
@@ -131,8 +141,9 @@ outcome read(const cutpoint_store_settings* user_settings, store_settings& setti
 outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_backup_options& raw,
              store_backup_options& options) {
   if (outcome done = read_structure(user_options, "store_backup_options", backup_bytes, raw); !done.ok()) return done;
-  constexpr std::uint64_t known =
-      CUTPOINT_BACKUP_ONE_FILE_SYSTEM | CUTPOINT_BACKUP_EXCLUDE_CACHES | CUTPOINT_BACKUP_READ_EVERYTHING;
+  constexpr std::uint64_t known = CUTPOINT_BACKUP_ONE_FILE_SYSTEM | CUTPOINT_BACKUP_EXCLUDE_CACHES |
+                                  CUTPOINT_BACKUP_READ_EVERYTHING | CUTPOINT_BACKUP_DRY_RUN |
+                                  CUTPOINT_BACKUP_SKIP_UNCHANGED;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
   if (outcome done = read_list("paths", raw.paths, raw.path_count, options.paths); !done.ok()) return done;
   if (outcome done = read_list("tags", raw.tags, raw.tag_count, options.tags); !done.ok()) return done;
@@ -142,6 +153,8 @@ outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_b
   walking.one_file_system = (raw.flags & CUTPOINT_BACKUP_ONE_FILE_SYSTEM) != 0;
   walking.exclude_caches = (raw.flags & CUTPOINT_BACKUP_EXCLUDE_CACHES) != 0;
   options.reads_everything = (raw.flags & CUTPOINT_BACKUP_READ_EVERYTHING) != 0;
+  options.is_dry_run = (raw.flags & CUTPOINT_BACKUP_DRY_RUN) != 0;
+  options.skips_unchanged = (raw.flags & CUTPOINT_BACKUP_SKIP_UNCHANGED) != 0;
   if (raw.host != nullptr) options.host = raw.host;
   if (raw.parent != nullptr) options.parent = raw.parent;
   if (raw.standard_input_name != nullptr) options.standard_input_name = raw.standard_input_name;
@@ -177,6 +190,13 @@ outcome read(const cutpoint_store_check_options* user_options, cutpoint_store_ch
   if (outcome done = read_structure(user_options, "store_check_options", check_bytes, raw); !done.ok()) return done;
   if (outcome done = check_flags(raw.flags, CUTPOINT_CHECK_READ_DATA); !done.ok()) return done;
   options.reads_data = raw.flags != 0;
+  store_data_subset& subset = options.subset;
+  if (raw.subset_number != 0 || raw.subset_count != 0) {
+    subset.number = raw.subset_number;
+    subset.subset_count = raw.subset_count;
+  }
+  if (raw.subset_share != 0) subset.share = raw.subset_share;
+  if (raw.subset_most_bytes != 0) subset.most_bytes = raw.subset_most_bytes;
   options.threads = raw.threads;
   return {};
 }
@@ -215,6 +235,33 @@ outcome read(const cutpoint_store_forget_options* user_options, cutpoint_store_f
   return {};
 }
 
+outcome read(const cutpoint_store_tag_options* user_options, cutpoint_store_tag_options& raw,
+             store_tag_options& options) {
+  if (outcome done = read_structure(user_options, "store_tag_options", tag_bytes, raw); !done.ok()) return done;
+  if (outcome done = check_flags(raw.flags, CUTPOINT_TAGS_SET); !done.ok()) return done;
+  if (raw.flags == 0 && raw.tag_count != 0) return refused("tags are given without CUTPOINT_TAGS_SET");
+  if (raw.flags != 0) options.tags.emplace();
+  std::vector<std::string> none;
+  std::vector<std::string>& tags = options.tags ? *options.tags : none;
+  if (outcome done = read_ids("snapshots", raw.snapshots, raw.snapshot_count, options.snapshots); !done.ok())
+    return done;
+  if (outcome done = read_list("tags", raw.tags, raw.tag_count, tags); !done.ok()) return done;
+  if (outcome done = read_list("added", raw.added, raw.added_count, options.added); !done.ok()) return done;
+  return read_list("removed", raw.removed, raw.removed_count, options.removed);
+}
+
+outcome read(const cutpoint_store_rewrite_options* user_options, cutpoint_store_rewrite_options& raw,
+             store_rewrite_options& options) {
+  if (outcome done = read_structure(user_options, "store_rewrite_options", rewrite_bytes, raw); !done.ok()) return done;
+  if (outcome done = check_flags(raw.flags, CUTPOINT_REWRITE_REPLACE | CUTPOINT_REWRITE_DRY_RUN); !done.ok())
+    return done;
+  options.replaces_originals = (raw.flags & CUTPOINT_REWRITE_REPLACE) != 0;
+  options.is_dry_run = (raw.flags & CUTPOINT_REWRITE_DRY_RUN) != 0;
+  if (outcome done = read_ids("snapshots", raw.snapshots, raw.snapshot_count, options.snapshots); !done.ok())
+    return done;
+  return read_patterns("exclude", raw.exclude, raw.exclude_count, options.exclude);
+}
+
 outcome read(const cutpoint_store_copy_options* user_options, cutpoint_store_copy_options& raw,
              store_copy_options& options) {
   if (outcome done = read_structure(user_options, "store_copy_options", copy_bytes, raw); !done.ok()) return done;
@@ -248,7 +295,7 @@ outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_pr
   if (raw.most_rewritten_bytes != 0) options.most_rewritten_bytes = raw.most_rewritten_bytes;
   options.is_dry_run = raw.flags != 0;
   options.threads = raw.threads;
-  return {};
+  return read_ids("forgotten", raw.forgotten, raw.forgotten_count, options.forgotten);
 }
 
 outcome read(const cutpoint_push_options* user_options, cutpoint_push_options& raw, store_push_options& options) {
@@ -287,6 +334,18 @@ outcome read(const cutpoint_pushed_file* user_file, bool is_stream, pushed_file&
     file.modified.tv_nsec = static_cast<long>(raw.modified_nanoseconds);
   }
   file.device_number = raw.device_number;
+  if (raw.attributes == nullptr && raw.attribute_count != 0) {
+    return refused("attributes is null, but its count is not 0");
+  }
+  if (raw.attribute_count > longest_list) return refused("attributes has more than 65535 entries");
+  for (std::uint64_t i = 0; i < raw.attribute_count; ++i) {
+    const cutpoint_attribute& each = raw.attributes[i];
+    if (each.name == nullptr || (each.value == nullptr && each.byte_count != 0)) {
+      return refused("attributes[" + std::to_string(i) + "] has null for its name or value");
+    }
+    if (each.byte_count > MiB) return refused(std::string(each.name) + ": its value has more than 1 MiB");
+    file.attributes.push_back({each.name, {static_cast<const char*>(each.value), each.byte_count}});
+  }
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The options of a store in C, checked and converted.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ struct forget_rules {
   snapshot_filter filter;
 };
 
+/// Reads ids of snapshots.
+[[nodiscard]] outcome read_ids(std::string_view name, const char* const* texts, std::uint64_t count,
+                               std::set<std::string>& ids);
+
 // Each function copies the caller's structure into `raw`, whose fields are zeros then if `user_options` is null, and converts it,
 // except its callbacks.
 
@@ -42,6 +47,10 @@ struct forget_rules {
                            store_repair_options& options);
 [[nodiscard]] outcome read(const cutpoint_store_forget_options* user_options, cutpoint_store_forget_options& raw,
                            forget_rules& rules);
+[[nodiscard]] outcome read(const cutpoint_store_tag_options* user_options, cutpoint_store_tag_options& raw,
+                           store_tag_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_rewrite_options* user_options, cutpoint_store_rewrite_options& raw,
+                           store_rewrite_options& options);
 [[nodiscard]] outcome read(const cutpoint_store_copy_options* user_options, cutpoint_store_copy_options& raw,
                            store_copy_options& options);
 [[nodiscard]] outcome read(const cutpoint_store_diff_options* user_options, cutpoint_store_diff_options& raw,

@@ -27,6 +27,9 @@ static_assert(is_same(store_change_kind::modified, CUTPOINT_CHANGE_MODIFIED));
 static_assert(is_same(store_change_kind::retyped, CUTPOINT_CHANGE_RETYPED));
 static_assert(is_same(store_change_kind::metadata, CUTPOINT_CHANGE_METADATA));
 
+static_assert(static_cast<int>(store_restore_action::restored) == CUTPOINT_FILE_RESTORED);
+static_assert(static_cast<int>(store_restore_action::removed) == CUTPOINT_FILE_REMOVED);
+
 }  // namespace
 
 std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
@@ -54,6 +57,8 @@ shown_snapshot::shown_snapshot(store_snapshot snapshot)
   shown_.bytes = snapshot_.bytes;
   shown_.new_raw_bytes = snapshot_.new_raw_bytes;
   shown_.new_stored_bytes = snapshot_.new_stored_bytes;
+  shown_.original = snapshot_.original.c_str();
+  shown_.healed_chunks = snapshot_.healed_chunks;
 }
 
 cutpoint_stored_file shown(const stored_file& file) noexcept {
@@ -68,6 +73,13 @@ cutpoint_stored_file shown(const stored_file& file) noexcept {
   record.size = file.size;
   record.modified_seconds = file.modified.tv_sec;
   record.modified_nanoseconds = file.modified.tv_nsec;
+  record.changed_seconds = file.changed.tv_sec;
+  record.changed_nanoseconds = file.changed.tv_nsec;
+  record.link_count = file.link_count;
+  record.device = file.device;
+  record.inode = file.inode;
+  record.device_number = file.device_number;
+  record.file_flags = file.flags;
   return record;
 }
 
@@ -106,12 +118,18 @@ cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept 
           summary.records,
           summary.snapshots,
           summary.object_problems,
-          summary.file_problems};
+          summary.file_problems,
+          summary.moved_chunks,
+          summary.read_containers};
 }
 
 cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept {
   return {sizeof(cutpoint_store_repair_summary), summary.damaged_objects, summary.saved_records, summary.lost_files,
           summary.replaced_snapshots};
+}
+
+cutpoint_store_edit_summary shown(const store_edit_summary& summary) noexcept {
+  return {sizeof(cutpoint_store_edit_summary), summary.edited, summary.unchanged, summary.problems};
 }
 
 cutpoint_store_copy_summary shown(const store_copy_summary& summary) noexcept {

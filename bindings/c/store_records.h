@@ -41,6 +41,7 @@ class shown_snapshot {
 [[nodiscard]] cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_edit_summary shown(const store_edit_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_copy_summary shown(const store_copy_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_diff_summary shown(const store_diff_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept;

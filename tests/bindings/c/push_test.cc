@@ -1,5 +1,7 @@
 // Streams that are pushed through the interface for C become files of a snapshot. Failures, cancellations and wrong calls are
 // refused, and backups tell their progress.
+#include <array>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <set>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <sys/xattr.h>
 
 #include "tests/bindings/c/store_handles.h"
 #include "tests/host/support/streams.h"
@@ -123,6 +126,29 @@ TEST_F(c_push, streams_of_several_threads_become_files) {
             CUTPOINT_OK);
 }
 
+TEST_F(c_push, extended_attributes_are_restored) {
+  begin();
+  const cutpoint_attribute attributes[] = {{"user.comment", "\0text", 5}, {"user.empty", nullptr, 0}};
+  cutpoint_pushed_file file = file_at("/file");
+  file.attributes = attributes;
+  file.attribute_count = 2;
+  cutpoint_push_stream* stream = nullptr;
+  ASSERT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_OK) << error_.message;
+  ASSERT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_OK);
+  const cutpoint_store_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK) << error_.message;
+  const std::string target = folder_ / "target", restored = target + "/file";
+  cutpoint_store_restore_options options = {};
+  options.struct_bytes = sizeof options;
+  options.target = target.c_str();
+  ASSERT_EQ(cutpoint_store_restore(store_.get(), snapshot->id, &options, nullptr, &error_), CUTPOINT_OK);
+  std::array<char, 10> value = {};
+  const auto length = ::getxattr(restored.c_str(), "user.comment", value.data(), value.size());
+  if (length < 0 && errno == ENOTSUP) GTEST_SKIP() << "the folder has no extended attributes";
+  EXPECT_EQ(std::string(value.data(), static_cast<std::size_t>(length)), std::string("\0text", 5));
+  EXPECT_EQ(::getxattr(restored.c_str(), "user.empty", value.data(), value.size()), 0);
+}
+
 TEST_F(c_push, a_failed_stream_is_left_out_and_named) {
   begin();
   push_whole("/whole", large_);
@@ -186,6 +212,14 @@ TEST_F(c_push, wrong_calls_are_refused) {
   file.flags = 64;
   EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
   file.flags = 0;
+  file.attribute_count = 1;
+  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "attributes is null, but its count is not 0");
+  const cutpoint_attribute nameless = {};
+  file.attributes = &nameless;
+  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "attributes[0] has null for its name or value");
+  file.attribute_count = 0;
   file.kind = 99;
   EXPECT_EQ(cutpoint_push_add(push_, &file, &error_), CUTPOINT_INVALID_ARGUMENT);
   file.path = nullptr;

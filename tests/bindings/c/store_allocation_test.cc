@@ -122,6 +122,16 @@ TEST_F(store_without_memory, is_not_read) {
   EXPECT_GT(failures_of(on_open_store(
                 [&](cutpoint_store* store) { return cutpoint_store_diff(store, &comparing, nullptr, nullptr); })),
             10);
+  const auto ignore_session = [](void*, const char*, const char*, std::int64_t) { return 0; };
+  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
+              return cutpoint_store_sessions(store, ignore_session, nullptr, nullptr);
+            })),
+            10);
+  const auto ignore_description = [](void*, const cutpoint_store_description*) { return 0; };
+  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
+              return cutpoint_store_describe(store, ignore_description, nullptr, nullptr);
+            })),
+            10);
   cutpoint_store_forget_options forgetting = {};
   forgetting.struct_bytes = sizeof forgetting;
   forgetting.keep_last = 1;
@@ -153,6 +163,40 @@ TEST_F(store_without_memory, keeps_what_a_prune_must_keep) {
   EXPECT_GT(failures_of(prune, all_others, 4), 10);
   // Without the leases nobody but a repair finds what the prunes have written.
   ASSERT_EQ(cutpoint_store_repair(open_store(place_).get(), nullptr, nullptr, nullptr), CUTPOINT_OK);
+  expect_whole(place_);
+}
+
+TEST_F(store_without_memory, is_edited_or_not) {
+  const char *const patterns[] = {"file"}, *const added[] = {"tag"};
+  cutpoint_store_rewrite_options rewriting = {};
+  rewriting.struct_bytes = sizeof rewriting;
+  rewriting.exclude = patterns;
+  rewriting.snapshot_count = rewriting.exclude_count = 1;
+  cutpoint_store_tag_options tagging = {};
+  tagging.struct_bytes = sizeof tagging;
+  tagging.added = added;
+  tagging.snapshot_count = tagging.added_count = 1;
+  const std::array passing = {place_ + "/leases", place_ + "/temporary"};
+  const auto edited_once = [&](auto edit) {
+    return on_open_store([&, edit](cutpoint_store* store) {
+      const cutpoint_store_snapshot* snapshot = nullptr;
+      cutpoint_status code = cutpoint_store_find_snapshot(store, "latest", &snapshot, nullptr);
+      if (code != CUTPOINT_OK) return code;
+      code = edit(store, &snapshot->id);
+      for (const std::string& each : passing) remove_files_in(each.c_str());
+      return code;
+    });
+  };
+  const auto change_tags = edited_once([&](cutpoint_store* store, const char* const* ids) {
+    tagging.snapshots = ids;
+    return cutpoint_store_change_tags(store, &tagging, nullptr, nullptr);
+  });
+  EXPECT_GT(failures_of(change_tags, all_others, 4), 10);
+  const auto rewrite = edited_once([&](cutpoint_store* store, const char* const* ids) {
+    rewriting.snapshots = ids;
+    return cutpoint_store_rewrite(store, &rewriting, nullptr, nullptr);
+  });
+  EXPECT_GT(failures_of(rewrite, all_others, 4), 10);
   expect_whole(place_);
 }
 

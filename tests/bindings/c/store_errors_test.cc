@@ -214,6 +214,16 @@ TEST_F(c_store_errors, nulls_are_refused) {
   EXPECT_STREQ(error_.message, "source is null");
   EXPECT_EQ(copied(store_.get(), engine_.get(), store_.get()), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(copied(store_.get(), engine_.get(), other.get()), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_store_remove_snapshots(store_.get(), nullptr, 1, nullptr, nullptr, &error_),
+            CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "ids is null, but its count is not 0");
+  EXPECT_EQ(cutpoint_store_remove_snapshots(store_.get(), nullptr, 0, nullptr, nullptr, &error_), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_store_change_tags(none, nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_store_change_tags(store_.get(), nullptr, nullptr, &error_), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_store_rewrite(store_.get(), nullptr, nullptr, &error_), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_store_describe(store_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_store_sessions(store_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_store_end_session(store_.get(), nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_keys(store_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_add_key(store_.get(), nullptr, nullptr, 1, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_remove_key(store_.get(), nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
@@ -229,7 +239,7 @@ TEST_F(c_store_errors, options_are_checked) {
   constexpr std::uint64_t first_bytes = offsetof(cutpoint_store_backup_options, most_old_containers);
   EXPECT_EQ(refused([](auto& o) { o.struct_bytes = first_bytes - 1; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.struct_bytes = 4097; }), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(refused([](auto& o) { o.flags = 8; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.flags = 32; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.path_count = ~std::uint64_t{0}; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.tag_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([&](auto& o) { o.paths = nothing; }), CUTPOINT_INVALID_ARGUMENT);

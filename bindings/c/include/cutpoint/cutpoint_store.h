@@ -97,6 +97,8 @@ typedef struct cutpoint_store_snapshot {
   uint64_t bytes;             ///< of the contents, with holes
   uint64_t new_raw_bytes;     ///< of the chunks and nodes that the backup added
   uint64_t new_stored_bytes;  ///< the same as stored
+  const char* original;       ///< of one that was made from another one: the id of the backup's snapshot; else ""
+  uint64_t healed_chunks;     ///< that a backup stored again, because all copies are damaged; 0 if it was looked up
 } cutpoint_store_snapshot;
 
 /// Receives what could not be handled completely, by its path, and why. `message` is one sentence.
@@ -105,7 +107,9 @@ typedef int (*cutpoint_store_problem)(void* context, const char* path, cutpoint_
 enum {
   CUTPOINT_BACKUP_ONE_FILE_SYSTEM = 1,  ///< folders on other file systems are stored but not entered
   CUTPOINT_BACKUP_EXCLUDE_CACHES = 2,   ///< of folders with a CACHEDIR.TAG only this tag is stored
-  CUTPOINT_BACKUP_READ_EVERYTHING = 4   ///< unchanged files are read too
+  CUTPOINT_BACKUP_READ_EVERYTHING = 4,  ///< unchanged files are read too
+  CUTPOINT_BACKUP_DRY_RUN = 8,  ///< nothing is written, and the snapshot, whose id is "", says what would be added
+  CUTPOINT_BACKUP_SKIP_UNCHANGED = 16  ///< without a change since the parent no snapshot is made, and its id is ""
 };
 
 /// What a restore, a check, a prune or a copy has done of its present activity. The library sets `struct_bytes`; fields that lie
@@ -184,6 +188,9 @@ typedef struct cutpoint_store_backup_options {
   int (*progress)(void* context, const cutpoint_store_backup_progress* progress);
   const cutpoint_store_lanes* lanes;  ///< null: the defaults
   cutpoint_store_work work;           ///< may be null
+  /// Receives what nobody may expect although it is no failure: a folder, that the store in it is left out; standard input,
+  /// that it was empty; a pattern of `exclude`, that nothing matched it. May be null.
+  cutpoint_store_problem warning;
 } cutpoint_store_backup_options;
 
 /// Backs up files with the threads of an engine. `*snapshot` is durable then; `snapshot` may be null. It stays valid until
@@ -212,6 +219,75 @@ CUTPOINT_API cutpoint_status cutpoint_store_find_snapshot(cutpoint_store* store,
 /// snapshot has it.
 CUTPOINT_API cutpoint_status cutpoint_store_remove_snapshot(cutpoint_store* store, const char* id,
                                                             cutpoint_error* error);
+
+/// Removes snapshots, and makes that durable at once for all. `problem` receives the ids of those that cannot be removed, and may
+/// be null. After another error some of them may be removed.
+CUTPOINT_API cutpoint_status cutpoint_store_remove_snapshots(cutpoint_store* store, const char* const* ids,
+                                                             uint64_t id_count, cutpoint_store_problem problem,
+                                                             void* context, cutpoint_error* error);
+
+/// Receives the ids of a snapshot and of the one that replaces it or was made from it.
+typedef int (*cutpoint_store_edited)(void* context, const char* old_id, const char* new_id);
+
+enum { CUTPOINT_TAGS_SET = 1 };  ///< `tags` take the place of those that a snapshot has, also if there are none
+
+/// First tags are set, then those of `added` are added behind them, then those of `removed` are removed.
+typedef struct cutpoint_store_tag_options {
+  uint64_t struct_bytes;
+  const char* const* snapshots;  ///< ids
+  uint64_t snapshot_count;
+  const char* const* tags;
+  uint64_t tag_count;
+  const char* const* added;  ///< unless a snapshot has them
+  uint64_t added_count;
+  const char* const* removed;
+  uint64_t removed_count;
+  uint64_t flags;  ///< CUTPOINT_TAGS_...
+  void* context;
+  cutpoint_store_edited edited;    ///< may be null, as the one below
+  cutpoint_store_problem problem;  ///< receives a snapshot that cannot be changed, by its id
+} cutpoint_store_tag_options;
+
+typedef struct cutpoint_store_edit_summary {
+  uint64_t struct_bytes;
+  uint64_t edited;     ///< snapshots of which there is a new version, or would be
+  uint64_t unchanged;  ///< for which there was nothing to do
+  uint64_t problems;
+} cutpoint_store_edit_summary;
+
+/// Replaces snapshots by others with other tags, other ids and everything else of the old ones. `summary` may be null. Errors:
+/// CUTPOINT_INVALID_ARGUMENT, for a tag. Those that `edited` has received before an error are replaced.
+CUTPOINT_API cutpoint_status cutpoint_store_change_tags(cutpoint_store* store,
+                                                        const cutpoint_store_tag_options* options,
+                                                        cutpoint_store_edit_summary* summary, cutpoint_error* error);
+
+enum {
+  /// The new snapshots take the places of the old ones. Otherwise both stay, and the new ones get the tag "rewrite".
+  CUTPOINT_REWRITE_REPLACE = 1,
+  CUTPOINT_REWRITE_DRY_RUN = 2  ///< nothing is changed, and `edited` receives "" for the new ids
+};
+
+typedef struct cutpoint_store_rewrite_options {
+  uint64_t struct_bytes;
+  const char* const* snapshots;  ///< ids
+  uint64_t snapshot_count;
+  const char* const* exclude;  ///< patterns of what is left out, as for a backup
+  uint64_t exclude_count;
+  uint64_t flags;  ///< CUTPOINT_REWRITE_...
+  void* context;
+  /// Receives what is left out of a snapshot; a folder with everything in it once, with a slash at its end. May be null, as
+  /// those below.
+  int (*left_out)(void* context, const char* snapshot_id, const char* path);
+  cutpoint_store_edited edited;
+  cutpoint_store_problem problem;  ///< receives a snapshot that cannot be rewritten, by its id
+  cutpoint_store_problem warning;  ///< receives a pattern that matched nothing
+} cutpoint_store_rewrite_options;
+
+/// Writes snapshots without files that match patterns. Their data stay until the old snapshots are removed and the store is
+/// pruned. `summary` may be null. Errors: as for `cutpoint_store_change_tags`.
+CUTPOINT_API cutpoint_status cutpoint_store_rewrite(cutpoint_store* store,
+                                                    const cutpoint_store_rewrite_options* options,
+                                                    cutpoint_store_edit_summary* summary, cutpoint_error* error);
 
 enum {
   CUTPOINT_FORGET_REHEARSE = 1,   ///< nothing is removed
@@ -331,6 +407,13 @@ typedef struct cutpoint_push_options {
   cutpoint_store_work work;  ///< may be null
 } cutpoint_push_options;
 
+/// An extended attribute, such as "user.comment".
+typedef struct cutpoint_attribute {
+  const char* name;
+  const void* value;
+  uint64_t byte_count;
+} cutpoint_attribute;
+
 /// Which fields of a `cutpoint_pushed_file` count.
 enum { CUTPOINT_PUSHED_PERMISSIONS = 1, CUTPOINT_PUSHED_OWNER = 2, CUTPOINT_PUSHED_MODIFIED = 4 };
 
@@ -347,6 +430,8 @@ typedef struct cutpoint_pushed_file {
   int64_t modified_seconds;  ///< since 1970, UTC; by default now
   int64_t modified_nanoseconds;
   uint64_t device_number;  ///< of a character or block device
+  const cutpoint_attribute* attributes;
+  uint64_t attribute_count;
 } cutpoint_pushed_file;
 
 /// Begins a session with the threads of an engine. `options` may be null. On failure `*push` becomes null. As long as the session
@@ -405,6 +490,9 @@ enum {
   CUTPOINT_RESTORE_DRY_RUN = 8  ///< nothing is changed, and the summary says what would be done
 };
 
+/// What a restore does with a file of its target, or would do.
+enum { CUTPOINT_FILE_RESTORED = 0, CUTPOINT_FILE_REMOVED = 1 };
+
 typedef struct cutpoint_store_restore_options {
   uint64_t struct_bytes;
   const char* target;          ///< a folder
@@ -421,6 +509,10 @@ typedef struct cutpoint_store_restore_options {
   uint64_t most_bytes_per_second;  ///< that are written of contents; 0: no bound
   /// Called often with what was done; may be null.
   int (*progress)(void* context, const cutpoint_store_progress* progress);
+  /// Receives each file and folder by its path in the target, before its content is written. `action` is CUTPOINT_FILE_....
+  /// May be null.
+  int (*visit)(void* context, const char* path, int action);
+  cutpoint_store_problem warning;  ///< receives patterns of `exclude` that matched nothing; may be null
 } cutpoint_store_restore_options;
 
 typedef struct cutpoint_store_restore_summary {
@@ -462,6 +554,13 @@ typedef struct cutpoint_stored_file {
   uint64_t size;
   int64_t modified_seconds;  ///< since 1970, UTC
   int64_t modified_nanoseconds;
+  int64_t changed_seconds;  ///< ctime; 0 if the file was so young that this does not tell later changes
+  int64_t changed_nanoseconds;
+  uint64_t link_count;
+  uint64_t device;  ///< of the file system; with `inode` it identified the file
+  uint64_t inode;
+  uint64_t device_number;  ///< of a character or block device
+  uint64_t file_flags;     ///< as FS_IOC_GETFLAGS numbers them: 0x10 immutable, 0x20 append only, 0x40 no dump
 } cutpoint_stored_file;
 
 /// Calls `visit` for each file of a snapshot at or below a path, in the order of a walk. `path` may be null: "/".
@@ -536,6 +635,10 @@ typedef struct cutpoint_store_prune_options {
   int (*awaited)(void* context, const char* session);
   /// Called often with what was done; may be null.
   int (*progress)(void* context, const cutpoint_store_progress* progress);
+  const char* const* forgotten;  ///< ids of snapshots that a rehearsal counts as removed
+  uint64_t forgotten_count;
+  /// Receives a container that was to stay in the place of another and has a damaged record. May be null.
+  cutpoint_store_problem damaged;
 } cutpoint_store_prune_options;
 
 /// Unused bytes are those of records that no snapshot refers to.
@@ -577,6 +680,12 @@ typedef struct cutpoint_store_check_options {
   cutpoint_store_lost_file file_problem;  ///< may be null
   /// Called often with what was done; may be null.
   int (*progress)(void* context, const cutpoint_store_progress* progress);
+  /// With CUTPOINT_CHECK_READ_DATA only some containers are read: subset `subset_number`, from 1 on, of `subset_count`, which are
+  /// always the same. Both 0: all.
+  uint64_t subset_number;
+  uint64_t subset_count;
+  double subset_share;         ///< of these, so many, drawn at random, up to 1; 0: all
+  uint64_t subset_most_bytes;  ///< and so many bytes at most, but one container at least; 0: no bound
 } cutpoint_store_check_options;
 
 typedef struct cutpoint_store_check_summary {
@@ -586,6 +695,8 @@ typedef struct cutpoint_store_check_summary {
   uint64_t snapshots;
   uint64_t object_problems;
   uint64_t file_problems;
+  uint64_t moved_chunks;     ///< references whose hints name other containers than the index, which is no damage
+  uint64_t read_containers;  ///< whose data were read
 } cutpoint_store_check_summary;
 
 /// Checks everything and reports all damage, which is no error. Changes nothing. `options` and `summary` may be null.
@@ -628,6 +739,41 @@ typedef struct cutpoint_store_counts {
 /// Fills `counts`. The caller must set its `struct_bytes`.
 CUTPOINT_API cutpoint_status cutpoint_store_statistics(cutpoint_store* store, cutpoint_store_counts* counts,
                                                        cutpoint_error* error);
+
+enum { CUTPOINT_DESCRIPTION_ENCRYPTED = 1 };  ///< the store is encrypted
+
+/// What was fixed when a store was made, and how old it is. The library sets `struct_bytes`; fields that lie behind it do not
+/// exist.
+typedef struct cutpoint_store_description {
+  uint64_t struct_bytes;
+  const char* cuts;           ///< a canonical string, without a key
+  const char* fingerprint;    ///< a name
+  int32_t compression_level;  ///< of zstd; 0: no compression
+  uint32_t container_bytes;
+  const char* context;   ///< a line for each rule for files of some kinds (docs/contexts.md), or ""
+  uint64_t flags;        ///< CUTPOINT_DESCRIPTION_...
+  const char* identity;  ///< drawn at random, 64 hexadecimal digits
+  /// Of the newest entry of the store's log. A store that has a smaller number than before was replaced by an older copy.
+  uint64_t log_number;
+} cutpoint_store_description;
+
+/// Calls `visit` once.
+CUTPOINT_API cutpoint_status cutpoint_store_describe(cutpoint_store* store,
+                                                     int (*visit)(void* context,
+                                                                  const cutpoint_store_description* description),
+                                                     void* context, cutpoint_error* error);
+
+/// Calls `visit` for each session that uses the store. `owner` is its host, process and user. Its lease lasts for `time_left`
+/// nanoseconds if it is not renewed; less than 0: the next session that begins ends it.
+CUTPOINT_API cutpoint_status cutpoint_store_sessions(cutpoint_store* store,
+                                                     int (*visit)(void* context, const char* id, const char* owner,
+                                                                  int64_t time_left),
+                                                     void* context, cutpoint_error* error);
+
+/// Ends a session that you declare dead, durably, so that prunes do not wait for it any more. If it lives after all, nothing is
+/// lost: it commits if nothing that it refers to was removed meanwhile, and otherwise fails. Errors: CUTPOINT_INVALID_ARGUMENT, if
+/// no session has the id.
+CUTPOINT_API cutpoint_status cutpoint_store_end_session(cutpoint_store* store, const char* id, cutpoint_error* error);
 
 // ---- Keys of an encrypted store
 //
