@@ -115,18 +115,9 @@ NB_MODULE(_core, m) {
       .def("write_hole", &pushed_stream::write_hole)
       .def("end", &pushed_stream::end)
       .def("fail", &pushed_stream::fail);
-  using number = std::optional<std::uint32_t>;
   nb::class_<pushed_session>(m, "PushedSession")
-      .def("begin_stream",
-           [](pushed_session& session, nb::handle path, number permissions, number user_id, number group_id,
-              std::optional<std::int64_t> modified) {
-             return session.begin_stream(path, {permissions, user_id, group_id, modified});
-           })
-      .def("add",
-           [](pushed_session& session, nb::handle path, bool is_folder, nb::handle target, number permissions,
-              number user_id, number group_id, std::optional<std::int64_t> modified) {
-             session.add(path, is_folder, target, {permissions, user_id, group_id, modified});
-           })
+      .def("begin_stream", &pushed_session::begin_stream)
+      .def("add", &pushed_session::add, nb::arg(), nb::arg().none(), nb::arg())
       .def("cancel", &pushed_session::cancel)
       .def("close", &pushed_session::close);
 
@@ -134,20 +125,20 @@ NB_MODULE(_core, m) {
   nb::class_<open_store>(m, "OpenStore")
       .def(nb::init<nb::handle, const optional_secret&>())
       .def("close", &open_store::close)
+      .def("describe", &open_store::describe)
       .def("insecure_cuts", &open_store::insecure_cuts)
       .def("cancel", &open_store::cancel)
       .def("back_up", &open_store::back_up)
       .def("begin_push",
-           [](nb::object self, nb::handle host, const object_list& paths, const object_list& tags, std::int64_t time,
-              std::uint64_t most_streams, std::uint64_t threads, const lane_fields& lanes,
-              std::optional<std::uint64_t> memory_bytes, std::uint64_t most_bytes_per_second) {
-             return nb::cast<open_store&>(self).begin_push(self, host, paths, tags, time, most_streams, threads, lanes,
-                                                           memory_bytes, most_bytes_per_second);
+           [](nb::object self, const call_options& options) {
+             return nb::cast<open_store&>(self).begin_push(self, options);
            })
       .def("commit_push", &open_store::commit_push)
       .def("snapshots", &open_store::snapshots)
       .def("find", &open_store::find)
       .def("remove", &open_store::remove)
+      .def("change_tags", &open_store::change_tags)
+      .def("rewrite", &open_store::rewrite)
       .def("restore", &open_store::restore)
       .def("files", &open_store::files)
       .def("read", &open_store::read)
@@ -158,6 +149,8 @@ NB_MODULE(_core, m) {
       .def("diff", &open_store::diff)
       .def("prune", &open_store::prune)
       .def("copy_snapshots", &open_store::copy_snapshots)
+      .def("sessions", &open_store::sessions)
+      .def("end_session", &open_store::end_session)
       .def("keys", &open_store::keys)
       .def("add_key", &open_store::add_key)
       .def("remove_key", &open_store::remove_key);

@@ -3,8 +3,6 @@
 #include <mutex>
 #include <utility>
 
-#include <nanobind/stl/string.h>
-
 #include "bindings/python/input.h"
 
 namespace cutpoint::python {
@@ -14,15 +12,19 @@ namespace {
 /// Writes of at most this many bytes are done on the calling thread.
 constexpr std::size_t short_write_bytes = 64 * KiB;
 
-pushed_file file_of(nb::handle path, file_kind kind, const pushed_metadata& metadata) {
+pushed_file file_of(nb::handle path, file_kind kind, const call_options& metadata) {
   constexpr std::int64_t second = 1'000'000'000;
   pushed_file file = describe_pushed_file(path_of(path), kind);
-  file.permissions = metadata.permissions.value_or(file.permissions);
-  file.user_id = metadata.user_id.value_or(file.user_id);
-  file.group_id = metadata.group_id.value_or(file.group_id);
-  if (metadata.modified) {
-    file.modified.tv_nsec = static_cast<long>((*metadata.modified % second + second) % second);
-    file.modified.tv_sec = (*metadata.modified - file.modified.tv_nsec) / second;
+  metadata.read("permissions", file.permissions);
+  metadata.read("user_id", file.user_id);
+  metadata.read("group_id", file.group_id);
+  if (const auto modified = metadata.get<std::optional<std::int64_t>>("modified")) {
+    file.modified.tv_nsec = static_cast<long>((*modified % second + second) % second);
+    file.modified.tv_sec = (*modified - file.modified.tv_nsec) / second;
+  }
+  for (const auto& [name, value] : metadata.get<nb::dict>("attributes")) {
+    const held_buffer bytes(value);
+    file.attributes.push_back({path_of(name), {bytes.bytes().begin(), bytes.bytes().end()}});
   }
   return file;
 }
@@ -43,7 +45,7 @@ status pushed_session::begin(backup_store& store, std::uint64_t threads, store_p
   return {};
 }
 
-std::unique_ptr<pushed_stream> pushed_session::begin_stream(nb::handle path, const pushed_metadata& metadata) {
+std::unique_ptr<pushed_stream> pushed_session::begin_stream(nb::handle path, const call_options& metadata) {
   const pushed_file file = file_of(path, file_kind::regular_file, metadata);
   auto begun = use(duration::shorter_than_signal_period,
                    [&](push_session& session) -> result<push_stream> { return session.begin_stream(file); });
@@ -51,9 +53,10 @@ std::unique_ptr<pushed_stream> pushed_session::begin_stream(nb::handle path, con
   return std::make_unique<pushed_stream>(shared_from_this(), *std::move(begun));
 }
 
-void pushed_session::add(nb::handle path, bool is_folder, nb::handle target, const pushed_metadata& metadata) {
-  pushed_file file = file_of(path, is_folder ? file_kind::directory : file_kind::symbolic_link, metadata);
-  if (!is_folder) file.target = path_of(target);
+void pushed_session::add(nb::handle path, nb::handle target, const call_options& metadata) {
+  const bool is_link = !target.is_none();
+  pushed_file file = file_of(path, is_link ? file_kind::symbolic_link : file_kind::directory, metadata);
+  if (is_link) file.target = path_of(target);
   check(use(duration::shorter_than_signal_period, [&](push_session& session) { return session.add(file); }), folder_);
 }
 

@@ -11,20 +11,13 @@
 #include <cutpoint/store_push.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/call_options.h"
 #include "bindings/python/interruptible.h"
 #include "bindings/python/ownership.h"
 #include "bindings/python/process.h"
 #include "bindings/python/store_records.h"
 
 namespace cutpoint::python {
-
-/// What is known of a pushed file: what is None has its default. `modified` is in nanoseconds since 1970.
-struct pushed_metadata {
-  std::optional<std::uint32_t> permissions;
-  std::optional<std::uint32_t> user_id;
-  std::optional<std::uint32_t> group_id;
-  std::optional<std::int64_t> modified;
-};
 
 class pushed_stream;
 
@@ -43,8 +36,10 @@ class pushed_session : public std::enable_shared_from_this<pushed_session> {
 
   /// Begins, without the GIL. `options` get their callbacks here. Errors: those of `push_session::begin`.
   [[nodiscard]] status begin(backup_store& store, std::uint64_t threads, store_push_options options);
-  [[nodiscard]] std::unique_ptr<pushed_stream> begin_stream(nanobind::handle path, const pushed_metadata& metadata);
-  void add(nanobind::handle path, bool is_folder, nanobind::handle target, const pushed_metadata& metadata);
+  /// Metadata that is None has its default. `modified` is in nanoseconds since 1970.
+  [[nodiscard]] std::unique_ptr<pushed_stream> begin_stream(nanobind::handle path, const call_options& metadata);
+  /// Adds a folder, or a symbolic link if there is a target.
+  void add(nanobind::handle path, nanobind::handle target, const call_options& metadata);
   /// Commits, without the GIL.
   [[nodiscard]] result<store_snapshot> commit();
   [[nodiscard]] nanobind::list problems();

@@ -1,16 +1,11 @@
 #include "bindings/python/store.h"
 
-#include <set>
+#include <tuple>
 #include <utility>
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include "bindings/python/input.h"
-#include "bindings/python/progress.h"
 #include "bindings/python/settings.h"
-#include "bindings/python/store_records.h"
 
 namespace cutpoint::python {
 
@@ -34,18 +29,16 @@ auto note_file_in(std::vector<noted_problem>& problems) {
 
 }  // namespace
 
-void create_store(nb::handle folder, const optional_secret& secret, const std::string& cuts,
-                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes,
-                  const std::string& context, bool accepts_insecure_cuts) {
-  const std::string path = path_of(folder);
+void create_store(nb::handle folder, const optional_secret& secret, const call_options& options) {
+  const std::string path = path_of(folder), cuts = options.get<std::string>("cuts");
   // Here, a key that is missing is no cause for a warning: the store sets it.
   const auto canonical = [&] { return make_settings(cuts, {}, "none", {}, "auto", 1, {}).feed.cuts.canonical(); };
   store_settings settings{.cuts = cuts.empty() ? cuts : canonical(),
-                          .fingerprint = value_or_raise(parse_fingerprint(fingerprint)),
-                          .compression_level = compression_level,
-                          .container_bytes = container_bytes,
-                          .accepts_insecure_cuts = accepts_insecure_cuts};
-  python::check(settings.use(value_or_raise(parse_context(context))), path);
+                          .fingerprint = value_or_raise(parse_fingerprint(options.get<std::string>("fingerprint"))),
+                          .compression_level = options.get<int>("compression_level"),
+                          .container_bytes = options.get<std::uint32_t>("container_bytes"),
+                          .accepts_insecure_cuts = options.get<bool>("insecure_cuts")};
+  python::check(settings.use(value_or_raise(parse_context(options.get<std::string>("context")))), path);
   const store_secret key = secret_of(secret);
   process_cancellation cancel;
   python::check(interruptibly(cancel, duration::any, [&] { return backup_store::create(path, settings, key); }), path);
@@ -55,6 +48,28 @@ open_store::open_store(nb::handle folder, const optional_secret& secret) : folde
   const store_secret key = secret_of(secret);
   process_cancellation cancel;
   store_ = value_of(interruptibly(cancel, duration::any, [&] { return backup_store::open(folder_, key); }));
+}
+
+nb::dict open_store::describe() {
+  store_settings settings;
+  std::string identity;
+  bool is_encrypted = false;
+  const auto log_number = value_of(use([&](backup_store& store, cancellation&) {
+    settings = store.settings();
+    identity = store.identity();
+    is_encrypted = store.is_encrypted();
+    return store.log_number();
+  }));
+  nb::dict record;
+  record["cuts"] = settings.cuts;
+  record["fingerprint"] = name_of(settings.fingerprint);
+  record["compression_level"] = settings.compression_level;
+  record["container_bytes"] = settings.container_bytes;
+  record["context"] = settings.context.canonical();
+  record["is_encrypted"] = is_encrypted;
+  record["identity"] = identity;
+  record["log_number"] = log_number;
+  return record;
 }
 
 std::vector<std::string> open_store::insecure_cuts() {
@@ -76,72 +91,67 @@ void open_store::cancel() {
   if (running_ != nullptr) running_->request();
 }
 
-nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const object_list& tags, std::int64_t time,
-                              nb::handle parent, bool reads_everything, const object_list& exclude,
-                              const object_list& include, bool one_file_system, bool exclude_caches,
-                              nb::handle standard_input_name, std::uint64_t most_old_containers, std::uint64_t threads,
-                              const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
-                              std::uint64_t most_bytes_per_second, const object_list& progress) {
-  std::vector<noted_problem> problems;
+nb::dict open_store::back_up(const call_options& options) {
+  std::vector<noted_problem> problems, warnings;
   std::string device_warning;
-  progress_caller caller(progress);
-  store_backup_options options{.paths = texts_of(paths),
-                               .standard_input_name = path_of(standard_input_name),
-                               .walking = {.exclude = make_patterns(exclude),
-                                           .include = make_patterns(include),
-                                           .one_file_system = one_file_system,
-                                           .exclude_caches = exclude_caches},
-                               .host = path_of(host),
-                               .time = time,
-                               .tags = texts_of(tags),
-                               .parent = path_of(parent),
-                               .reads_everything = reads_everything,
-                               .most_old_containers = most_old_containers,
-                               .lanes = make_lanes(lanes),
-                               .problem = note_in(problems),
-                               .work = note_warning_in(device_warning)};
-  if (memory_bytes) options.memory_bytes = *memory_bytes;
-  options.most_bytes_per_second = most_bytes_per_second;
-  auto snapshot = use([&](backup_store& store, cancellation& cancel) -> result<store_snapshot> {
-    options.cancel = &cancel;
-    if (caller.is_wanted()) {
-      options.progress = [&](const store_backup_progress& done) {
-        if (!caller.call(done.path.empty(), [&] { return record_of(done); })) cancel.request();
-      };
-    }
+  store_backup_options files{.paths = options.texts("paths"),
+                             .standard_input_name = options.text("standard_input_name"),
+                             .walking = {.exclude = options.patterns("exclude"),
+                                         .include = options.patterns("include"),
+                                         .one_file_system = options.get<bool>("one_file_system"),
+                                         .exclude_caches = options.get<bool>("exclude_caches")},
+                             .host = options.text("host"),
+                             .time = options.get<std::int64_t>("time"),
+                             .tags = options.texts("tags"),
+                             .parent = options.text("parent"),
+                             .reads_everything = options.get<bool>("read_everything"),
+                             .most_old_containers = options.get<std::uint64_t>("most_old_containers"),
+                             .lanes = make_lanes(options.get<lane_fields>("lanes")),
+                             .most_bytes_per_second = options.get<std::uint64_t>("most_bytes_per_second"),
+                             .problem = note_in(problems),
+                             .warning = note_in(warnings),
+                             .is_dry_run = options.get<bool>("dry_run"),
+                             .skips_unchanged = options.get<bool>("skip_unchanged"),
+                             .work = note_warning_in(device_warning)};
+  options.read("memory_bytes", files.memory_bytes);
+  const auto threads = options.get<std::uint64_t>("threads");
+  const auto run = [&](backup_store& store, cancellation&) -> result<store_snapshot> {
     const auto engine = find_engine(threads);
     if (!engine) return engine.error();
-    return store.back_up(**engine, options);
-  });
-  caller.raise_failure();
-  return nb::make_tuple(record_of(value_of(std::move(snapshot))), records_of(problems), device_warning);
+    return store.back_up(**engine, files);
+  };
+  nb::dict record = record_of(value_of(use(options, files, run)));
+  record["problems"] = records_of(problems);
+  record["warnings"] = records_of(warnings);
+  record["device_warning"] = device_warning;
+  return record;
 }
 
-std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, nb::handle host, const object_list& paths,
-                                                       const object_list& tags, std::int64_t time,
-                                                       std::uint64_t most_streams, std::uint64_t threads,
-                                                       const lane_fields& lanes,
-                                                       std::optional<std::uint64_t> memory_bytes,
-                                                       std::uint64_t most_bytes_per_second) {
-  store_push_options options{.host = path_of(host),
-                             .paths = texts_of(paths),
-                             .tags = texts_of(tags),
-                             .time = time,
-                             .most_streams = most_streams,
-                             .lanes = make_lanes(lanes),
+std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, const call_options& options) {
+  const auto most_bytes_per_second = options.get<std::uint64_t>("most_bytes_per_second");
+  store_push_options streams{.host = options.text("host"),
+                             .paths = options.texts("paths"),
+                             .tags = options.texts("tags"),
+                             .time = options.get<std::int64_t>("time"),
+                             .most_streams = options.get<std::uint64_t>("most_streams"),
+                             .lanes = make_lanes(options.get<lane_fields>("lanes")),
                              .most_bytes_per_second = most_bytes_per_second};
-  if (memory_bytes) options.memory_bytes = *memory_bytes;
+  options.read("memory_bytes", streams.memory_bytes);
   const auto session = std::make_shared<pushed_session>(std::move(self), folder_, most_bytes_per_second != 0);
-  python::check(use([&](backup_store& store, cancellation&) { return session->begin(store, threads, options); }),
-                folder_);
+  const auto begin = [&, threads = options.get<std::uint64_t>("threads")](backup_store& store, cancellation&) {
+    return session->begin(store, threads, streams);
+  };
+  python::check(use(begin), folder_);
   std::erase_if(pushes_, [](const auto& each) { return each.expired(); });
   pushes_.push_back(session);
   return session;
 }
 
-nb::tuple open_store::commit_push(pushed_session& session) {
-  const auto snapshot = value_of(use([&](backup_store&, cancellation&) { return session.commit(); }));
-  return nb::make_tuple(record_of(snapshot), session.problems(), session.device_warning());
+nb::dict open_store::commit_push(pushed_session& session) {
+  nb::dict record = record_of(value_of(use([&](backup_store&, cancellation&) { return session.commit(); })));
+  record["problems"] = session.problems();
+  record["device_warning"] = session.device_warning();
+  return record;
 }
 
 nb::list open_store::snapshots() {
@@ -158,40 +168,41 @@ nb::dict open_store::find(nb::handle id) {
   return record_of(value_of(use([&](backup_store& store, cancellation&) { return store.find_snapshot(text); })));
 }
 
-void open_store::remove(const object_list& ids) {
-  std::set<std::string> texts;
-  for (std::string& each : texts_of(ids)) texts.insert(std::move(each));
+void open_store::remove(const call_options& options) {
+  const std::set<std::string> ids = options.ids("snapshots");
   status failure;
   const auto note = [&](const std::string&, const status& why) { failure = why; };
   const auto removed =
-      use([&](backup_store& store, cancellation& cancel) { return store.remove_snapshots(texts, note, &cancel); });
+      use([&](backup_store& store, cancellation& cancel) { return store.remove_snapshots(ids, note, &cancel); });
   python::check(removed ? failure : removed.error(), folder_);
 }
 
-nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,
-                             const object_list& exclude, bool replaces_files, bool removes_others, bool is_dry_run,
-                             bool verifies, std::uint64_t threads, std::uint64_t most_bytes_per_second,
-                             const object_list& progress) {
-  std::vector<noted_problem> problems;
-  progress_caller caller(progress);
+nb::dict open_store::restore(nb::handle id, const call_options& options) {
+  std::vector<noted_problem> problems, warnings;
+  progress_caller visitor(options["visit"]);
   const std::string text = path_of(id);
-  store_restore_options options{.path = path_of(path),
-                                .target = path_of(target),
-                                .include = make_patterns(include),
-                                .exclude = make_patterns(exclude),
-                                .replaces_files = replaces_files,
-                                .removes_others = removes_others,
-                                .is_dry_run = is_dry_run,
-                                .verifies = verifies,
-                                .threads = threads,
-                                .most_bytes_per_second = most_bytes_per_second,
-                                .problem = note_in(problems)};
-  auto outcome = use([&](backup_store& store, cancellation& cancel) {
-    options.progress = progress_of(caller, cancel);
-    options.cancel = &cancel;
-    return store.restore(text, options);
+  store_restore_options files{.path = options.text("path"),
+                              .target = options.text("target"),
+                              .include = options.patterns("include"),
+                              .exclude = options.patterns("exclude"),
+                              .replaces_files = options.get<bool>("replace_files"),
+                              .removes_others = options.get<bool>("remove_others"),
+                              .is_dry_run = options.get<bool>("dry_run"),
+                              .verifies = options.get<bool>("verify"),
+                              .threads = options.get<std::uint64_t>("threads"),
+                              .most_bytes_per_second = options.get<std::uint64_t>("most_bytes_per_second"),
+                              .problem = note_in(problems),
+                              .warning = note_in(warnings)};
+  auto outcome = use(options, files, [&](backup_store& store, cancellation& cancel) {
+    if (visitor.is_wanted()) {
+      files.visit = [&](const std::string& path, store_restore_action action) {
+        const char* const name = action == store_restore_action::removed ? "removed" : "restored";
+        if (!visitor.call(true, [&] { return nb::make_tuple(system_text(path), name); })) cancel.request();
+      };
+    }
+    return store.restore(text, files);
   });
-  caller.raise_failure();
+  visitor.raise_failure();
   const auto restored = value_of(std::move(outcome));
   nb::dict record;
   record["files"] = restored.files;
@@ -201,6 +212,7 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
   record["read_containers"] = restored.read_containers;
   record["removed"] = restored.removed;
   record["problems"] = records_of(problems);
+  record["warnings"] = records_of(warnings);
   return record;
 }
 
@@ -233,24 +245,24 @@ nb::bytes open_store::read(nb::handle id, nb::handle path, std::uint64_t begin, 
   return nb::bytes(content.data(), content.size());
 }
 
-nb::dict open_store::check(bool reads_data, std::uint64_t threads, const object_list& progress) {
-  progress_caller caller(progress);
+nb::dict open_store::check(const call_options& options) {
   std::vector<noted_problem> objects, files;
-  store_check_options options{.reads_data = reads_data,
-                              .threads = threads,
-                              .object_problem = note_in(objects),
-                              .file_problem = note_file_in(files)};
-  auto outcome = use([&](backup_store& store, cancellation& cancel) {
-    options.progress = progress_of(caller, cancel);
-    options.cancel = &cancel;
-    return store.check(options);
-  });
-  caller.raise_failure();
-  const auto checked = value_of(std::move(outcome));
+  store_check_options data{.reads_data = options.get<bool>("read_data"),
+                           .threads = options.get<std::uint64_t>("threads"),
+                           .object_problem = note_in(objects),
+                           .file_problem = note_file_in(files)};
+  using subset = std::pair<std::uint64_t, std::uint64_t>;
+  std::tie(data.subset.number, data.subset.subset_count) = options.get<subset>("subset");
+  data.subset.share = options.get<double>("share");
+  options.read("most_bytes", data.subset.most_bytes);
+  const auto checked =
+      value_of(use(options, data, [&](backup_store& store, cancellation&) { return store.check(data); }));
   nb::dict record;
   record["containers"] = checked.containers;
   record["records"] = checked.records;
   record["snapshots"] = checked.snapshots;
+  record["moved_chunks"] = checked.moved_chunks;
+  record["read_containers"] = checked.read_containers;
   record["object_problems"] = records_of(objects);
   record["file_problems"] = records_of(files);
   return record;
@@ -289,6 +301,18 @@ nb::dict open_store::statistics() {
   record["shards"] = counted.shards;
   record["shard_bytes"] = counted.shard_bytes;
   return record;
+}
+
+nb::list open_store::sessions() {
+  nb::list records;
+  for (const store_session& each : value_of(use([](backup_store&store, cancellation&) { return store.sessions(); }))) {
+    records.append(nb::make_tuple(each.id, system_text(each.owner), each.time_left));
+  }
+  return records;
+}
+
+void open_store::end_session(const std::string& id) {
+  python::check(use([&](backup_store& store, cancellation&) { return store.end_session(id); }), folder_);
 }
 
 nb::list open_store::keys() {

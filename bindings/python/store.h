@@ -1,7 +1,6 @@
 // The store behind cutpoint.Store.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,85 +11,66 @@
 #include <vector>
 
 #include <cutpoint/store.h>
-#include <cutpoint/store_policy.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/call_options.h"
 #include "bindings/python/errors.h"
 #include "bindings/python/interruptible.h"
 #include "bindings/python/ownership.h"
+#include "bindings/python/progress.h"
 #include "bindings/python/push.h"
-#include "bindings/python/settings.h"
+#include "bindings/python/store_records.h"
 
 namespace cutpoint::python {
 
 /// The kind of a secret, "password" or "key file", and its bytes.
 using optional_secret = std::optional<std::pair<std::string, nanobind::bytes>>;
-using object_list = std::vector<nanobind::object>;
 
-/// Makes a store. `cuts` is a name or a canonical string, or empty for the default.
-void create_store(nanobind::handle folder, const optional_secret& secret, const std::string& cuts,
-                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes,
-                  const std::string& context, bool accepts_insecure_cuts);
+/// Makes a store. Its option `cuts` is a name or a canonical string, or empty for the default.
+void create_store(nanobind::handle folder, const optional_secret& secret, const call_options& options);
 
-/// Records are returned as dict or tuple, of which the Python files of the package make their classes. All members throw
-/// ValueError after `close` and RuntimeError while another thread is in a call.
+/// Records are returned as dict or tuple, of which the Python files of the package make their classes; these files have the names of
+/// the options, too. All members throw ValueError after `close` and RuntimeError while another thread is in a call.
 class open_store {
  public:
   open_store(nanobind::handle folder, const optional_secret& secret);
   /// Abandons the push sessions that have not ended.
   void close();
+  [[nodiscard]] nanobind::dict describe();
   /// Returns a warning for each chunker whose key lengths of chunks give away.
   [[nodiscard]] std::vector<std::string> insecure_cuts();
   /// Ends the call that is running in another thread, if there is one.
   void cancel();
 
-  /// Returns the snapshot and its problems. The functions in `progress` are
-  /// called about ten times a second, and with the totals.
-  [[nodiscard]] nanobind::tuple back_up(const object_list& paths, nanobind::handle host, const object_list& tags,
-                                        std::int64_t time, nanobind::handle parent, bool reads_everything,
-                                        const object_list& exclude, const object_list& include, bool one_file_system,
-                                        bool exclude_caches, nanobind::handle standard_input_name,
-                                        std::uint64_t most_old_containers, std::uint64_t threads,
-                                        const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
-                                        std::uint64_t most_bytes_per_second, const object_list& progress);
+  /// Returns the snapshot, with the warning of a device. The function in `progress` is called about ten times a second, and with the
+  /// totals.
+  [[nodiscard]] nanobind::dict back_up(const call_options& options);
   /// Begins a push session. `self` is this object.
-  [[nodiscard]] std::shared_ptr<pushed_session> begin_push(nanobind::object self, nanobind::handle host,
-                                                           const object_list& paths, const object_list& tags,
-                                                           std::int64_t time, std::uint64_t most_streams,
-                                                           std::uint64_t threads, const lane_fields& lanes,
-                                                           std::optional<std::uint64_t> memory_bytes,
-                                                           std::uint64_t most_bytes_per_second);
-  /// Commits a push session of this store. Returns the snapshot, its problems and the warning of a device, as `back_up` does.
-  [[nodiscard]] nanobind::tuple commit_push(pushed_session& session);
+  [[nodiscard]] std::shared_ptr<pushed_session> begin_push(nanobind::object self, const call_options& options);
+  /// Commits a push session of this store. Returns what `back_up` does.
+  [[nodiscard]] nanobind::dict commit_push(pushed_session& session);
   [[nodiscard]] nanobind::list snapshots();
   [[nodiscard]] nanobind::dict find(nanobind::handle id);
-  void remove(const object_list& ids);
-  [[nodiscard]] nanobind::dict restore(nanobind::handle id, nanobind::handle target, nanobind::handle path,
-                                       const object_list& include, const object_list& exclude, bool replaces_files,
-                                       bool removes_others, bool is_dry_run, bool verifies, std::uint64_t threads,
-                                       std::uint64_t most_bytes_per_second, const object_list& progress);
+  void remove(const call_options& options);
+  [[nodiscard]] nanobind::dict change_tags(const call_options& options);
+  [[nodiscard]] nanobind::dict rewrite(const call_options& options);
+  [[nodiscard]] nanobind::dict restore(nanobind::handle id, const call_options& options);
   [[nodiscard]] nanobind::list files(nanobind::handle id, nanobind::handle path);
   [[nodiscard]] nanobind::bytes read(nanobind::handle id, nanobind::handle path, std::uint64_t begin,
                                      std::uint64_t end);
-  [[nodiscard]] nanobind::dict check(bool reads_data, std::uint64_t threads, const object_list& progress);
+  [[nodiscard]] nanobind::dict check(const call_options& options);
   [[nodiscard]] nanobind::dict repair(std::uint64_t threads);
   [[nodiscard]] nanobind::dict statistics();
 
   /// Returns the snapshots that the rules look at, each with the reasons for which it is kept. `counts` and `spans` are
   /// those of each `keep_period`; an empty text is no span.
-  [[nodiscard]] nanobind::list apply_policy(const std::array<std::uint64_t, keep_period_count>& counts,
-                                            const std::array<std::string, keep_period_count>& spans,
-                                            const object_list& keep_tags, const object_list& hosts,
-                                            const object_list& paths, const object_list& tags, bool uses_host,
-                                            bool uses_paths, bool uses_tags);
-  [[nodiscard]] nanobind::dict diff(nanobind::handle before, nanobind::handle before_path, nanobind::handle after,
-                                    nanobind::handle after_path, bool compares_metadata);
-  [[nodiscard]] nanobind::dict prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes,
-                                     bool is_dry_run, std::uint64_t threads, const object_list& progress);
-  [[nodiscard]] nanobind::dict copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
-                                              const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
-                                              const object_list& progress);
+  [[nodiscard]] nanobind::list apply_policy(const call_options& options);
+  [[nodiscard]] nanobind::dict diff(const call_options& options);
+  [[nodiscard]] nanobind::dict prune(const call_options& options);
+  [[nodiscard]] nanobind::dict copy_snapshots(open_store& source, const call_options& options);
 
+  [[nodiscard]] nanobind::list sessions();
+  void end_session(const std::string& id);
   [[nodiscard]] nanobind::list keys();
   [[nodiscard]] std::string add_key(const optional_secret& secret);
   void remove_key(const std::string& id);
@@ -119,6 +99,19 @@ class open_store {
     process_cancellation cancel;
     const running_cancellation shown(*this, cancel);
     return interruptibly(cancel, expected, [&, &library_store = store()] { return body(library_store, cancel); });
+  }
+  /// The same with the options of the library, which get what ends the work and the progress. Throws what the function of the
+  /// progress has raised.
+  template <class Options, class Body>
+  auto use(const call_options& call, Options& options, Body&& body) {
+    progress_caller caller(call["progress"]);
+    auto outcome = use([&](backup_store& library_store, cancellation& cancel) {
+      pass_progress(options.progress, caller, cancel);
+      options.cancel = &cancel;
+      return body(library_store, cancel);
+    });
+    caller.raise_failure();
+    return outcome;
   }
   /// Returns the store, or throws ValueError.
   [[nodiscard]] backup_store& store() {

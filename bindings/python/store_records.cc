@@ -3,15 +3,8 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/python/errors.h"
-#include "bindings/python/input.h"
 
 namespace cutpoint::python {
-
-std::vector<std::string> texts_of(const std::vector<nb::object>& objects) {
-  std::vector<std::string> texts;
-  for (const nb::object& each : objects) texts.push_back(path_of(each));
-  return texts;
-}
 
 nb::tuple system_texts(const std::vector<std::string>& texts) {
   nb::list list;
@@ -35,6 +28,8 @@ nb::dict record_of(const store_snapshot& snapshot) {
   record["bytes"] = snapshot.bytes;
   record["new_raw_bytes"] = snapshot.new_raw_bytes;
   record["new_stored_bytes"] = snapshot.new_stored_bytes;
+  record["original"] = sentence_text(snapshot.original);
+  record["healed_chunks"] = snapshot.healed_chunks;
   return record;
 }
 
@@ -49,16 +44,11 @@ nb::tuple record_of(const store_progress& progress) {
                         system_text(progress.name));
 }
 
-store_progress_function progress_of(progress_caller& caller, cancellation& cancel) {
-  if (!caller.is_wanted()) return {};
-  return [&](const store_progress& progress) {
-    if (!caller.call(false, [&] { return record_of(progress); })) cancel.request();
-  };
-}
-
 nb::tuple record_of(const stored_file& file) {
   return nb::make_tuple(system_text(file.path), to_string(file.kind), file.permissions, file.user_id, file.group_id,
-                        file.size, file.modified.tv_sec, file.modified.tv_nsec, system_text(file.target));
+                        file.size, file.modified.tv_sec, file.modified.tv_nsec, system_text(file.target),
+                        file.changed.tv_sec, file.changed.tv_nsec, file.link_count, file.device, file.inode,
+                        file.device_number, file.flags);
 }
 
 nb::dict ids_of(const id_pairs& ids) {

@@ -1,6 +1,7 @@
 // Records of a store as Python objects.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +33,6 @@ using id_pairs = std::vector<std::pair<std::string, std::string>>;
   return [&device_warning](const store_work& work) { device_warning = work.feed.device_warning; };
 }
 
-/// Returns paths or texts of the system as their bytes.
-[[nodiscard]] std::vector<std::string> texts_of(const std::vector<nanobind::object>& objects);
 /// Returns texts of the system as str.
 [[nodiscard]] nanobind::tuple system_texts(const std::vector<std::string>& texts);
 
@@ -41,10 +40,19 @@ using id_pairs = std::vector<std::pair<std::string, std::string>>;
 /// Needs the GIL, as the others.
 [[nodiscard]] nanobind::tuple record_of(const store_backup_progress& progress);
 [[nodiscard]] nanobind::tuple record_of(const store_progress& progress);
-/// Returns what passes progress to functions of Python, and cancels if one raises. None if there is no function.
-[[nodiscard]] store_progress_function progress_of(progress_caller& caller, cancellation& cancel);
 [[nodiscard]] nanobind::tuple record_of(const stored_file& file);
 [[nodiscard]] nanobind::dict ids_of(const id_pairs& ids);
 [[nodiscard]] nanobind::list records_of(const std::vector<noted_problem>& problems);
+
+inline bool is_total(const store_progress&) noexcept { return false; }
+inline bool is_total(const store_backup_progress& progress) noexcept { return progress.path.empty(); }
+/// Lets the library pass progress to a function of Python, if there is one, and cancels if it raises.
+template <class Progress>
+void pass_progress(std::function<void(const Progress&)>& receive, progress_caller& caller, cancellation& cancel) {
+  if (!caller.is_wanted()) return;
+  receive = [&](const Progress& progress) {
+    if (!caller.call(is_total(progress), [&] { return record_of(progress); })) cancel.request();
+  };
+}
 
 }  // namespace cutpoint::python

@@ -1,16 +1,13 @@
-// The members of the store behind cutpoint.Store that compare, choose and copy snapshots, and that prune.
+// The members of the store behind cutpoint.Store that compare, choose, edit and copy snapshots, and that prune.
 #include <array>
 #include <chrono>
 
 #include <cutpoint/store_diff.h>
-#include <nanobind/stl/string.h>
+#include <cutpoint/store_policy.h>
 #include <nanobind/stl/string_view.h>
 
-#include "bindings/python/input.h"
-#include "bindings/python/progress.h"
 #include "bindings/python/settings.h"
 #include "bindings/python/store.h"
-#include "bindings/python/store_records.h"
 
 namespace cutpoint::python {
 
@@ -20,9 +17,9 @@ namespace {
 constexpr std::array change_names = {"added", "removed", "modified", "retyped", "metadata"};
 
 /// Returns tags, each of which is a list of its own.
-std::vector<std::vector<std::string>> lists_of(const object_list& tags) {
+std::vector<std::vector<std::string>> lists_of(std::vector<std::string> tags) {
   std::vector<std::vector<std::string>> lists;
-  for (std::string& each : texts_of(tags)) lists.push_back({std::move(each)});
+  for (std::string& each : tags) lists.push_back({std::move(each)});
   return lists;
 }
 
@@ -31,6 +28,30 @@ auto note_copy_in(id_pairs& copies) {
     copies.emplace_back(original.id, copy.id);
   };
 }
+
+auto note_pair_in(id_pairs& pairs) {
+  return [&pairs](const std::string& first, const std::string& second) { pairs.emplace_back(first, second); };
+}
+
+/// What an edit of snapshots tells.
+struct edit_notes {
+  id_pairs edited;
+  id_pairs left_out;
+  std::vector<noted_problem> problems;
+  std::vector<noted_problem> warnings;
+
+  [[nodiscard]] nb::dict record_of(const store_edit_summary& summary) const {
+    nb::list files;
+    for (const auto& [id, path] : left_out) files.append(nb::make_tuple(id, system_text(path)));
+    nb::dict record;
+    record["edited"] = ids_of(edited);
+    record["unchanged"] = summary.unchanged;
+    record["left_out"] = files;
+    record["problems"] = records_of(problems);
+    record["warnings"] = records_of(warnings);
+    return record;
+  }
+};
 
 nb::dict record_of(const store_diff_side& counts) {
   nb::dict record;
@@ -43,21 +64,52 @@ nb::dict record_of(const store_diff_side& counts) {
 
 }  // namespace
 
-nb::list open_store::apply_policy(const std::array<std::uint64_t, keep_period_count>& counts,
-                                  const std::array<std::string, keep_period_count>& spans, const object_list& keep_tags,
-                                  const object_list& hosts, const object_list& paths, const object_list& tags,
-                                  bool uses_host, bool uses_paths, bool uses_tags) {
-  snapshot_policy policy{.counts = counts, .tags = lists_of(keep_tags)};
+nb::dict open_store::change_tags(const call_options& options) {
+  edit_notes notes;
+  store_tag_options edit{.snapshots = options.ids("snapshots"),
+                         .added = options.texts("add"),
+                         .removed = options.texts("remove"),
+                         .edited = note_pair_in(notes.edited),
+                         .problem = note_in(notes.problems)};
+  if (!nb::object(options["tags"]).is_none()) edit.tags = options.texts("tags");
+  return notes.record_of(value_of(use([&](backup_store& store, cancellation& cancel) {
+    edit.cancel = &cancel;
+    return store.change_tags(edit);
+  })));
+}
+
+nb::dict open_store::rewrite(const call_options& options) {
+  edit_notes notes;
+  store_rewrite_options edit{.snapshots = options.ids("snapshots"),
+                             .exclude = options.patterns("exclude"),
+                             .replaces_originals = options.get<bool>("replace"),
+                             .is_dry_run = options.get<bool>("dry_run"),
+                             .left_out = note_pair_in(notes.left_out),
+                             .edited = note_pair_in(notes.edited),
+                             .problem = note_in(notes.problems),
+                             .warning = note_in(notes.warnings)};
+  return notes.record_of(value_of(use([&](backup_store& store, cancellation& cancel) {
+    edit.cancel = &cancel;
+    return store.rewrite(edit);
+  })));
+}
+
+nb::list open_store::apply_policy(const call_options& options) {
+  const auto spans = options.get<std::array<std::string, keep_period_count>>("spans");
+  snapshot_policy policy{.counts = options.get<std::array<std::uint64_t, keep_period_count>>("counts"),
+                         .tags = lists_of(options.texts("keep_tags"))};
   for (std::size_t period = 0; period < keep_period_count; ++period) {
     if (!spans[period].empty()) policy.spans[period] = value_or_raise(parse_calendar_span(spans[period]));
   }
-  const snapshot_filter filter{.hosts = texts_of(hosts), .paths = texts_of(paths), .tags = lists_of(tags)};
+  const snapshot_filter filter{
+      .hosts = options.texts("hosts"), .paths = options.texts("paths"), .tags = lists_of(options.texts("tags"))};
+  const snapshot_grouping grouping{options.get<bool>("by_host"), options.get<bool>("by_paths"),
+                                   options.get<bool>("by_tags")};
   auto all = value_of(use([](backup_store& store, cancellation&) { return store.snapshots(); }));
   std::erase_if(all, [&](const store_snapshot& each) { return !filter.matches(each); });
   const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
   nb::list decided;
-  for (const snapshot_group& group :
-       value_or_raise(cutpoint::apply_policy(all, policy, {uses_host, uses_paths, uses_tags}, now.count()))) {
+  for (const snapshot_group& group : value_or_raise(cutpoint::apply_policy(all, policy, grouping, now.count()))) {
     for (const snapshot_decision& each : group.decisions) {
       decided.append(nb::make_tuple(python::record_of(each.snapshot), system_texts(each.reasons)));
     }
@@ -65,15 +117,14 @@ nb::list open_store::apply_policy(const std::array<std::uint64_t, keep_period_co
   return decided;
 }
 
-nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle after, nb::handle after_path,
-                          bool compares_metadata) {
+nb::dict open_store::diff(const call_options& options) {
   std::vector<store_change> changes;
   std::vector<noted_problem> problems;
-  store_diff_options options{.before = path_of(before),
-                             .before_path = path_of(before_path),
-                             .after = path_of(after),
-                             .after_path = path_of(after_path),
-                             .compares_metadata = compares_metadata,
+  store_diff_options folders{.before = options.text("before"),
+                             .before_path = options.text("before_path"),
+                             .after = options.text("after"),
+                             .after_path = options.text("after_path"),
+                             .compares_metadata = options.get<bool>("compare_metadata"),
                              .visit =
                                  [&](const store_change& change) {
                                    changes.push_back(change);
@@ -81,8 +132,8 @@ nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle 
                                  },
                              .problem = note_in(problems)};
   const auto compared = value_of(use([&](backup_store& store, cancellation& cancel) {
-    options.cancel = &cancel;
-    return store.diff(options);
+    folders.cancel = &cancel;
+    return store.diff(folders);
   }));
   nb::list visited;
   for (const store_change& each : changes) {
@@ -98,18 +149,16 @@ nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle 
   return record;
 }
 
-nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes, bool is_dry_run,
-                           std::uint64_t threads, const object_list& progress) {
-  progress_caller caller(progress);
-  store_prune_options options{.most_unused = most_unused, .is_dry_run = is_dry_run, .threads = threads};
-  if (most_rewritten_bytes) options.most_rewritten_bytes = *most_rewritten_bytes;
-  auto outcome = use([&](backup_store& store, cancellation& cancel) {
-    options.progress = progress_of(caller, cancel);
-    options.cancel = &cancel;
-    return store.prune(options);
-  });
-  caller.raise_failure();
-  const auto pruned = value_of(std::move(outcome));
+nb::dict open_store::prune(const call_options& options) {
+  std::vector<noted_problem> damaged;
+  store_prune_options removal{.most_unused = options.get<double>("most_unused"),
+                              .is_dry_run = options.get<bool>("rehearse"),
+                              .forgotten = options.ids("forgotten"),
+                              .damaged = note_in(damaged),
+                              .threads = options.get<std::uint64_t>("threads")};
+  options.read("most_rewritten_bytes", removal.most_rewritten_bytes);
+  const auto pruned =
+      value_of(use(options, removal, [&](backup_store& store, cancellation&) { return store.prune(removal); }));
   nb::dict record;
   record["containers"] = pruned.containers;
   record["container_bytes"] = pruned.container_bytes;
@@ -123,37 +172,31 @@ nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most
   record["waiting_containers"] = pruned.waiting_containers;
   record["damaged_copies"] = pruned.damaged_copies;
   record["missing_bytes"] = pruned.missing_bytes;
+  record["damaged"] = records_of(damaged);
   record["awaited"] = system_texts(pruned.awaited);
   return record;
 }
 
-nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
-                                    const lane_fields& lanes, std::optional<std::uint64_t> memory_bytes,
-                                    const object_list& progress) {
-  progress_caller caller(progress);
+nb::dict open_store::copy_snapshots(open_store& source, const call_options& options) {
   if (&source == this) raise(PyExc_ValueError, "the source is the store that is copied into");
   const exclusive_use use_of_source(source.busy_);
   id_pairs copied, skipped;
   std::vector<noted_problem> problems;
   std::string device_warning;
-  store_copy_options options{.snapshots = texts_of(ids),
-                             .threads = threads,
-                             .lanes = make_lanes(lanes),
-                             .copied = note_copy_in(copied),
-                             .skipped = note_copy_in(skipped),
-                             .problem = note_in(problems),
-                             .work = note_warning_in(device_warning)};
-  if (memory_bytes) options.memory_bytes = *memory_bytes;
-  auto outcome =
-      use([&, &from = source.store()](backup_store& store, cancellation& cancel) -> result<store_copy_summary> {
-        options.progress = progress_of(caller, cancel);
-        options.cancel = &cancel;
-        const auto engine = find_engine(threads);
-        if (!engine) return engine.error();
-        return store.copy_snapshots(**engine, from, options);
-      });
-  caller.raise_failure();
-  const auto sum = value_of(std::move(outcome));
+  store_copy_options copy{.snapshots = options.texts("snapshots"),
+                          .threads = options.get<std::uint64_t>("threads"),
+                          .lanes = make_lanes(options.get<lane_fields>("lanes")),
+                          .copied = note_copy_in(copied),
+                          .skipped = note_copy_in(skipped),
+                          .problem = note_in(problems),
+                          .work = note_warning_in(device_warning)};
+  options.read("memory_bytes", copy.memory_bytes);
+  const auto run = [&, &from = source.store()](backup_store& store, cancellation&) -> result<store_copy_summary> {
+    const auto engine = find_engine(copy.threads);
+    if (!engine) return engine.error();
+    return store.copy_snapshots(**engine, from, copy);
+  };
+  const auto sum = value_of(use(options, copy, run));
   nb::dict record;
   record["copied"] = ids_of(copied);
   record["skipped"] = ids_of(skipped);

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import SupportsIndex
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, SupportsIndex
 
 from cutpoint import _core
 from cutpoint._lanes import _warn
 from cutpoint._settings import MOST_BYTES, Bytes, Path, _number
-from cutpoint._store_records import Snapshot, _problems
+from cutpoint._store_records import Snapshot, _snapshot
+
+_NONE: Mapping[str, Bytes] = MappingProxyType({})
 
 
 class PushSession:
@@ -17,7 +20,8 @@ class PushSession:
 
     As a context manager it commits at the end, and abandons everything if an exception is raised. Several threads may begin
     streams and write different ones at once. Metadata that is not given has defaults: this process's user and group, the
-    permissions 0o600, or 0o700 for folders, and the present time. `modified` is in nanoseconds since 1970."""
+    permissions 0o600, or 0o700 for folders, and the present time. `modified` is in nanoseconds since 1970. `attributes` are
+    extended attributes, such as `{"user.comment": b"..."}`."""
 
     def __init__(self, store: _core.OpenStore, session: _core.PushedSession) -> None:
         self._store, self._session = store, session
@@ -43,10 +47,11 @@ class PushSession:
         user_id: int | None = None,
         group_id: int | None = None,
         modified: int | None = None,
+        attributes: Mapping[str, Bytes] = _NONE,
     ) -> PushStream:
         """Begins a regular file. Its path begins with a slash, and no name in it is empty, "." or "..". Folders above it are
         made. Raises ValueError for a path that is there already, or if too many streams are open."""
-        return PushStream(self._session.begin_stream(path, permissions, user_id, group_id, modified))
+        return PushStream(self._session.begin_stream(path, _metadata(permissions, user_id, group_id, modified, attributes)))
 
     def add_folder(
         self,
@@ -56,9 +61,10 @@ class PushSession:
         user_id: int | None = None,
         group_id: int | None = None,
         modified: int | None = None,
+        attributes: Mapping[str, Bytes] = _NONE,
     ) -> None:
         """Adds a folder, or sets the metadata of one that streams were pushed below."""
-        self._session.add(path, True, "", permissions, user_id, group_id, modified)
+        self._session.add(path, None, _metadata(permissions, user_id, group_id, modified, attributes))
 
     def add_link(
         self,
@@ -68,9 +74,10 @@ class PushSession:
         user_id: int | None = None,
         group_id: int | None = None,
         modified: int | None = None,
+        attributes: Mapping[str, Bytes] = _NONE,
     ) -> None:
         """Adds a symbolic link."""
-        self._session.add(path, False, target, None, user_id, group_id, modified)
+        self._session.add(path, target, _metadata(None, user_id, group_id, modified, attributes))
 
     def commit(self) -> Snapshot:
         """Commits the snapshot, which is durable then, and ends the session. Streams that have failed and were not pushed again
@@ -78,14 +85,14 @@ class PushSession:
         there is nothing to commit."""
         self._is_commit_unknown = True
         try:
-            record, problems, device_warning = self._store.commit_push(self._session)
+            record = self._store.commit_push(self._session)
         except ValueError:
             self._is_commit_unknown = False
             raise
         self._is_commit_unknown = False
         self._is_over = True
-        _warn(device_warning)
-        self._snapshot = Snapshot(**record, problems=tuple(_problems(problems)))
+        _warn(record.pop("device_warning"))
+        self._snapshot = _snapshot(record)
         return self._snapshot
 
     def abandon(self) -> None:
@@ -152,3 +159,10 @@ class PushStream:
             self.end()
         else:
             self.fail(str(error) or type(error).__name__)
+
+
+def _metadata(
+    permissions: int | None, user_id: int | None, group_id: int | None, modified: int | None, attributes: Mapping[str, Bytes]
+) -> dict[str, Any]:
+    known = {"permissions": permissions, "user_id": user_id, "group_id": group_id, "modified": modified}
+    return {**known, "attributes": dict(attributes)}

@@ -22,17 +22,22 @@ from cutpoint._store_records import (
     Checked,
     Copied,
     Decision,
+    Description,
     Difference,
+    Edited,
     Key,
-    Problem,
     Progress,
     Pruned,
     Repaired,
     Restored,
+    Session,
     Snapshot,
     StoredFile,
-    _problems,
+    _snapshot,
+    _with_problems,
 )
+
+_SECOND = 1_000_000_000
 
 
 class Store:
@@ -74,9 +79,15 @@ class Store:
         secret = _secret(password, key_file)
         _number("container_bytes", container_bytes, 0, (1 << 32) - 1)
         _number("compression_level", compression_level, 0, 1 << 30)
-        _core.create_store(
-            folder, secret, cuts or "", fingerprint, compression_level, container_bytes, context, bool(insecure_cuts)
-        )
+        options = {
+            "cuts": cuts or "",
+            "fingerprint": fingerprint,
+            "compression_level": compression_level,
+            "container_bytes": container_bytes,
+            "context": context,
+            "insecure_cuts": bool(insecure_cuts),
+        }
+        _core.create_store(folder, secret, options)
         return cls._open_store(folder, secret)
 
     @classmethod
@@ -106,6 +117,8 @@ class Store:
         one_file_system: bool = False,
         exclude_caches: bool = False,
         standard_input_name: str = "stdin",
+        dry_run: bool = False,
+        skip_unchanged: bool = False,
         most_old_containers: SupportsIndex = 0,
         threads: SupportsIndex | None = None,
         lanes: Lanes | None = None,
@@ -124,6 +137,9 @@ class Store:
             `read_everything` all files are read.
         exclude, include, one_file_system, exclude_caches
             As for `dedup`.
+        dry_run, skip_unchanged
+            With `dry_run` nothing is written, and the result says what would be added. With `skip_unchanged` no snapshot is
+            made if nothing has changed since the parent. If none was made, the result has an empty id.
         most_old_containers
             At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only
             others have is stored again, so that a restore reads few containers. 0 is no bound.
@@ -137,27 +153,30 @@ class Store:
         File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if nothing could be read."""
         if hasattr(paths, "read"):
             raise TypeError(f"paths are needed, not a {type(paths).__name__}: a file object gives lines, which are no paths")
-        record, problems, device_warning = self._store.back_up(
-            _list(paths),
-            socket.gethostname() if host is None else host,
-            _list(tags),
-            time,
-            _id(parent),
-            read_everything,
-            _list(exclude),
-            _list(include),
-            one_file_system,
-            exclude_caches,
-            standard_input_name,
-            _number("most_old_containers", most_old_containers, 0, MOST_BYTES),
-            _threads(threads),
-            _fields(lanes),
-            _memory(memory_bytes),
-            _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
-            [] if progress is None else [lambda fields: progress(BackupProgress._make(fields))],
-        )
-        _warn(device_warning)
-        return Snapshot(**record, problems=tuple(_problems(problems)))
+        options = {
+            "paths": _list(paths),
+            "host": socket.gethostname() if host is None else host,
+            "tags": _list(tags),
+            "time": time,
+            "parent": _id(parent),
+            "read_everything": read_everything,
+            "exclude": _list(exclude),
+            "include": _list(include),
+            "one_file_system": one_file_system,
+            "exclude_caches": exclude_caches,
+            "standard_input_name": standard_input_name,
+            "dry_run": dry_run,
+            "skip_unchanged": skip_unchanged,
+            "most_old_containers": _number("most_old_containers", most_old_containers, 0, MOST_BYTES),
+            "threads": _threads(threads),
+            "lanes": _fields(lanes),
+            "memory_bytes": _memory(memory_bytes),
+            "most_bytes_per_second": _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
+            "progress": None if progress is None else (lambda fields: progress(BackupProgress._make(fields))),
+        }
+        record = self._store.back_up(options)
+        _warn(record.pop("device_warning"))
+        return _snapshot(record)
 
     def push(
         self,
@@ -188,18 +207,18 @@ class Store:
             An upper rate for what all streams together take. 0 is no bound.
 
         `host`, `tags`, `time` and `lanes` are as for `backup`; each stream may use its share of a GPU's memory."""
-        session = self._store.begin_push(
-            socket.gethostname() if host is None else host,
-            _list(paths),
-            _list(tags),
-            time,
-            _number("most_streams", most_streams, 1, MOST_BYTES),
-            _threads(threads),
-            _fields(lanes),
-            _memory(memory_bytes),
-            _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
-        )
-        return PushSession(self._store, session)
+        options = {
+            "host": socket.gethostname() if host is None else host,
+            "paths": _list(paths),
+            "tags": _list(tags),
+            "time": time,
+            "most_streams": _number("most_streams", most_streams, 1, MOST_BYTES),
+            "threads": _threads(threads),
+            "lanes": _fields(lanes),
+            "memory_bytes": _memory(memory_bytes),
+            "most_bytes_per_second": _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
+        }
+        return PushSession(self._store, self._store.begin_push(options))
 
     def snapshots(self) -> list[Snapshot]:
         """Returns all snapshots that can be read, the oldest first. `check` names the others."""
@@ -210,9 +229,41 @@ class Store:
         have it."""
         return Snapshot(**self._store.find(id))
 
-    def remove(self, snapshot: Snapshot | str) -> None:
-        """Removes a snapshot durably, but not its data, which `prune` removes."""
-        self._store.remove([_id(snapshot)])
+    def remove(self, snapshot: Snapshot | str | Iterable[Snapshot | str]) -> None:
+        """Removes a snapshot, or several at once, durably, but not their data, which `prune` removes."""
+        self._store.remove({"snapshots": _ids(snapshot)})
+
+    def change_tags(
+        self,
+        snapshots: Snapshot | str | Iterable[Snapshot | str],
+        *,
+        tags: str | Iterable[str] | None = None,
+        add: str | Iterable[str] = (),
+        remove: str | Iterable[str] = (),
+    ) -> Edited:
+        """Replaces snapshots by others with other tags, other ids and everything else of the old ones. First `tags` take the place
+        of those that a snapshot has, then those of `add` are added, then those of `remove` are removed."""
+        options = {
+            "snapshots": _ids(snapshots),
+            "tags": None if tags is None else _list(tags),
+            "add": _list(add),
+            "remove": _list(remove),
+        }
+        return _edited(self._store.change_tags(options))
+
+    def rewrite(
+        self,
+        snapshots: Snapshot | str | Iterable[Snapshot | str],
+        exclude: Path | Iterable[Path],
+        *,
+        replace: bool = False,
+        dry_run: bool = False,
+    ) -> Edited:
+        """Writes snapshots without the files that match patterns. With `replace` the new ones take the places of the old ones;
+        otherwise both stay, and the new ones get the tag "rewrite". With `dry_run` nothing is changed. The data stay until the
+        old snapshots are removed and the store is pruned."""
+        options = {"snapshots": _ids(snapshots), "exclude": _list(exclude), "replace": replace, "dry_run": dry_run}
+        return _edited(self._store.rewrite(options))
 
     def forget(
         self,
@@ -266,9 +317,9 @@ class Store:
         groups = set(_list(group_by))
         if unknown := groups - {"host", "paths", "tags"}:
             raise ValueError(f"group_by: {unknown.pop()!r} is not one of 'host', 'paths' and 'tags'")
-        records = self._store.apply_policy(
-            [_number(name, count, 0, MOST_BYTES) for name, count in counts.items()],
-            [
+        options = {
+            "counts": [_number(name, count, 0, MOST_BYTES) for name, count in counts.items()],
+            "spans": [
                 keep_within,
                 keep_within_hourly,
                 keep_within_daily,
@@ -276,17 +327,18 @@ class Store:
                 keep_within_monthly,
                 keep_within_yearly,
             ],
-            _list(keep_tags),
-            _list(hosts),
-            _list(paths),
-            _list(tags),
-            "host" in groups,
-            "paths" in groups,
-            "tags" in groups,
-        )
+            "keep_tags": _list(keep_tags),
+            "hosts": _list(hosts),
+            "paths": _list(paths),
+            "tags": _list(tags),
+            "by_host": "host" in groups,
+            "by_paths": "paths" in groups,
+            "by_tags": "tags" in groups,
+        }
+        records = self._store.apply_policy(options)
         decisions = [Decision(Snapshot(**record), reasons) for record, reasons in records]
         if not rehearse:
-            self._store.remove([each.snapshot.id for each in decisions if not each.reasons])
+            self.remove([each.snapshot for each in decisions if not each.reasons])
         return decisions
 
     def copy_snapshots(
@@ -302,10 +354,14 @@ class Store:
         """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its
         own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem. `lanes` are as
         for `backup`, for contents that are cut again."""
-        ids = [_id(each) for each in snapshots]
-        record = self._store.copy_snapshots(
-            source._store, ids, _threads(threads), _fields(lanes), _memory(memory_bytes), _progress(progress)
-        )
+        options = {
+            "snapshots": _ids(snapshots),
+            "threads": _threads(threads),
+            "lanes": _fields(lanes),
+            "memory_bytes": _memory(memory_bytes),
+            "progress": _progress(progress),
+        }
+        record = self._store.copy_snapshots(source._store, options)
         _warn(record.pop("device_warning"))
         return Copied(**_with_problems(record))
 
@@ -324,29 +380,32 @@ class Store:
         threads: SupportsIndex | None = None,
         most_bytes_per_second: SupportsIndex = 0,
         progress: Callable[[Progress], object] | None = None,
+        visit: Callable[[str, str], object] | None = None,
     ) -> Restored:
         """Restores what is at or below `path`, or everything, into the folder `target`; the entries of a folder are put
         into it. With `include` only what matches one of the patterns is restored, and what matches `exclude` is left out.
         Existing files are problems unless `replace_files`, which changes or replaces them. With `remove_others` files of
         the target are removed that the snapshot lacks. With `dry_run` nothing is changed. With `verify` the contents are
         read back from the disk and compared with their digests. `most_bytes_per_second` is an upper rate for what is written.
-        A pattern of `include` that matches nothing is a problem.
+        A pattern of `include` that matches nothing is a problem. `visit` is called with the path of each file and folder in the
+        target, and with "restored" or "removed"; if it raises, the restore ends.
 
         Raises OSError if nothing was restored because of problems, and FileNotFoundError if nothing matches `include`."""
-        record = self._store.restore(
-            _id(snapshot),
-            target,
-            path,
-            _list(include),
-            _list(exclude),
-            replace_files,
-            remove_others,
-            dry_run,
-            verify,
-            _threads(threads),
-            _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
-            _progress(progress),
-        )
+        options = {
+            "target": target,
+            "path": path,
+            "include": _list(include),
+            "exclude": _list(exclude),
+            "replace_files": replace_files,
+            "remove_others": remove_others,
+            "dry_run": dry_run,
+            "verify": verify,
+            "threads": _threads(threads),
+            "most_bytes_per_second": _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
+            "progress": _progress(progress),
+            "visit": None if visit is None else (lambda fields: visit(*fields)),
+        }
+        record = self._store.restore(_id(snapshot), options)
         restored = Restored(**_with_problems(record))
         if restored.files == 0 and restored.folders == 0:
             for problem in restored.problems:
@@ -370,7 +429,14 @@ class Store:
     ) -> Difference:
         """Compares two snapshots, or folders of them. What is equal is not read. Files of which only metadata differs are
         reported with `compare_metadata`. Raises OSError if a folder does not exist."""
-        record = self._store.diff(_id(before), before_path, _id(after), after_path, compare_metadata)
+        options = {
+            "before": _id(before),
+            "before_path": before_path,
+            "after": _id(after),
+            "after_path": after_path,
+            "compare_metadata": compare_metadata,
+        }
+        record = self._store.diff(options)
         changes = [Change(*fields) for fields in record.pop("changes")]
         return Difference(changes=changes, **_with_problems(record))
 
@@ -392,12 +458,24 @@ class Store:
         self,
         *,
         read_data: bool = False,
+        subset: tuple[int, int] = (1, 1),
+        share: float = 1.0,
+        most_bytes: SupportsIndex | None = None,
         threads: SupportsIndex | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> Checked:
-        """Checks everything, with `read_data` all bytes too. Changes nothing. Damage raises no exception."""
-        record = self._store.check(read_data, _threads(threads), _progress(progress))
-        return Checked(**_with_problems(record))
+        """Checks everything, with `read_data` all bytes too, or those of some containers: of subset number `subset[0]`, from 1 on,
+        of `subset[1]`, which are always the same; of these the share `share`, drawn at random; and of these `most_bytes` at most,
+        but one container at least. Changes nothing. Damage raises no exception."""
+        options = {
+            "read_data": read_data,
+            "subset": subset,
+            "share": share,
+            "most_bytes": None if most_bytes is None else _number("most_bytes", most_bytes, 0, MOST_BYTES),
+            "threads": _threads(threads),
+            "progress": _progress(progress),
+        }
+        return Checked(**_with_problems(self._store.check(options)))
 
     def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
         """Makes the store consistent for what is left. Backups may run meanwhile."""
@@ -410,18 +488,41 @@ class Store:
         most_unused: float = 0.05,
         most_rewritten_bytes: SupportsIndex | None = None,
         rehearse: bool = False,
+        forgotten: Iterable[Snapshot | str] = (),
         threads: SupportsIndex | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> Pruned:
         """Removes what no snapshot refers to. Backups may run meanwhile. Containers are rewritten until at most the share
         `most_unused` of the stored bytes, 0 to 1, is unused; at most `most_rewritten_bytes` are copied. With `rehearse`
-        nothing is changed. Raises CutpointError if another prune was faster."""
-        most = None if most_rewritten_bytes is None else _number("most_rewritten_bytes", most_rewritten_bytes, 0, MOST_BYTES)
-        return Pruned(**self._store.prune(most_unused, most, rehearse, _threads(threads), _progress(progress)))
+        nothing is changed, and the snapshots in `forgotten` count as removed. Raises CutpointError if another prune was
+        faster."""
+        most = most_rewritten_bytes
+        options = {
+            "most_unused": most_unused,
+            "most_rewritten_bytes": None if most is None else _number("most_rewritten_bytes", most, 0, MOST_BYTES),
+            "rehearse": rehearse,
+            "forgotten": _ids(forgotten),
+            "threads": _threads(threads),
+            "progress": _progress(progress),
+        }
+        return Pruned(**_with_problems(self._store.prune(options)))
+
+    def describe(self) -> Description:
+        """Returns what was fixed when the store was made, and how old it is."""
+        return Description(**self._store.describe())
 
     def statistics(self) -> dict[str, int]:
         """Returns the numbers `snapshots`, `containers`, `container_bytes`, `records`, `shards` and `shard_bytes`."""
         return self._store.statistics()
+
+    def sessions(self) -> list[Session]:
+        """Returns the sessions that use the store, this program's too."""
+        return [Session(*fields) for fields in self._store.sessions()]
+
+    def end_session(self, id: str) -> None:
+        """Ends a session that you declare dead, durably, so that prunes do not wait for it any more. If it lives after all, it
+        commits if nothing that it refers to was removed meanwhile, and otherwise fails. Raises ValueError if there is none."""
+        self._store.end_session(id)
 
     def keys(self) -> list[Key]:
         """Returns the keys of an encrypted store. Raises ValueError, as the two functions below, if it is not encrypted."""
@@ -486,18 +587,23 @@ def _secret(password: str | None, key_file: Path | None) -> tuple[str, bytes] | 
     return None if password is None else ("password", password.encode())
 
 
-def _progress(function: Callable[[Progress], object] | None) -> list[Callable[[tuple[Any, ...]], object]]:
-    return [] if function is None else [lambda fields: function(Progress._make(fields))]
+def _progress(function: Callable[[Progress], object] | None) -> Callable[[tuple[Any, ...]], object] | None:
+    return None if function is None else (lambda fields: function(Progress._make(fields)))
 
 
 def _id(snapshot: Snapshot | str) -> str:
     return snapshot.id if isinstance(snapshot, Snapshot) else snapshot
 
 
-def _with_problems(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: _problems(value) if isinstance(value, list) else value for name, value in record.items()}
+def _ids(snapshots: Snapshot | str | Iterable[Snapshot | str]) -> list[str]:
+    return [_id(each) for each in ([snapshots] if isinstance(snapshots, Snapshot | str) else snapshots)]
+
+
+def _edited(record: dict[str, Any]) -> Edited:
+    return Edited(left_out=record.pop("left_out"), **_with_problems(record))
 
 
 def _file(fields: tuple[Any, ...]) -> StoredFile:
-    *first, seconds, nanoseconds, target = fields
-    return StoredFile._make((*first, seconds * 1_000_000_000 + nanoseconds, target))
+    *first, seconds, nanoseconds, target, changed_seconds, changed_nanoseconds = fields[:11]
+    modified, changed = seconds * _SECOND + nanoseconds, changed_seconds * _SECOND + changed_nanoseconds
+    return StoredFile._make((*first, modified, target, changed, *fields[11:]))

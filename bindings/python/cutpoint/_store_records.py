@@ -23,8 +23,9 @@ class Problem(NamedTuple):
     snapshot: str
 
 
-def _problems(records: list[Any]) -> list[Problem]:
-    return [Problem(*fields) for fields in records]
+def _with_problems(record: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a record, whose lists are problems."""
+    return {name: [Problem(*each) for each in value] if isinstance(value, list) else value for name, value in record.items()}
 
 
 class BackupProgress(NamedTuple):
@@ -94,11 +95,24 @@ class Snapshot:
     new_stored_bytes: int
     #: of the backup that returned this; empty if the snapshot was looked up
     problems: tuple[Problem, ...] = ()
+    #: the same for what nobody may expect although it is no failure: that the store lies in a folder and is left out, that
+    #: standard input was empty, or that a pattern of `exclude` matched nothing
+    warnings: tuple[Problem, ...] = ()
+    #: of one that was made from another one, such as with other tags: the id of the backup's snapshot; otherwise empty
+    original: str = ""
+    #: that a backup stored again, because all stored copies are damaged; 0 if the snapshot was looked up
+    healed_chunks: int = 0
 
     @property
     def datetime(self) -> dt.datetime:
         """The `time` as an aware datetime in UTC, cut to microseconds."""
         return _EPOCH + dt.timedelta(microseconds=self.time // 1000)
+
+
+def _snapshot(record: dict[str, Any]) -> Snapshot:
+    """The snapshot of a backup, with its problems and warnings."""
+    problems, warnings = (tuple(map(Problem._make, record.pop(name, ()))) for name in ("problems", "warnings"))
+    return Snapshot(**record, problems=problems, warnings=warnings)
 
 
 class StoredFile(NamedTuple):
@@ -115,6 +129,16 @@ class StoredFile(NamedTuple):
     modified: int
     #: of a symbolic link, or empty
     target: str
+    #: ctime, in nanoseconds since 1970, UTC; 0 if the file was so young that this does not tell later changes
+    changed: int
+    link_count: int
+    #: of the file system; with `inode` it identified the file
+    device: int
+    inode: int
+    #: of a character or block device
+    device_number: int
+    #: as FS_IOC_GETFLAGS numbers them: 0x10 immutable, 0x20 append only, 0x40 no dump
+    flags: int
 
 
 @dataclass(frozen=True)
@@ -132,6 +156,8 @@ class Restored:
     #: files that the snapshot lacks; a folder with everything in it counts once
     removed: int
     problems: list[Problem]
+    #: patterns of `exclude` that matched nothing
+    warnings: list[Problem]
 
 
 @dataclass(frozen=True)
@@ -141,6 +167,10 @@ class Checked:
     containers: int
     records: int
     snapshots: int
+    #: references to chunks that lie in other containers than their hints say, which is no damage
+    moved_chunks: int
+    #: whose data were read
+    read_containers: int
     #: damaged objects of the store
     object_problems: list[Problem]
     #: files that are lost in part or as a whole, and folders that have lost entries
@@ -158,6 +188,22 @@ class Repaired:
     lost: list[Problem]
     #: the ids of the snapshots that lost files, and of those that replace them
     replaced: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Edited:
+    """Which snapshots have new versions, with other tags or without some files."""
+
+    #: their ids, each with that of the new version, which is empty in a dry run
+    edited: dict[str, str]
+    #: snapshots for which there was nothing to do
+    unchanged: int
+    #: the id of a snapshot, and a path that is left out of its new version; that of a folder ends with a slash
+    left_out: list[tuple[str, str]]
+    #: snapshots that cannot be edited, by their ids
+    problems: list[Problem]
+    #: patterns that matched nothing
+    warnings: list[Problem]
 
 
 class Decision(NamedTuple):
@@ -219,7 +265,9 @@ class Pruned:
     damaged_copies: int
     #: that must be free before the next container can be rewritten; 0 if there was room
     missing_bytes: int
-    #: hosts, processes and users of these sessions
+    #: containers that were to stay in the place of others and have a damaged record
+    damaged: list[Problem]
+    #: hosts, processes and users of the sessions that `waiting_containers` wait for
     awaited: tuple[str, ...]
 
 
@@ -236,6 +284,35 @@ class Copied:
     new_raw_bytes: int
     #: the same as stored
     new_stored_bytes: int
+
+
+class Session(NamedTuple):
+    """A process that writes to a store, or one that has died and left its lease."""
+
+    id: str
+    #: host, process and user
+    owner: str
+    #: nanoseconds until its lease ends if it is not renewed; less than 0: the next session that begins ends it
+    time_left: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """What was fixed when a store was made, and how old it is."""
+
+    #: a canonical string, without a key
+    cuts: str
+    fingerprint: str
+    #: of zstd; 0: no compression
+    compression_level: int
+    container_bytes: int
+    #: a line for each rule for files of some kinds, or empty
+    context: str
+    is_encrypted: bool
+    #: drawn at random, 64 hexadecimal digits
+    identity: str
+    #: of the newest entry of the store's log: a store with a smaller number than before was replaced by an older copy
+    log_number: int
 
 
 class Key(NamedTuple):

@@ -1,5 +1,6 @@
 """Streams are pushed into a store, backups tell their progress, and both are cancelled."""
 
+import errno
 import io
 import os
 import shutil
@@ -43,6 +44,26 @@ def test_a_pushed_stream_is_a_file_of_the_snapshot(store, tmp_path):
     assert next(store.files(snapshot, "/vm")).permissions == 0o750
     (tmp_path / "same").write_bytes(data)
     assert store.backup(tmp_path / "same").new_raw_bytes < 600_000, "a backup of the same bytes finds all but the last chunks"
+
+
+def test_extended_attributes_are_restored(store, tmp_path):
+    with store.push() as session:
+        session.stream("/file", attributes={"user.comment": b"\0text", "user.empty": bytearray()}).end()
+        session.add_folder("/folder", attributes={"user.comment": b"of a folder"})
+    store.restore(session.snapshot, tmp_path / "target")
+    try:
+        assert os.getxattr(tmp_path / "target/file", "user.comment") == b"\0text"
+    except OSError as error:
+        if error.errno == errno.ENOTSUP:
+            pytest.skip("the folder has no extended attributes")
+        raise
+    assert os.getxattr(tmp_path / "target/file", "user.empty") == b""
+    assert os.getxattr(tmp_path / "target/folder", "user.comment") == b"of a folder"
+    with store.push() as session:
+        for wrong in {"attributes": {"user.a": "text"}}, {"permissions": "0600"}, {"permissions": -1}:
+            with pytest.raises(TypeError):
+                session.stream("/file", **wrong)
+        session.abandon()
 
 
 def test_threads_push_streams_at_once(store):
