@@ -10,7 +10,7 @@
 
 #include <cutpoint/status.h>
 
-#include "bindings/c/outcome.h"
+#include "bindings/c/structures.h"
 
 namespace cutpoint::embed {
 

@@ -1,10 +1,7 @@
 // The functions of the interface for C that make engines and cut bytes in memory.
-#include "bindings/c/engine.h"
-
 #include <algorithm>
 
 #include "bindings/c/options.h"
-#include "bindings/c/outcome.h"
 #include "bindings/c/structures.h"
 
 namespace cutpoint::embed {

@@ -1,10 +1,124 @@
 // The functions of the interface for C that feed streams.
-#include "bindings/c/feed.h"
-
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 
+#include <cutpoint/chunks.h>
+#include <cutpoint/engine.h>
+
+#include "bindings/c/callbacks.h"
 #include "bindings/c/options.h"
 #include "bindings/c/structures.h"
+
+namespace cutpoint::embed {
+
+/// A receiver as `cutpoint_feed` uses it.
+class c_receiver : public chunk_receiver {
+ public:
+  /// Returns whether the feed must refuse bytes until chunks are taken.
+  [[nodiscard]] virtual bool is_full() { return false; }
+  /// Moves waiting chunks into `room` and returns their number. Returns nullopt if chunks are passed to callbacks.
+  [[nodiscard]] virtual std::optional<std::size_t> move_to(std::span<cutpoint_chunk>) { return std::nullopt; }
+
+  /// Admits calls on the feed.
+  [[nodiscard]] callbacks& calls() noexcept { return calls_; }
+  [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunk_count_.load(std::memory_order_relaxed); }
+
+ protected:
+  void count(const delivered_chunk& chunks) noexcept {
+    chunk_count_.fetch_add(chunks.count, std::memory_order_relaxed);
+  }
+
+ private:
+  callbacks calls_;
+  std::atomic<std::uint64_t> chunk_count_ = 0;
+};
+
+/// Passes all chunks to the caller's functions. An exception that they throw ends the feed.
+class callback_receiver final : public c_receiver {
+ public:
+  explicit callback_receiver(const cutpoint_receiver& receiver) noexcept : receiver_(receiver) {}
+
+  status begin_stream(std::uint64_t stream) override;
+  status take(const delivered_chunk& chunks) override;
+  status end_stream(std::uint64_t stream, const status& stream_outcome) override;
+
+ private:
+  const cutpoint_receiver receiver_;
+};
+
+/// Keeps chunks until any thread takes them.
+class queue_receiver final : public c_receiver {
+ public:
+  explicit queue_receiver(std::uint64_t most_waiting) : most_waiting_(most_waiting) {}
+
+  status begin_stream(std::uint64_t) override { return {}; }
+  status end_stream(std::uint64_t, const status&) override { return {}; }
+  status take(const delivered_chunk& chunks) override;
+
+  [[nodiscard]] bool is_full() override { return waiting_.waiting() >= most_waiting_; }
+  [[nodiscard]] std::optional<std::size_t> move_to(std::span<cutpoint_chunk> room) override;
+
+ private:
+  std::uint64_t most_waiting_;
+  chunk_queue waiting_;
+};
+
+}  // namespace cutpoint::embed
+
+// The feed's handle: the feed, the state of its streams, and the last error.
+
+struct cutpoint_feed {
+ public:
+  cutpoint_feed(std::shared_ptr<cutpoint::engine> engine,
+                std::unique_ptr<cutpoint::embed::c_receiver> receiver) noexcept
+      : engine_(std::move(engine)), receiver_(std::move(receiver)) {}
+
+  [[nodiscard]] cutpoint::embed::outcome open(cutpoint::feed_options options);
+
+  /// Runs a call and keeps its failure. Returns CUTPOINT_BUSY if another thread is in a call.
+  template <class Body>
+  cutpoint_status exclusively(Body&& body) noexcept;
+
+  // Must be called within `exclusively`.
+
+  [[nodiscard]] cutpoint::embed::outcome begin(std::uint64_t stream);
+  [[nodiscard]] cutpoint::embed::outcome write(cutpoint::byte_span bytes);
+  [[nodiscard]] cutpoint::embed::outcome write_zeros(std::uint64_t byte_count);
+  [[nodiscard]] cutpoint::embed::outcome end(cutpoint_status why);
+  [[nodiscard]] cutpoint::embed::outcome finish();
+  [[nodiscard]] cutpoint_statistics statistics() const;
+
+  // May be called at any time.
+
+  void cancel() noexcept { cancel_.request(); }
+  [[nodiscard]] cutpoint::embed::c_receiver& receiver() noexcept { return *receiver_; }
+  [[nodiscard]] cutpoint_error last_error() const noexcept;
+
+ private:
+  enum class phase { between_streams, in_stream, finished, broken };
+
+  [[nodiscard]] cutpoint::embed::outcome expect(phase needed) const;
+  /// Returns the outcome of a call of the engine's feed, and keeps a failure that ends the feed.
+  [[nodiscard]] cutpoint::embed::outcome settle(cutpoint::status status);
+  [[nodiscard]] cutpoint::embed::outcome refuse_while_full();
+  void keep(const cutpoint_error& error) noexcept;
+
+  std::shared_ptr<cutpoint::engine> engine_;
+  std::unique_ptr<cutpoint::embed::c_receiver> receiver_;
+  cutpoint::cancellation cancel_;
+  std::optional<cutpoint::feed> feed_;  ///< must be destroyed before the members above, which it uses
+  phase phase_ = phase::between_streams;
+  cutpoint::embed::outcome failure_;  ///< of the feed; permanent
+  mutable std::mutex error_mutex_;
+  cutpoint_error last_error_ = {};
+};
 
 using cutpoint::embed::outcome;
 
@@ -206,3 +320,44 @@ cutpoint_status cutpoint_feed_error(const cutpoint_feed* feed, cutpoint_error* e
 }
 
 }  // extern "C"
+
+namespace cutpoint::embed {
+
+status callback_receiver::begin_stream(std::uint64_t stream) {
+  if (receiver_.begin_stream == nullptr) return {};
+  return calls().call("begin_stream", [&] { return receiver_.begin_stream(receiver_.context, stream); });
+}
+
+status callback_receiver::take(const delivered_chunk& chunks) {
+  count(chunks);
+  if (receiver_.take_chunk == nullptr) return {};
+  const cutpoint_chunk chunk = to_c(record_of(chunks));
+  return calls().call("take_chunk",
+                      [&] { return receiver_.take_chunk(receiver_.context, &chunk, chunks.bytes.data()); });
+}
+
+status callback_receiver::end_stream(std::uint64_t stream, const status& stream_outcome) {
+  if (receiver_.end_stream == nullptr) return {};
+  return calls().call("end_stream", [&] {
+    return receiver_.end_stream(receiver_.context, stream, static_cast<int>(stream_outcome.code()));
+  });
+}
+
+status queue_receiver::take(const delivered_chunk& chunks) {
+  count(chunks);
+  return waiting_.take(chunks);
+}
+
+std::optional<std::size_t> queue_receiver::move_to(std::span<cutpoint_chunk> room) {
+  std::array<chunk_record, 64> some;
+  std::size_t moved = 0;
+  while (moved < room.size()) {
+    const std::size_t count = waiting_.take(std::span(some).first(std::min(some.size(), room.size() - moved)));
+    if (count == 0) break;
+    std::transform(some.begin(), some.begin() + count, room.begin() + static_cast<std::ptrdiff_t>(moved), to_c);
+    moved += count;
+  }
+  return moved;
+}
+
+}  // namespace cutpoint::embed

@@ -1,14 +1,16 @@
 // The options of a feed in C, checked and converted to the engine's.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include <cutpoint/chunks.h>
+#include <cutpoint/cutpoint.h>
 #include <cutpoint/engine.h>
 
-#include "bindings/c/outcome.h"
+#include "bindings/c/structures.h"
 
 namespace cutpoint::embed {
 
@@ -37,3 +39,9 @@ struct read_options {
 [[nodiscard]] cutpoint_chunk to_c(const chunk_record& record) noexcept;
 
 }  // namespace cutpoint::embed
+
+// The engine's handle. Feeds share ownership of the engine, so the handle may be destroyed before them.
+
+struct cutpoint_engine {
+  std::shared_ptr<cutpoint::engine> implementation;
+};

@@ -7,9 +7,8 @@
 
 #include <cutpoint/store_push.h>
 
-#include "bindings/c/engine.h"
+#include "bindings/c/options.h"
 #include "bindings/c/store.h"
-#include "bindings/c/store_options.h"
 
 using cutpoint::backup_store;
 using cutpoint::embed::expect_given;

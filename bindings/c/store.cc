@@ -9,8 +9,7 @@
 
 #include <cutpoint/store_policy.h>
 
-#include "bindings/c/engine.h"
-#include "bindings/c/store_options.h"
+#include "bindings/c/options.h"
 #include "bindings/c/structures.h"
 
 using cutpoint::backup_store;

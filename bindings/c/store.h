@@ -6,15 +6,67 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <cutpoint/cutpoint_store.h>
 #include <cutpoint/store.h>
+#include <cutpoint/store_diff.h>
+#include <cutpoint/store_policy.h>
+#include <cutpoint/store_push.h>
 
 #include "bindings/c/callbacks.h"
-#include "bindings/c/outcome.h"
-#include "bindings/c/store_records.h"
+#include "bindings/c/structures.h"
+
+namespace cutpoint::embed {
+
+/// Returns pointers to texts, which must outlive them.
+[[nodiscard]] std::vector<const char*> pointers_to(const std::vector<std::string>& texts);
+
+/// Owns a snapshot and what points to its text.
+class shown_snapshot {
+ public:
+  explicit shown_snapshot(store_snapshot snapshot);
+  shown_snapshot(const shown_snapshot&) = delete;
+  shown_snapshot& operator=(const shown_snapshot&) = delete;
+
+  [[nodiscard]] const cutpoint_store_snapshot& shown() const noexcept { return shown_; }
+
+ private:
+  store_snapshot snapshot_;
+  std::vector<const char*> paths_;
+  std::vector<const char*> tags_;
+  cutpoint_store_snapshot shown_ = {};
+};
+
+/// Returns a file whose text points to that of `file`.
+[[nodiscard]] cutpoint_stored_file shown(const stored_file& file) noexcept;
+
+/// Returns counts whose path points to that of `progress`.
+[[nodiscard]] cutpoint_store_backup_progress shown(const store_backup_progress& progress) noexcept;
+
+[[nodiscard]] cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_edit_summary shown(const store_edit_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_copy_summary shown(const store_copy_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_diff_summary shown(const store_diff_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_counts shown(const store_statistics& counts) noexcept;
+/// Shows a function of the caller what the engine has done. Returns 0, as functions do that cannot fail.
+[[nodiscard]] int show(const store_work& done, cutpoint_store_work work, void* context);
+
+/// Writes the summary of work that has ended, or returns its failure. `user_summary` may be null.
+template <class Summary, class Structure>
+outcome write_summary(const result<Summary>& done, std::string_view name, Structure* user_summary) {
+  if (!done) return done.error();
+  return user_summary == nullptr ? outcome() : write_structure(shown(*done), name, *user_summary);
+}
+
+}  // namespace cutpoint::embed
 
 struct cutpoint_store {
  public:
@@ -123,5 +175,52 @@ cutpoint_status use(cutpoint_store* store, cutpoint_error* error, Body&& body) n
   if (store != nullptr) return store->exclusively(error, std::forward<Body>(body));
   return guarded(error, []() -> outcome { return {CUTPOINT_INVALID_ARGUMENT, "store is null"}; });
 }
+
+/// Checks an argument that must be given.
+template <class Argument>
+[[nodiscard]] outcome expect_given(Argument* argument, std::string_view name) {
+  return argument != nullptr ? outcome() : outcome(CUTPOINT_INVALID_ARGUMENT, std::string(name) + " is null");
+}
+
+/// Which snapshots a call of `cutpoint_store_forget` looks at, and which of them it keeps.
+struct forget_rules {
+  snapshot_policy policy;
+  snapshot_grouping grouping;
+  snapshot_filter filter;
+};
+
+/// Reads ids of snapshots.
+[[nodiscard]] outcome read_ids(std::string_view name, const char* const* texts, std::uint64_t count,
+                               std::set<std::string>& ids);
+
+// Each function copies the caller's structure into `raw`, whose fields are zeros then if `user_options` is null, and converts it,
+// except its callbacks.
+
+[[nodiscard]] outcome read(const cutpoint_store_secret* user_secret, store_secret& secret);
+[[nodiscard]] outcome read(const cutpoint_store_settings* user_settings, store_settings& settings);
+[[nodiscard]] outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_backup_options& raw,
+                           store_backup_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_restore_options* user_options, cutpoint_store_restore_options& raw,
+                           store_restore_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_check_options* user_options, cutpoint_store_check_options& raw,
+                           store_check_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_repair_options* user_options, cutpoint_store_repair_options& raw,
+                           store_repair_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_forget_options* user_options, cutpoint_store_forget_options& raw,
+                           forget_rules& rules);
+[[nodiscard]] outcome read(const cutpoint_store_tag_options* user_options, cutpoint_store_tag_options& raw,
+                           store_tag_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_rewrite_options* user_options, cutpoint_store_rewrite_options& raw,
+                           store_rewrite_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_copy_options* user_options, cutpoint_store_copy_options& raw,
+                           store_copy_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_diff_options* user_options, cutpoint_store_diff_options& raw,
+                           store_diff_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_prune_options& raw,
+                           store_prune_options& options);
+[[nodiscard]] outcome read(const cutpoint_push_options* user_options, cutpoint_push_options& raw,
+                           store_push_options& options);
+/// Of a stream the kind does not count.
+[[nodiscard]] outcome read(const cutpoint_pushed_file* user_file, bool is_stream, pushed_file& file);
 
 }  // namespace cutpoint::embed

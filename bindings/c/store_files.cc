@@ -1,6 +1,5 @@
 // The functions of the interface for C that read, compare, check, repair and prune what a store contains.
 #include "bindings/c/store.h"
-#include "bindings/c/store_options.h"
 #include "bindings/c/structures.h"
 
 using cutpoint::backup_store;

@@ -1,11 +1,11 @@
-#include "bindings/c/store_options.h"
-
+// The options of stores in C, checked and converted.
 #include <array>
 #include <cstddef>
 #include <iterator>
 #include <utility>
 
 #include "bindings/c/options.h"
+#include "bindings/c/store.h"
 #include "bindings/c/structures.h"
 
 namespace cutpoint::embed {

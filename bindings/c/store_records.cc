@@ -1,11 +1,11 @@
-#include "bindings/c/store_records.h"
-
+// What stores tell in C: snapshots, files, summaries.
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
 
 #include "bindings/c/options.h"
+#include "bindings/c/store.h"
 
 namespace cutpoint::embed {
 

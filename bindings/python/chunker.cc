@@ -1,10 +1,10 @@
-#include "bindings/python/chunker.h"
-
+// Chunkers as objects of Python.
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "bindings/python/input.h"
+#include "bindings/python/module.h"
 
 namespace cutpoint::python {
 

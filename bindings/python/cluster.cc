@@ -1,15 +1,13 @@
-#include "bindings/python/cluster.h"
-
+// Simulated clusters and chunk traces for Python.
 #include <cstring>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/python/errors.h"
-#include "bindings/python/gil.h"
 #include "bindings/python/input.h"
-#include "bindings/python/interruptible.h"
-#include "bindings/python/ownership.h"
+#include "bindings/python/module.h"
+#include "bindings/python/process.h"
 
 namespace cutpoint::python {
 

@@ -1,5 +1,4 @@
-#include "bindings/python/dedup.h"
-
+// What deduplication would save, as a report for Python.
 #include <chrono>
 #include <optional>
 
@@ -11,7 +10,8 @@
 
 #include "bindings/python/errors.h"
 #include "bindings/python/input.h"
-#include "bindings/python/interruptible.h"
+#include "bindings/python/module.h"
+#include "bindings/python/process.h"
 
 namespace cutpoint::python {
 

@@ -1,9 +1,9 @@
-#include "bindings/python/device.h"
-
+// Batches of buffers in device memory for Python.
 #include <utility>
 
 #include "bindings/python/errors.h"
-#include "bindings/python/gil.h"
+#include "bindings/python/module.h"
+#include "bindings/python/process.h"
 
 namespace cutpoint::python {
 

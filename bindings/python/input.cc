@@ -5,7 +5,7 @@
 #include <cutpoint/inputs.h>
 
 #include "bindings/python/errors.h"
-#include "bindings/python/gil.h"
+#include "bindings/python/process.h"
 
 namespace cutpoint::python {
 

@@ -1,4 +1,6 @@
 // The compiled module of the package, cutpoint._core. The Python files of the package wrap and document it.
+#include "bindings/python/module.h"
+
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/version.h>
@@ -13,16 +15,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/python/chunker.h"
-#include "bindings/python/cluster.h"
-#include "bindings/python/dedup.h"
-#include "bindings/python/device.h"
 #include "bindings/python/errors.h"
-#include "bindings/python/gil.h"
 #include "bindings/python/process.h"
-#include "bindings/python/push.h"
 #include "bindings/python/store.h"
-#include "bindings/python/stream.h"
 
 namespace cutpoint::python {
 

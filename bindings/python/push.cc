@@ -1,9 +1,9 @@
-#include "bindings/python/push.h"
-
+// Push sessions for Python.
 #include <mutex>
 #include <utility>
 
 #include "bindings/python/input.h"
+#include "bindings/python/store.h"
 
 namespace cutpoint::python {
 

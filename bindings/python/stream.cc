@@ -1,5 +1,4 @@
-#include "bindings/python/stream.h"
-
+// Streams of chunks for Python, and their records as objects, one for each chunk of a run.
 #include <deque>
 #include <utility>
 #include <vector>
@@ -7,7 +6,9 @@
 #include <cutpoint/chunks.h>
 #include <nanobind/ndarray.h>
 
-#include "bindings/python/interruptible.h"
+#include "bindings/python/chunk_expander.h"
+#include "bindings/python/module.h"
+#include "bindings/python/process.h"
 
 namespace cutpoint::python {
 
@@ -232,6 +233,24 @@ nb::tuple chunk_buffers(const settings& how, const std::vector<nb::object>& data
   const std::size_t count = receiver.ends.size();
   return nb::tuple(views_of(std::move(receiver.columns), how) +
                    nb::make_tuple(view_of(std::move(receiver.ends), {count})));
+}
+
+nanobind::object chunk_expander::next() {
+  // The slot of `tuple` itself: the class's own __new__ is Python code, which takes longer.
+  static const auto new_tuple = reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));
+  const chunk_record& run = records_[next_record_];
+  const byte_span digest = run.fingerprint.view();
+  const nanobind::tuple fields =
+      nanobind::make_tuple(run.offset + next_in_run_ * run.length, run.length,
+                           nanobind::bytes(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  PyObject* const chunk =
+      new_tuple(reinterpret_cast<PyTypeObject*>(chunk_type_.ptr()), nanobind::make_tuple(fields).ptr(), nullptr);
+  if (chunk == nullptr) throw nanobind::python_error();
+  if (++next_in_run_ == run.count) {
+    next_in_run_ = 0;
+    ++next_record_;
+  }
+  return nanobind::steal(chunk);
 }
 
 }  // namespace cutpoint::python

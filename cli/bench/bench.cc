@@ -13,8 +13,7 @@
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
 
-#include "cli/bench/jobs.h"
-#include "cli/bench/report.h"
+#include "cli/bench/measure.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/output.h"

@@ -1,6 +1,4 @@
 // Makes jobs from names, sizes and fingerprints.
-#include "cli/bench/jobs.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
+#include "cli/bench/measure.h"
 #include "cli/common/options.h"
 #include "cli/options/chunking_options.h"
 

@@ -12,6 +12,7 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
+#include <cutpoint/catalog.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/fingerprint.h>
@@ -21,6 +22,7 @@
 #include <cutpoint/timing.h>
 
 #include "cli/bench/answer.h"
+#include "cli/common/options.h"
 #include "cli/inputs/trace_file.h"
 
 namespace cutpoint::cli {
@@ -188,5 +190,60 @@ class engine_bench {
   std::vector<engine_setup> setups_;
   trace_file* trace_;
 };
+
+// The options that choose what `bench` measures: names, sizes and fingerprints.
+
+class bench_job_options {
+ public:
+  void add_to(option_list& options);
+
+  /// Returns the jobs for kernels: the plain read and what is named, or everything by default. Also finds the choice of
+  /// `automatic` for each. Errors: a wrong name or size; unavailable, for a fingerprint that a library refuses to make.
+  [[nodiscard]] result<std::vector<bench_job>> kernel_jobs() const;
+
+  /// Returns the jobs for the engine: each name with each fingerprint, or a few of both by default. Errors: as above.
+  [[nodiscard]] result<std::vector<engine_job>> engine_jobs() const;
+
+ private:
+  /// An entry of the catalog at some sizes.
+  struct sized_cuts {
+    std::string name;
+    std::string size;  ///< as given; "own" for the entry's own sizes
+    chunker cuts;
+  };
+  using cuts_or_why = result<std::vector<sized_cuts>>;
+
+  [[nodiscard]] bool has_names() const { return !algorithms_.empty() || !profiles_.empty(); }
+  [[nodiscard]] std::vector<std::string> sizes() const;
+  [[nodiscard]] cuts_or_why named_cuts() const;
+  [[nodiscard]] cuts_or_why all_cuts() const;
+  [[nodiscard]] cuts_or_why cuts_of(const std::vector<std::string>& algorithms) const;
+  [[nodiscard]] status add_sized(std::vector<sized_cuts>& all, const std::string& name) const;
+  [[nodiscard]] result<std::vector<bench_job>> fingerprint_jobs() const;
+
+  std::vector<std::string> algorithms_;
+  std::vector<std::string> profiles_;
+  std::vector<std::string> fingerprints_;
+  std::vector<std::string> sizes_;
+};
+
+/// The results of a run.
+struct bench_facts {
+  std::string processor_model;
+  std::vector<std::string> files;  ///< empty if the data are random bytes
+  std::uint64_t data_bytes = 0;
+  std::uint64_t l2_bytes = 0;  ///< the part of the data that was measured in the L2 cache
+  std::uint64_t rounds = 0;
+  bool is_interrupted = false;
+  bool has_kernels = true;
+  std::vector<bench_row> rows;
+  bool has_engine = true;
+  engine_options threads;  ///< of the engine
+  std::vector<engine_setup> setups;
+  std::vector<engine_row> engine_rows;
+};
+
+[[nodiscard]] std::string bench_report(const bench_facts& facts);
+[[nodiscard]] std::string bench_json(const bench_facts& facts);
 
 }  // namespace cutpoint::cli

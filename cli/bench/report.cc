@@ -1,5 +1,4 @@
-#include "cli/bench/report.h"
-
+// Writes the tables of `bench`.
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/bench/measure.h"
 #include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"

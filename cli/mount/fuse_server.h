@@ -1,4 +1,6 @@
 // Serves a view of a store as a file system, by FUSE.
+//
+// Apart because the headers of FUSE need a version that is defined before them, in a source of their own.
 #pragma once
 
 #include <functional>

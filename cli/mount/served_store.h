@@ -1,4 +1,6 @@
 // What the requests to a mounted store work on: what it shows, folders that are open, facts of files.
+//
+// Apart because the calls of FUSE and the tree that they show would have more than 600 lines together.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,4 @@
-#include "cli/tune/report.h"
-
+// Writes what `tune` found.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +10,7 @@
 
 #include "cli/common/json.h"
 #include "cli/common/output.h"
+#include "cli/tune/options.h"
 
 namespace cutpoint::cli {
 

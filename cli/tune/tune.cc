@@ -18,7 +18,6 @@
 #include "cli/program.h"
 #include "cli/subcommands.h"
 #include "cli/tune/options.h"
-#include "cli/tune/report.h"
 
 namespace cutpoint::cli {
 
