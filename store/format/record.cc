@@ -122,7 +122,8 @@ std::string digits_of(std::span<const std::uint8_t> bytes) {
 container_name container_name_in(const session_id& session, const digest& content) noexcept {
   assert(content.size == container_name_bytes - session_bytes);
   container_name name = {};
-  std::ranges::copy(content.view(), std::ranges::copy(session, name.begin()).out);
+  const auto rest = std::copy(session.begin(), session.end(), name.begin());
+  std::copy_n(content.bytes.begin(), container_name_bytes - session_bytes, rest);
   return name;
 }
 

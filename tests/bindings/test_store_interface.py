@@ -22,20 +22,20 @@ def without_comments(text: str) -> str:
 
 def declarations(body: str) -> list[tuple[str, str]]:
     """The declarations of a scope, each with what its braces have."""
-    found, begin, braces, parentheses, opened = [], 0, 0, 0, None
+    listed, begin, braces, parentheses, brace = [], 0, 0, 0, None
     for at, letter in enumerate(body):
         parentheses += (letter == "(") - (letter == ")")
         if parentheses:  # the braces are a default argument
             continue
         if letter == "{" and braces == 0:
-            opened = at
+            brace = at
         braces += (letter == "{") - (letter == "}")
         is_block = letter == "}" and not re.match(r"\s*;", body[at + 1 :])
         if braces == 0 and (letter == ";" or is_block):
-            inner = body[opened + 1 : body.rindex("}", opened, at + 1)] if opened is not None else ""
-            found.append((body[begin : at if opened is None else opened].strip(), inner))
-            begin, opened = at + 1, None
-    return found
+            inner = body[brace + 1 : body.rindex("}", brace, at + 1)] if brace is not None else ""
+            listed.append((body[begin : at if brace is None else brace].strip(), inner))
+            begin, brace = at + 1, None
+    return listed
 
 
 def name_of(declaration: str) -> tuple[str, bool] | None:
@@ -133,10 +133,10 @@ def rows_of(text: str) -> dict[str, dict[str, str]]:
     """The rows of a table by CLASS.MEMBER, by the names of functions, and by CLASS for all its members."""
     rows: dict[str, dict[str, str]] = {}
     for name, section in tomllib.loads(text).items():
-        sides = {side: section.pop(side) for side in ("c", "python") if side in section}
+        classes = {language: section.pop(language) for language in ("c", "python") if language in section}
         prefix = "" if name in {"functions", "left_out"} else f"{name}."
         for same in section.pop("same", []):
-            rows[prefix + same] = {side: f"{there}.{same}" for side, there in sides.items()}
+            rows[prefix + same] = {language: f"{there}.{same}" for language, there in classes.items()}
         for members, row in section.items():
             for member in members.split(", "):
                 rows[prefix + member] = {"reason": row} if isinstance(row, str) else row
@@ -145,30 +145,30 @@ def rows_of(text: str) -> dict[str, dict[str, str]]:
 
 def complaints(rows: dict[str, dict[str, str]], cpp: dict[str, list[str]], c: set[str], python: set[str]) -> list[str]:
     """What is wrong with the rows of a table, one sentence each."""
-    found = []
+    problems = []
     members = {f"{name}.{member}".lstrip(".") for name, each in cpp.items() for member in each}
     for name in sorted(members):
         if name not in rows and name.rpartition(".")[0] not in rows:
-            found.append(f"{name} is in no row")
+            problems.append(f"{name} is in no row")
     for name, row in rows.items():
         if name not in members and name not in cpp:
-            found.append(f"{name} is nothing of the C++ store")
-        for side, known in ("c", c), ("python", python):
-            found += [f"{name}: {there} is nothing of {side}" for there in row.get(side, "").split() if there not in known]
+            problems.append(f"{name} is nothing of the C++ store")
+        for language, known in ("c", c), ("python", python):
+            problems += [f"{name}: {there} is nothing of {language}" for there in row.get(language, "").split() if there not in known]
         has_both = bool(row.get("c")) and bool(row.get("python"))
         if has_both == ("reason" in row):
-            found.append(f"{name}: a reason is for what C or Python lacks, and only for that")
+            problems.append(f"{name}: a reason is for what C or Python lacks, and only for that")
         elif not has_both and len(row["reason"]) < SHORTEST_REASON:
-            found.append(f"{name}: {row['reason']!r} is no reason")
+            problems.append(f"{name}: {row['reason']!r} is no reason")
         if unknown := row.keys() - {"c", "python", "reason"}:
-            found.append(f"{name}: {unknown} are no columns")
-    return found
+            problems.append(f"{name}: {unknown} are no columns")
+    return problems
 
 
 class StoreInterface(unittest.TestCase):
     def test_each_call_and_field_has_its_counterparts_or_a_reason(self):
-        found = complaints(rows_of(TABLE.read_text()), cpp_interface(), c_interface(), python_interface())
-        self.assertEqual(found, [], "\n" + "\n".join(found))
+        problems = complaints(rows_of(TABLE.read_text()), cpp_interface(), c_interface(), python_interface())
+        self.assertEqual(problems, [], "\n" + "\n".join(problems))
 
     def test_the_interfaces_are_read(self):
         cpp, c, python = cpp_interface(), c_interface(), python_interface()
