@@ -92,7 +92,7 @@ class call_options : public nanobind::dict {
   /// The same, but leaves `value` as it is if the option is None.
   template <class T>
   void read(const char* name, T& value) const {
-    if (const auto given = get<std::optional<T>>(name)) value = *given;
+    if (const auto argument = get<std::optional<T>>(name)) value = *argument;
   }
   /// Returns a path or a text of the system as its bytes.
   [[nodiscard]] std::string text(const char* name) const { return path_of(nanobind::object((*this)[name])); }
