@@ -197,6 +197,11 @@ TEST_F(store_without_memory, is_edited_or_not) {
     return cutpoint_store_rewrite(store, &rewriting, nullptr, nullptr);
   });
   EXPECT_GT(failures_of(rewrite, all_others, 4), 10);
+  // Without the leases nobody but a repair finds what the sessions have written.
+  cutpoint_store_repair_summary repaired = {};
+  repaired.struct_bytes = sizeof repaired;
+  ASSERT_EQ(cutpoint_store_repair(open_store(place_).get(), nullptr, &repaired, nullptr), CUTPOINT_OK);
+  EXPECT_EQ(repaired.lost_files, 0u);
   expect_whole(place_);
 }
 

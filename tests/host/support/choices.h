@@ -59,8 +59,8 @@ template <typename Count>
   return is_sanitized || is_emulated() ? std::max<Count>(all / 30, 1) : all;
 }
 
-/// Returns `few`, or `all` where CUTPOINT_ALL_CASES is set, as by `scripts/test --full`; with sanitizers and in an emulator what
-/// `case_count(all)` returns. For tests in which the first cases find nearly every fault that all of them find.
+/// Returns `few`, or `all` where CUTPOINT_ALL_CASES is set, as by `scripts/test --full`; with sanitizers and in an
+/// emulator what `case_count(all)` returns. For tests in which the first cases find most faults that all of them find.
 template <typename Count>
 [[nodiscard]] Count case_count(Count few, Count all) {
   if (is_sanitized || is_emulated() || std::getenv("CUTPOINT_ALL_CASES") != nullptr) return case_count(all);

@@ -27,8 +27,7 @@ TEST_P(exact_join, gives_the_sequential_cuts_in_every_history) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(of_every_algorithm, exact_join, testing::ValuesIn(algorithm_cases(1'000, 6'000)),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(of_every_algorithm, exact_join, testing::ValuesIn(algorithm_cases(1'000, 6'000)), case_name);
 
 }  // namespace
 // Tests of the joins `pdedupe` and `none`, against naive implementations of their definitions on whole streams.
