@@ -36,14 +36,6 @@ class timeline final : public trace_receiver {
   std::vector<trace_levels> levels;
 };
 
-class host_device final : public device_provider {
- public:
-  result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
-    return cuda::make_host_offload({}, cuts, fingerprint, limits, use);
-  }
-};
-
 chunker gear() {
   const std::vector<parameter_setting> sizes = {{"min_bytes", "256"}, {"avg_bytes", "1K"}, {"max_bytes", "4K"}};
   return make_chunker("gear", sizes).value().chunker;

@@ -388,15 +388,15 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
 
 TEST(backups_of_files, read_all_files_with_few_descriptors) {
   const temporary_folder source;
-  for (int i = 100; i < 200; ++i) source.make_file("tree/" + std::to_string(i));
+  for (int i = 1000; i < 1300; ++i) source.make_file("tree/" + std::to_string(i));
   const auto files = make_file_store();
   const auto done = [&] {
-    const few_descriptors limit(24);
+    const few_descriptors limit(60);
     return file_store(files).backup(source / "tree");
   }();
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_EQ(done->summary.totals.problems, 0u);
-  EXPECT_EQ(done->summary.files, 100u);
+  EXPECT_EQ(done->summary.files, 300u);
 }
 
 TEST(backups_of_files, follow_named_links_with_a_slash) {
