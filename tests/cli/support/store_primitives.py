@@ -2,6 +2,7 @@
 
 import ctypes
 import ctypes.util
+import functools
 import hashlib
 import hmac
 from array import array
@@ -58,7 +59,18 @@ def chain_chunks(data: bytes, first: int, key: tuple, flags: int, is_root: bool)
     return [unpack(word, count) for word in chaining]
 
 
+BY_SHA256: dict[tuple[bytes, bytes | None], bytes] = {}
+
+
 def blake3(data: bytes, key: bytes | None = None) -> bytes:
+    """The digest, remembered by that of SHA-256, which is far faster here: tests read the same objects again and again."""
+    named = (hashlib.sha256(data).digest(), key)
+    if named not in BY_SHA256:
+        BY_SHA256[named] = blake3_anew(data, key)
+    return BY_SHA256[named]
+
+
+def blake3_anew(data: bytes, key: bytes | None) -> bytes:
     words = INITIAL if key is None else tuple(memoryview(key).cast("I"))
     flags = 0 if key is None else KEYED
     whole = len(data) // 1024
@@ -86,6 +98,7 @@ def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
     return hmac.digest(extracted, info + b"\1", "sha256")
 
 
+@functools.cache
 def scrypt(password: bytes, salt: bytes, log_n: int, r: int, p: int) -> bytes:
     return hashlib.scrypt(password, salt=salt, n=1 << log_n, r=r, p=p, maxmem=(1 << 31) - 1, dklen=32)
 
