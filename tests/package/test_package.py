@@ -1,4 +1,7 @@
-"""Tests that projects outside the tree can find, link and run an installed package, even after its prefix was moved."""
+"""Tests that projects outside the tree can find, link and run an installed package, even after its prefix was moved.
+
+Sources are compiled by the project's launcher, if any, in a folder of the build, so that a second run finds their objects again.
+"""
 
 import os
 import pathlib
@@ -6,12 +9,12 @@ import random
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLE = HERE.parents[1] / "examples" / "c"
 CMAKE, CC, CXX = (os.environ[f"CUTPOINT_{name}"] for name in ("CMAKE", "CC", "CXX"))
+LAUNCHER = list(filter(None, [os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER")]))  # CMake reads it, too
 
 
 def run(*words, **options) -> str:
@@ -24,7 +27,9 @@ def run(*words, **options) -> str:
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.folder = pathlib.Path(os.environ["CUTPOINT_PACKAGE_FOLDER"])
+        shutil.rmtree(cls.folder, ignore_errors=True)
+        cls.folder.mkdir(parents=True)
         run(CMAKE, "--install", os.environ["CUTPOINT_BUILD"], "--prefix", cls.folder / "first")
         cls.prefix = cls.folder / "a place"  # what is installed knows no path
         shutil.move(cls.folder / "first", cls.prefix)
@@ -40,7 +45,7 @@ class Package(unittest.TestCase):
 
     def configure(self, source: pathlib.Path, *options: str) -> pathlib.Path:
         build = self.folder / self.id()
-        run(CMAKE, "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+        run(CMAKE, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
             f"-DCMAKE_C_COMPILER={CC}", *options)
         return build
 
@@ -49,10 +54,20 @@ class Package(unittest.TestCase):
         flags = run("pkg-config", "--cflags", "--libs", name, env=search)
         return [word.replace("\0", " ") for word in flags.replace("\\ ", "\0").split()]
 
-    def compile(self, compiler: str, *words) -> pathlib.Path:
+    def compile(self, compiler: str, source: pathlib.Path, module: str, *options: str) -> pathlib.Path:
+        """An object of this source, compiled as the module's users do."""
+        compiled = self.folder / f"{self.id()}-{source.name}.o"
+        flags = [word for word in self.modules(module) if word.startswith(("-I", "-D", "-pthread"))]
+        run(*LAUNCHER, compiler, *options, *flags, "-c", source, "-o", compiled, cwd=self.folder)
+        return compiled
+
+    def link(self, compiler: str, compiled: pathlib.Path, module: str, *options: str) -> pathlib.Path:
         program = self.folder / self.id()
-        run(compiler, *words, "-o", program)
+        run(compiler, *options, compiled, *self.modules(module), "-o", program)
         return program
+
+    def build(self, compiler: str, source: pathlib.Path, module: str, *options: str) -> pathlib.Path:
+        return self.link(compiler, self.compile(compiler, source, module, *options), module)
 
     def needed(self, file: pathlib.Path) -> str:
         return run("readelf", "-d", file)
@@ -87,27 +102,31 @@ class Package(unittest.TestCase):
             self.configure(source)
 
     def test_the_shared_library_is_linked_by_pkg_config(self):
-        self.expect_chunks(self.compile(CC, "-std=c99", EXAMPLE / "chunk_file.c", *self.modules("cutpoint-c")))
+        self.expect_chunks(self.build(CC, EXAMPLE / "chunk_file.c", "cutpoint-c", "-std=c99"))
 
     def test_archives_are_linked_by_pkg_config(self):
-        program = self.compile(CC, "-std=c99", EXAMPLE / "chunk_file.c", *self.modules("cutpoint-c-static"))
+        program = self.build(CC, EXAMPLE / "chunk_file.c", "cutpoint-c-static", "-std=c99")
         self.expect_chunks(program)
         self.assertNotIn("libcutpoint", self.needed(program))
 
     def test_the_store_is_in_the_archives(self):
-        program = self.compile(CC, "-std=c99", EXAMPLE / "back_up.c", *self.modules("cutpoint-c-static"))
+        program = self.build(CC, EXAMPLE / "back_up.c", "cutpoint-c-static", "-std=c99")
         self.assertIn(str(self.data), run(program, self.folder / "store", self.folder / "target", self.data))
         restored = self.folder / "target" / self.data.relative_to("/")
         self.assertEqual(restored.read_bytes(), self.data.read_bytes())
 
-    def test_the_engine_is_linked_by_pkg_config(self):
-        self.expect_chunks(self.compile(CXX, "-std=c++20", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint")))
+    def test_the_engine_is_linked_by_pkg_config_and_goes_into_shared_libraries_of_others(self):
+        compiled = self.compile(CXX, HERE / "consumer" / "chunk_file.cc", "cutpoint", "-std=c++20", "-fPIC")
+        self.expect_chunks(self.link(CXX, compiled, "cutpoint"))
+        plugin = self.link(CXX, compiled, "cutpoint", "-shared")
+        shown = run("nm", "-D", "--defined-only", "-C", plugin)
+        self.assertNotRegex(shown, r" [TWV] cutpoint::(engine|feed|chunker)::")
 
     def test_the_program_of_the_readme_prints_the_chunks_of_its_input(self):
         text = re.search(r"```cpp\n(.*?)```", (HERE.parents[1] / "README.md").read_text(), re.DOTALL)[1]
         source = self.folder / "readme.cc"
         source.write_text(text)
-        program = self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))
+        program = self.build(CXX, source, "cutpoint", "-std=c++20", "-Wall", "-Wextra", "-Werror")
         with self.data.open("rb") as data:
             lines = [line.split() for line in run(program, stdin=data).splitlines()]
         chunks = [[str(int(offset) + i * int(length)), length, digest] for offset, count, _, length, digest in lines for i in range(int(count))]
@@ -119,7 +138,7 @@ class Package(unittest.TestCase):
         for text in programs:
             source = self.folder / "program.cc"
             source.write_text(text)
-            program = self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))
+            program = self.build(CXX, source, "cutpoint", "-std=c++20", "-Wall", "-Wextra", "-Werror")
             said.append(run(program, cwd=self.folder))
         self.assertEqual(said[1:3], ["every byte lies in a chunk\n", "stored, 2100000 bytes of 3 streams\n"])
         self.assertRegex(said[3], r"\A4\d\d new chunks\n\Z")
@@ -130,11 +149,6 @@ class Package(unittest.TestCase):
         runs = re.findall(r"^(\d+) chunks of (\d+) bytes, [0-9a-f]{8}$", said[0], re.MULTILINE)
         self.assertEqual(sum(int(count) * int(length) for count, length in runs), 1_000_000)
         self.assertIn("fastcdc(", said[0])
-
-    def test_the_engine_goes_into_shared_libraries_of_others(self):
-        plugin = self.compile(CXX, "-std=c++20", "-shared", "-fPIC", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint"))
-        shown = run("nm", "-D", "--defined-only", "-C", plugin)
-        self.assertNotRegex(shown, r" [TWV] cutpoint::(engine|feed|chunker)::")
 
     def test_each_program_and_library_that_is_installed_is_built_first(self):
         build = pathlib.Path(os.environ["CUTPOINT_BUILD"])
@@ -173,7 +187,8 @@ class Package(unittest.TestCase):
                 continue
             everything.write_text(f"#include <{name}>\n#include <{name}>\n")
             of_thrust = ["-isystem", thrust, "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP"] if name.name == "cuda_dedup.h" else []
-            run(CXX, "-std=c++20", "-fsyntax-only", "-I", self.prefix / "include", *of_thrust, everything)
+            words = ["-std=c++20", "-I", self.prefix / "include", *of_thrust, "-c", everything, "-o", self.folder / "everything.o"]
+            run(*LAUNCHER, CXX, *words, cwd=self.folder)
 
     def test_the_headers_for_c_are_c99_and_old_cpp(self):
         source = self.folder / "header.c"
