@@ -1,5 +1,7 @@
 """What the tests of sweeps share: a folder with data and a sweep's file, runs of it, and the rows that came of them."""
 
+import contextlib
+import io
 import os
 import random
 import signal
@@ -14,6 +16,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("CUTPOINT_BIN") or ROOT / "build/release/cli/cutpoint").resolve()
 PATIENCE = 120
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments.sweep.__main__ import main  # noqa: E402
 
 SMALL = """
 [datasets.a]
@@ -45,6 +51,7 @@ class SweepTest(unittest.TestCase):
     """A test in a folder with two data sets: `a`, random bytes, and `b`, two files that share most of theirs."""
 
     maxDiff = 4000
+    of_small: bytes | None = None
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="cutpoint-sweep-")
@@ -60,6 +67,13 @@ class SweepTest(unittest.TestCase):
     def results(self) -> Path:
         return self.folder / "results.sqlite"
 
+    def begin_with_small(self) -> None:
+        """Copies the results of a run of `SMALL` to this test, as if it had run it. The run is made once for all tests."""
+        if SweepTest.of_small is None:
+            self.sweep(SMALL)
+            SweepTest.of_small = self.results.read_bytes()
+        self.results.write_bytes(SweepTest.of_small)
+
     def words(self, text: str, *more: str, binary: Path = BINARY) -> list[str]:
         """The words that run this sweep."""
         file = self.folder / "small.toml"
@@ -69,12 +83,13 @@ class SweepTest(unittest.TestCase):
         return [sys.executable, "-B", "-m", "experiments.sweep", str(file), *options, *end, *more]
 
     def sweep(self, text: str, *more: str, code: int = 0, binary: Path = BINARY) -> str:
-        """Runs it to its end; what it said on standard error."""
-        run = subprocess.run(
-            self.words(text, *more, binary=binary), env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
-        self.assertEqual(run.returncode, code, run.stderr)
-        return run.stderr
+        """Runs it to its end, in this process; what it said on standard error."""
+        said = io.StringIO()
+        words = self.words(text, *more, binary=binary)
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+            ended = main(words[words.index("experiments.sweep") + 1 :])
+        self.assertEqual(ended, code, said.getvalue())
+        return said.getvalue()
 
     def killed(self, text: str, seconds: float, binary: Path = BINARY) -> int:
         """Runs it for so long at most; its exit code."""

@@ -22,7 +22,7 @@ from experiments.sweep.run import Estimate, duration  # noqa: E402
 
 class Results(SweepTest):
     def test_every_combination_has_a_row(self):
-        self.sweep(SMALL)
+        self.begin_with_small()
         self.assertEqual(len(self.cuts()), SMALL_COUNT)
         self.assertEqual(self.select("select count(*) from cells where outcome = 'done'"), [(SMALL_COUNT,)])
         self.assertEqual({row[0] for row in self.select("select bytes from rows where dataset = 'a'")}, {300_000})
@@ -31,7 +31,7 @@ class Results(SweepTest):
         self.assertGreater(saved["b"], 0.4)  # of two files that share most
 
     def test_rows_are_what_the_command_says(self):
-        self.sweep(SMALL)
+        self.begin_with_small()
         words = "dedup --json --algorithm seqcdc-inc --size 8K --param seq_length=4 --param skip_size=320 b1 b2".split()
         said = json.loads(subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True, check=True).stdout)["result"]
         rows = self.select(
@@ -41,13 +41,13 @@ class Results(SweepTest):
         self.assertEqual(rows, [(said["chunk_count"], said["unique_bytes"], said["chunks"]["mean_bytes"])])
 
     def test_what_is_done_is_not_measured_again(self):
-        self.sweep(SMALL)
+        self.begin_with_small()
         before = self.select("select key, started, seconds from cells order by 1")
         self.assertIn(f"0 of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL))
         self.assertEqual(self.select("select key, started, seconds from cells order by 1"), before)
 
     def test_more_cells_in_the_file_are_all_that_is_measured(self):
-        self.sweep(SMALL)
+        self.begin_with_small()
         more = SMALL.replace('"gear", ', '"gear", "ram", ')
         self.assertIn(f"4 of {SMALL_COUNT + 4} cells are to be measured", self.sweep(more))
 
@@ -58,13 +58,13 @@ class Results(SweepTest):
         self.assertEqual(len(self.cuts()), SMALL_COUNT + 1)
 
     def test_another_binary_measures_anew_and_loses_nothing(self):
-        self.sweep(SMALL)
+        self.begin_with_small()
         self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells", self.sweep(SMALL, binary=self.disguise("# another")))
         self.assertEqual(self.select("select count(*), count(distinct binary) from cells"), [(2 * SMALL_COUNT, 2)])
         self.assertEqual(len(self.cuts()), SMALL_COUNT)  # of the sweep as it is now
 
     def test_other_data_are_measured_anew(self):
-        self.sweep(SMALL)
+        self.begin_with_small()
         path = self.folder / "a"
         path.write_bytes(path.read_bytes()[:-1] + b"!")
         self.assertIn(f"4 of {SMALL_COUNT} cells", self.sweep(SMALL))
@@ -104,11 +104,18 @@ class Results(SweepTest):
 
 
 class Endings(SweepTest):
+    def slow(self, seconds: float) -> tuple[Path, Path]:
+        """A command that sleeps before each run, and the file that ends this."""
+        is_fast = self.folder / "fast"
+        return self.disguise(f'[[ $1 != dedup || -e "{is_fast}" ]] || sleep {seconds}'), is_fast
+
     def test_kills_at_random_points_leave_the_same_rows(self):
-        slow = self.disguise("[[ $1 != dedup ]] || sleep 0.05")
+        slow, is_fast = self.slow(0.05)
+        is_fast.touch()
         self.sweep(SMALL, binary=slow)
         whole = self.cuts()
         self.results.unlink()
+        is_fast.unlink()
         drawn, kills = random.Random(), 0
         while self.killed(SMALL, drawn.uniform(0.2, 1.2 + kills / 20), binary=slow) != 0:  # longer on a busy machine
             kills += 1
@@ -117,11 +124,12 @@ class Endings(SweepTest):
         self.assertEqual(self.cuts(), whole)
 
     def test_an_interrupt_keeps_what_is_done(self):
-        slow = self.disguise("[[ $1 != dedup ]] || sleep 0.3")
+        slow, is_fast = self.slow(0.3)
         self.assertEqual(self.interrupted(SMALL, slow), 130)
         count = len(self.cuts())
         self.assertGreater(count, 0)
         self.assertLess(count, SMALL_COUNT)
+        is_fast.touch()
         self.assertIn(f"{SMALL_COUNT - count} of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL, binary=slow))
 
     def test_a_cell_that_fails_is_named_and_the_rest_is_done(self):
