@@ -8,7 +8,7 @@ from catalog import entries, listed
 from command import IS_SANITIZED, CommandTest
 
 ONE_ROUND = ("--rounds", "1")
-SHORT = (*ONE_ROUND, "--bytes", "64K" if IS_SANITIZED else "256K")
+SHORT = (*ONE_ROUND, "--bytes", "64K")
 NAMES = ("version processor_model file files data_bytes l2_bytes rounds interrupted read_by back_ends rows "
          "thread_count engine_back_ends engine_rows").split()
 ROW = "place kind name sizes cuts mean_bytes read_bytes_per_second auto back_ends".split()
