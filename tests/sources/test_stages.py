@@ -17,7 +17,7 @@ build() {
 }
 """
 CTEST = """#!/bin/bash
-if [[ $* == *--show-only* ]]; then printf '%s\\n' "$TESTS"; exit; fi
+if [[ $* == *--show-only* ]]; then printf '%s\\n' "$TESTS"; seq 100000; exit; fi
 [[ $1 == --preset ]] || exit 9
 echo "asked for: $*"
 [[ -e $ROOT/build/$2.built ]] || exit 7
