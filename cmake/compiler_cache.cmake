@@ -8,5 +8,5 @@ if(CUTPOINT_CCACHE)
     endif()
   endforeach()
   # Absolute paths in the sources that join others would differ between checkouts (from CMake 4.0 on).
-  set(CMAKE_UNITY_BUILD_RELATIVE_PATHS ON)
+  set(CMAKE_UNITY_BUILD_RELOCATABLE ON)
 endif()
