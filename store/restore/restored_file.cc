@@ -181,19 +181,27 @@ constexpr std::size_t most_located_places = 1024;
 constexpr std::uint64_t most_range_bytes = 4 * MiB;
 constexpr std::uint64_t most_gap_bytes = 128 * KiB;
 
-}  // namespace
-
-result<content_window> content_window::make(const store_reading& store, std::uint64_t threads) {
-  std::vector<worker> workers;
+/// Makes what each thread works with. Errors: those of the fingerprinter.
+template <class Worker>
+result<std::vector<Worker>> make_workers(const store_reading& store, std::uint64_t threads) {
+  std::vector<Worker> workers;
   const std::size_t count = thread_count(threads);
   for (std::size_t i = 0; i < count; ++i) {
     auto check = store.make_fingerprinter();
     if (!check) return check.error();
     workers.push_back({.check = std::move(*check)});
   }
+  return workers;
+}
+
+}  // namespace
+
+result<content_window> content_window::make(const store_reading& store, std::uint64_t threads) {
+  auto workers = make_workers<worker>(store, threads);
+  if (!workers) return workers.error();
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
-  return content_window(store, std::move(*check), std::move(workers));
+  return content_window(store, std::move(*check), *std::move(workers));
 }
 
 /// Plans reads of the records of some places. Those that are not found are left to the reader that looks again.
@@ -318,14 +326,9 @@ constexpr std::size_t places_at_once = 64;
 }  // namespace
 
 result<content_comparison> content_comparison::make(const store_reading& store, std::uint64_t threads) {
-  std::vector<worker> workers;
-  const std::size_t count = thread_count(threads);
-  for (std::size_t i = 0; i < count; ++i) {
-    auto check = store.make_fingerprinter();
-    if (!check) return check.error();
-    workers.push_back({.check = std::move(*check)});
-  }
-  return content_comparison(std::move(workers));
+  auto workers = make_workers<worker>(store, threads);
+  if (!workers) return workers.error();
+  return content_comparison(*std::move(workers));
 }
 
 std::vector<content_place> content_comparison::find_differences(std::span<const content_place> places) {
