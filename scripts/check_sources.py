@@ -29,7 +29,6 @@ UNCHECKED_WORDS = (
     "docs/papers/",
     "CHANGELOG.md",
     "tests/data/",
-    "tests/fuzz/corpus/",
     "tests/sources/",
 )
 

@@ -8,7 +8,7 @@ import re
 import typing
 
 CPP = {".h", ".cc", ".cu", ".cuh", ".c"}
-NOT_OURS = ("tests/data/", "tests/fuzz/corpus/")
+NOT_OURS = ("tests/data/",)
 CPP_LEXEME = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/|\#[ ]*include[^\n]*)
       | (?P<text>R"(?P<mark>[^(\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+')""",
