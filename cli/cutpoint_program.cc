@@ -5,8 +5,6 @@
 
 namespace cutpoint::cli {
 
-namespace {
-
 constexpr command_row store_rows[] = {
     {"init", "Make a store for backups", make_init_command},
     {"backup", "Back up files and folders into a store, as a snapshot", make_backup_command},
@@ -28,8 +26,6 @@ constexpr command_row store_rows[] = {
     {"sessions", "Show who writes to a store, and end a session that is dead", make_sessions_command},
     {"key", "List, add and remove keys of an encrypted store", make_key_command},
 };
-
-}  // namespace
 
 program cutpoint_program() {
   program whole = engine_program();

@@ -5,8 +5,6 @@
 
 namespace cutpoint::cli {
 
-namespace {
-
 constexpr command_row engine_rows[] = {
     {"chunk", "List the chunks of files, folders and standard input, with fingerprints", make_chunk_command},
     {"dedup", "Report what deduplication would save, and where the time went", make_dedup_command},
@@ -15,8 +13,6 @@ constexpr command_row engine_rows[] = {
     {"list", "Show algorithms, profiles, fingerprints and back ends, with parameters and bounds", make_list_command},
     {"info", "Show processors, caches, NUMA nodes, devices, instruction sets, GPUs and costs", make_info_command},
 };
-
-}  // namespace
 
 program engine_program() {
   return {"cutpoint",

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <exception>
 #include <map>
 #include <new>
@@ -12,7 +11,6 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/text.h>
@@ -21,7 +19,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/common/console.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
@@ -165,9 +162,7 @@ command_line::command_line(const program& definition) : meaning_(definition.mean
 
 result<std::optional<std::string>> command_line::parse(int argc, char** argv) {
   std::vector<std::string> words = protected_words(argc, argv);
-  if (!words.empty()) {
-    CUTPOINT_RETURN_IF_FAILED(check_command(commands_, unprotected(words.back())));
-  }
+  if (!words.empty()) CUTPOINT_RETURN_IF_FAILED(check_command(commands_, unprotected(words.back())));
   const std::string& name = options_.command_name();
   CLI::App app(meaning_, name);
   parsed_options parsed;
@@ -225,9 +220,8 @@ void occupy_closed_descriptors() {
 
 result<exit_code> run(int argc, char** argv, const program& definition, const console& say) {
   command_line line(definition);
-  const auto text = line.parse(argc, argv);
-  if (!text) return text.error();
-  return *text ? write_all(output_option(), **text, say) : line.chosen().run();
+  CUTPOINT_TRY(const auto text, line.parse(argc, argv));
+  return text ? write_all(output_option(), *text, say) : line.chosen().run();
 }
 
 }  // namespace

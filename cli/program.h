@@ -32,15 +32,12 @@ class subcommand {
   std::optional<std::size_t> words_after_options;
 };
 
-class subcommand;
-
 struct command_row {
   const char* name;
   const char* meaning;
   std::unique_ptr<subcommand> (*make)();
 };
 
-/// A program with subcommands.
 struct program {
   const char* name;
   const char* meaning;

@@ -1,12 +1,8 @@
 // `cutpoint-cluster evolve`: writes a synthetic trace of versions that change as those of a real one do.
-#include <optional>
-
 #include <cutpoint/cluster/trace_evolution.h>
 #include <fmt/format.h>
 
-#include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cluster_cli/subcommands.h"
 #include "cluster_cli/trace_files.h"
 
@@ -57,14 +53,12 @@ void evolve_command::add_options(option_list& options) {
 result<evolve_command::user_changes> evolve_command::checked_changes() const {
   user_changes options;
   if (!changed_.empty()) {
-    const auto percent = checked_number("--changed", changed_, 0, 100);
-    if (!percent) return percent.error();
-    options.changed_share = static_cast<double>(*percent) / 100;
+    CUTPOINT_TRY(const auto percent, checked_number("--changed", changed_, 0, 100));
+    options.changed_share = static_cast<double>(percent) / 100;
   }
   if (!change_length_.empty()) {
-    const auto chunk_count = checked_number("--change-length", change_length_, 1, 1'000'000);
-    if (!chunk_count) return chunk_count.error();
-    options.change_chunks = static_cast<double>(*chunk_count);
+    CUTPOINT_TRY(const auto chunk_count, checked_number("--change-length", change_length_, 1, 1'000'000));
+    options.change_chunks = static_cast<double>(chunk_count);
   }
   return options;
 }
@@ -84,27 +78,23 @@ status evolve_command::apply(const user_changes& options, std::vector<cluster::v
 
 result<exit_code> evolve_command::run() {
   const console say(verbosity_);
-  const auto versions = checked_number("--versions", versions_, 1, 1'000'000);
-  if (!versions) return versions.error();
-  const auto seed = checked_number("--seed", seed_, 0);
-  if (!seed) return seed.error();
-  const auto options = checked_changes();
-  if (!options) return options.error();
-  auto classes = with_trace(trace_, [](auto& reader) { return cluster::measure_changes(reader, &interruption()); });
-  if (!classes) return classes.error();
-  CUTPOINT_RETURN_IF_FAILED(apply(*options, *classes));
-  auto out = output_.open();
-  if (!out) return out.error();
-  if (out->is_same_file(trace_)) {
+  CUTPOINT_TRY(const auto versions, checked_number("--versions", versions_, 1, 1'000'000));
+  CUTPOINT_TRY(const auto seed, checked_number("--seed", seed_, 0));
+  CUTPOINT_TRY(const auto options, checked_changes());
+  CUTPOINT_TRY(auto classes,
+               with_trace(trace_, [](auto& reader) { return cluster::measure_changes(reader, &interruption()); }));
+  CUTPOINT_RETURN_IF_FAILED(apply(options, classes));
+  CUTPOINT_TRY(auto out, output_.open());
+  if (out.is_same_file(trace_)) {
     return usage_error(fmt::format("{}: is the trace, and would be written over", trace_));
   }
-  for (const cluster::versioned_class& each : *classes) {
+  for (const cluster::versioned_class& each : classes) {
     say.note(fmt::format("{}: {} chunks, of which {:.4f} % change, {:.2f} together", each.application,
                          each.first_version.size(), 100 * each.changes.changed_share, each.changes.change_chunks));
   }
-  return write_trace(*out, say, [&](cluster::chunk_trace_writer& writer) {
-    return cluster::write_versions(writer, *classes,
-                                   {.version_count = *versions, .seed = *seed, .cancel = &interruption()});
+  return write_trace(out, say, [&](cluster::chunk_trace_writer& writer) {
+    return cluster::write_versions(writer, classes,
+                                   {.version_count = versions, .seed = seed, .cancel = &interruption()});
   });
 }
 

@@ -1,20 +1,14 @@
 // `cutpoint-cluster simulate`: stores a chunk trace in simulated clusters.
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/cluster/simulation_jobs.h>
-#include <cutpoint/text.h>
 #include <cutpoint/tree_entry.h>
 #include <cutpoint/walk.h>
 #include <fmt/format.h>
 
 #include "cli/common/json.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cluster_cli/subcommands.h"
 #include "cluster_cli/trace_files.h"
 
@@ -148,7 +142,6 @@ class placement_file {
           fmt::format("{},{},{},{},{}\n", options.policy, options.node_count, node, each.fingerprint, each.length));
     }
   }
-  /// Returns the first failure.
   [[nodiscard]] status finish() { return outcome_.ok() ? file_.finish() : outcome_; }
 
  private:
@@ -198,9 +191,7 @@ void simulate_command::add_options(option_list& options) {
 result<cluster::simulation_options> simulate_command::common_options() const {
   cluster::simulation_options options;
   options.has_fixed_super_chunks = has_fixed_super_chunks_;
-  const auto deduplication = cluster::find_deduplication(deduplication_);
-  if (!deduplication) return deduplication.error();
-  options.deduplication = *deduplication;
+  CUTPOINT_TRY(options.deduplication, cluster::find_deduplication(deduplication_));
   struct parsed_option {
     const char* name;
     const std::string& text;
@@ -218,14 +209,11 @@ result<cluster::simulation_options> simulate_command::common_options() const {
   const parsed_option sizes[] = {{"--super-chunk", super_chunk_, options.super_chunk_bytes},
                                  {"--container", container_, options.container_bytes}};
   for (const parsed_option& each : sizes) {
-    const auto size = checked_size(each.name, each.text, 0);
-    if (!size) return size.error();
-    each.value = *size;
+    CUTPOINT_TRY(each.value, checked_size(each.name, each.text, 0));
   }
   for (const std::string& each : changes_) {
-    const auto change = parsed_change(each);
-    if (!change) return change.error();
-    options.changes.push_back(*change);
+    CUTPOINT_TRY(const auto change, parsed_change(each));
+    options.changes.push_back(change);
   }
   return options;
 }
@@ -233,11 +221,9 @@ result<cluster::simulation_options> simulate_command::common_options() const {
 result<cluster::simulation_jobs> simulate_command::checked_jobs() const {
   cluster::simulation_jobs jobs;
   jobs.read_trace = [this](const auto& read) { return with_trace(trace_, read); };
-  const auto common = common_options();
-  if (!common) return common.error();
-  const auto threads = checked_number("--threads", threads_, 1, most_threads);
-  if (!threads) return threads.error();
-  jobs.thread_count = placements_.empty() ? *threads : 1;
+  CUTPOINT_TRY(const auto common, common_options());
+  CUTPOINT_TRY(const auto threads, checked_number("--threads", threads_, 1, most_threads));
+  jobs.thread_count = placements_.empty() ? threads : 1;
   const auto or_usual = [](std::vector<std::string> words, const auto& usual) {
     if (words.empty()) words.assign(std::begin(usual), std::end(usual));
     return words;
@@ -245,29 +231,25 @@ result<cluster::simulation_jobs> simulate_command::checked_jobs() const {
   constexpr std::string_view usual_nodes[] = {"4"};
   constexpr std::string_view usual_handprints[] = {"8"};
   for (const std::string& nodes : or_usual(node_counts_, usual_nodes)) {
-    const auto node_count = checked_number("--nodes", nodes, 0);
-    if (!node_count) return node_count.error();
+    CUTPOINT_TRY(const auto node_count, checked_number("--nodes", nodes, 0));
     for (const std::string& handprint : or_usual(handprints_, usual_handprints)) {
-      const auto handprint_size = checked_number("--handprint", handprint, 0);
-      if (!handprint_size) return handprint_size.error();
+      CUTPOINT_TRY(const auto handprint_size, checked_number("--handprint", handprint, 0));
       for (const std::string& policy : or_usual(policies_, cluster::policy_names())) {
-        cluster::simulation_options& options = jobs.options.emplace_back(*common);
+        cluster::simulation_options& options = jobs.options.emplace_back(common);
         options.policy = policy;
-        options.node_count = *node_count;
-        options.handprint_size = *handprint_size;
+        options.node_count = node_count;
+        options.handprint_size = handprint_size;
         CUTPOINT_RETURN_IF_FAILED(cluster::check(options));
       }
     }
   }
-  const auto file = describe_file(trace_, symlinks::follow);
-  if (!file) return file.error();
-  if (file->kind != file_kind::regular_file) {
+  CUTPOINT_TRY(const auto file, describe_file(trace_, symlinks::follow));
+  if (file.kind != file_kind::regular_file) {
     return usage_error(fmt::format("{}: is no regular file, and a trace is read several times", trace_));
   }
   return jobs;
 }
 
-/// Reads the trace once to measure it.
 result<cluster::trace_totals> measure(const std::string& trace, const console& say) {
   chunk_progress progress(say, 0);
   const cluster::simulation_hooks hooks = {
@@ -277,30 +259,26 @@ result<cluster::trace_totals> measure(const std::string& trace, const console& s
 
 result<exit_code> simulate_command::run() {
   const console say(verbosity_);
-  auto jobs = checked_jobs();
-  if (!jobs) return jobs.error();
-  return run(*jobs, say);
+  CUTPOINT_TRY(auto jobs, checked_jobs());
+  return run(jobs, say);
 }
 
 result<exit_code> simulate_command::run(cluster::simulation_jobs& jobs, const console& say) const {
-  auto out = output_.open();
-  if (!out) return out.error();
+  CUTPOINT_TRY(auto out, output_.open());
   std::optional<placement_file> placements;
   if (!placements_.empty()) {
-    auto file = output::open(placements_);
-    if (!file) return file.error();
-    placements.emplace(*std::move(file));
+    CUTPOINT_TRY(auto file, output::open(placements_));
+    placements.emplace(std::move(file));
   }
-  if (out->is_same_file(trace_) || (placements && placements->file().is_same_file(trace_))) {
+  if (out.is_same_file(trace_) || (placements && placements->file().is_same_file(trace_))) {
     return usage_error(fmt::format("{}: is the trace, and would be written over", trace_));
   }
-  if (placements && out->is_same_file(placements_)) {
+  if (placements && out.is_same_file(placements_)) {
     return usage_error(fmt::format("{}: cannot have both the placements and the report", placements_));
   }
-  const auto totals = measure(trace_, say);
-  if (!totals) return totals.error();
+  CUTPOINT_TRY(const auto totals, measure(trace_, say));
   if (placements) placements->begin();
-  std::optional<chunk_progress> progress(std::in_place, say, totals->chunk_count * jobs.options.size());
+  std::optional<chunk_progress> progress(std::in_place, say, totals.chunk_count * jobs.options.size());
   jobs.hooks_of = [&](std::size_t i) {
     cluster::simulation_hooks hooks = {
         .progress = [&](std::uint64_t count) { progress->add(count); }, .place = {}, .cancel = &interruption()};
@@ -309,13 +287,13 @@ result<exit_code> simulate_command::run(cluster::simulation_jobs& jobs, const co
     }
     return hooks;
   };
-  const auto finished = cluster::simulate_all(jobs, *totals);
+  const auto finished = cluster::simulate_all(jobs, totals);
   progress.reset();
   if (!finished) return finished.error();
-  const simulation_facts facts = {jobs.options, *totals, *finished};
+  const simulation_facts facts = {jobs.options, totals, *finished};
   warn_of_short_handprints(facts, say);
   status outcome = placements ? placements->finish() : status();
-  if (outcome.ok()) outcome = write_all(*out, is_json_ ? simulation_json(facts) : simulation_table(facts));
+  if (outcome.ok()) outcome = write_all(out, is_json_ ? simulation_json(facts) : simulation_table(facts));
   if (outcome.ok()) return exit_code::done;
   say.error(outcome.message());
   return exit_code::input_failed;

@@ -5,15 +5,11 @@
 
 namespace cutpoint::cli {
 
-namespace {
-
 constexpr command_row cluster_rows[] = {
     {"trace", "Write the chunks of listings as a chunk trace", make_trace_command},
     {"evolve", "Write a synthetic chunk trace, of versions that change as those of a real one do", make_evolve_command},
     {"simulate", "Store a chunk trace in simulated clusters, and report what each policy saves", make_simulate_command},
 };
-
-}  // namespace
 
 program cluster_program() {
   return {"cutpoint-cluster",

@@ -3,19 +3,14 @@
 #include <limits>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/cluster/chunk_trace.h>
 #include <cutpoint/dedup.h>
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/chunk/listing.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/options/chunking_options.h"
-#include "cli/program.h"
 #include "cluster_cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -77,26 +72,22 @@ void trace_command::add_options(option_list& options) {
 
 result<exit_code> trace_command::run() {
   const console say(verbosity_);
-  const auto client = checked_number("--client", client_, 0, std::numeric_limits<std::uint32_t>::max());
-  if (!client) return client.error();
-  const auto context = context_.checked();
-  if (!context) return context.error();
+  CUTPOINT_TRY(const auto client, checked_number("--client", client_, 0, std::numeric_limits<std::uint32_t>::max()));
+  CUTPOINT_TRY(const auto context, context_.checked());
   std::vector<listing_reader> listings;
   for (const std::string& each : listings_) {
-    auto listing = listing_reader::open(each, &interruption());
-    if (!listing) return listing.error();
-    listings.push_back(*std::move(listing));
+    CUTPOINT_TRY(auto listing, listing_reader::open(each, &interruption()));
+    listings.push_back(std::move(listing));
   }
-  auto out = output_.open();
-  if (!out) return out.error();
+  CUTPOINT_TRY(auto out, output_.open());
   for (const std::string& each : listings_) {
-    if (each == "-" || !out->is_same_file(each)) continue;
+    if (each == "-" || !out.is_same_file(each)) continue;
     return usage_error(fmt::format("{}: is a listing, and the trace would be written over it", each));
   }
-  return write_trace(*out, say, [&](cluster::chunk_trace_writer& writer) {
+  return write_trace(out, say, [&](cluster::chunk_trace_writer& writer) {
     status outcome;
     for (listing_reader& each : listings) {
-      if (outcome.ok()) outcome = write_listing(each, context->rules, static_cast<std::uint32_t>(*client), writer);
+      if (outcome.ok()) outcome = write_listing(each, context.rules, static_cast<std::uint32_t>(client), writer);
     }
     return outcome;
   });
@@ -110,16 +101,12 @@ std::string trace_command::class_of(const std::string& path, const chunking_cont
 status trace_command::write_listing(listing_reader& listing, const chunking_context& context, std::uint32_t client,
                                     cluster::chunk_trace_writer& writer) const {
   for (;;) {
-    const auto listed = listing.next();
-    if (!listed) return listed.error();
-    if (!*listed) return {};
-    const listed_chunk& each = **listed;
-    if (each.where.offset == 0) {
-      CUTPOINT_RETURN_IF_FAILED(writer.begin_file(class_of(each.path, context), client));
-    }
-    const auto chunk = routed_chunk_of(each);
-    if (!chunk) return chunk.error();
-    CUTPOINT_RETURN_IF_FAILED(writer.add(*chunk));
+    CUTPOINT_TRY(const auto listed, listing.next());
+    if (!listed) return {};
+    const listed_chunk& each = *listed;
+    if (each.where.offset == 0) CUTPOINT_RETURN_IF_FAILED(writer.begin_file(class_of(each.path, context), client));
+    CUTPOINT_TRY(const auto chunk, routed_chunk_of(each));
+    CUTPOINT_RETURN_IF_FAILED(writer.add(chunk));
   }
 }
 

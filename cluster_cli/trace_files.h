@@ -22,11 +22,9 @@ namespace cutpoint::cli {
 /// Opens a trace and calls a function with its reader. Errors: those of opening, and of the function.
 template <class Function>
 std::invoke_result_t<Function, cluster::chunk_trace_reader&> with_trace(const std::string& path, Function&& function) {
-  auto file = file_source::open(path, &interruption());
-  if (!file) return file.error();
-  auto reader = cluster::chunk_trace_reader::open(*file, path);
-  if (!reader) return reader.error();
-  return function(*reader);
+  CUTPOINT_TRY(auto file, file_source::open(path, &interruption()));
+  CUTPOINT_TRY(auto reader, cluster::chunk_trace_reader::open(file, path));
+  return function(reader);
 }
 
 /// Writes a trace to an output: the function gets the writer, and returns how that went. Prints what failed. Returns the exit code.

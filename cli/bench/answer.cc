@@ -16,19 +16,16 @@ status stopped() { return {status_code::cancelled, "interrupted"}; }
 
 result<bench_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& fingerprint, byte_span data,
                                       const cancellation& cancel) {
-  const auto reference = chunker_on(cuts, backend::scalar);
-  if (!reference) return reference.error();
-  auto maker = fingerprinter::make(fingerprint);
-  if (!maker) return maker.error();
+  CUTPOINT_TRY(const auto reference, chunker_on(cuts, backend::scalar));
+  CUTPOINT_TRY(auto maker, fingerprinter::make(fingerprint));
   bench_answer answer;
   for (std::uint64_t start = 0; start < data.size();) {
     if (answer.chunks.size() % check_every == 0 && cancel.is_requested()) return stopped();
-    const std::uint64_t length = *reference->next_cut({.bytes = data, .start = start, .at_end = true});
+    const std::uint64_t length = *reference.next_cut({.bytes = data, .start = start, .at_end = true});
     answer.chunks.push_back({start, length});
     if (fingerprint.kind != fingerprint_kind::none) {
-      const auto digest = (*maker)(data.subspan(start, length));
-      if (!digest) return digest.error();
-      answer.digests.push_back(*digest);
+      CUTPOINT_TRY(const auto digest, maker(data.subspan(start, length)));
+      answer.digests.push_back(digest);
     }
     start += length;
   }

@@ -2,25 +2,17 @@
 // beside a plain read of the same memory.
 // Measures job after job: kernels in memory and in the cache, then the engine.
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <cutpoint/status.h>
-#include <cutpoint/text.h>
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
 
 #include "cli/bench/measure.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
-#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -80,7 +72,6 @@ std::uint64_t largest_cache(const topology& machine) {
   return bytes;
 }
 
-/// Returns whether `bytes` have too few chunks to measure a speed.
 bool has_few_chunks(const bench_row& row, std::uint64_t bytes) {
   return row.mean_bytes && *row.mean_bytes * least_chunks > static_cast<double>(bytes);
 }
@@ -118,10 +109,8 @@ void bench_command::add_options(option_list& options) {
 
 /// Returns the settings of the run, without results.
 result<bench_facts> bench_command::facts() const {
-  const auto bytes = checked_size("--bytes", bytes_, least_data);
-  if (!bytes) return bytes.error();
-  const auto rounds = checked_number("--rounds", rounds_, 1, most_rounds);
-  if (!rounds) return rounds.error();
+  CUTPOINT_TRY(const auto bytes, checked_size("--bytes", bytes_, least_data));
+  CUTPOINT_TRY(const auto rounds, checked_number("--rounds", rounds_, 1, most_rounds));
   engine_options threads{.placement = is_cpu_ ? thread_placement::none : thread_placement::devices};
   CUTPOINT_RETURN_IF_FAILED(threads_.set(threads));
   const bool is_all = is_kernels_ == is_engine_;
@@ -131,8 +120,8 @@ result<bench_facts> bench_command::facts() const {
   }
   return bench_facts{.processor_model = {},
                      .files = files_,
-                     .data_bytes = *bytes,
-                     .rounds = *rounds,
+                     .data_bytes = bytes,
+                     .rounds = rounds,
                      .has_kernels = is_all || is_kernels_,
                      .rows = {},
                      .has_engine = is_all || is_engine_,
@@ -144,14 +133,10 @@ result<bench_facts> bench_command::facts() const {
 result<bench_command::job_lists> bench_command::checked_jobs(const bench_facts& facts) const {
   job_lists lists;
   if (facts.has_kernels) {
-    auto kernels = jobs_.kernel_jobs();
-    if (!kernels) return kernels.error();
-    lists.kernels = *std::move(kernels);
+    CUTPOINT_TRY(lists.kernels, jobs_.kernel_jobs());
   }
   if (facts.has_engine) {
-    auto engine = jobs_.engine_jobs();
-    if (!engine) return engine.error();
-    lists.engine = *std::move(engine);
+    CUTPOINT_TRY(lists.engine, jobs_.engine_jobs());
   }
   return lists;
 }
@@ -181,11 +166,10 @@ status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_s
 status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
                                      trace_file* trace, const console& say) const {
   if (!facts.has_engine) return {};
-  auto threads = engine::make(facts.threads);
-  if (!threads) return threads.error();
-  facts.threads.threads = threads->thread_count();
+  CUTPOINT_TRY(auto threads, engine::make(facts.threads));
+  facts.threads.threads = threads.thread_count();
   facts.setups = engine_setups(!is_cpu_);
-  const engine_bench bench(*threads, facts.setups, trace);
+  const engine_bench bench(threads, facts.setups, trace);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
     if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.threads.threads, say);
@@ -202,11 +186,9 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
 
 result<exit_code> bench_command::run() {
   const console say(verbosity_);
-  auto asked = facts();
-  if (!asked) return asked.error();
-  auto jobs = checked_jobs(*asked);
-  if (!jobs) return jobs.error();
-  return run(*jobs, *std::move(asked), say);
+  CUTPOINT_TRY(auto asked, facts());
+  CUTPOINT_TRY(auto jobs, checked_jobs(asked));
+  return run(jobs, std::move(asked), say);
 }
 
 /// Checks that neither the results nor the trace are written to the data.
@@ -222,34 +204,30 @@ status bench_command::check_files(const output& out, const trace_file* trace) co
 }
 
 result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, const console& say) const {
-  auto out = output_.open();
-  if (!out) return out.error();
-  const auto trace = trace_.open();
-  if (!trace) return trace.error();
-  CUTPOINT_RETURN_IF_FAILED(check_files(*out, trace->get()));
-  const auto machine = discover_topology();
-  if (!machine) return machine.error();
-  const auto data = files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))
-                                   : aligned_bytes::read_files(files_, facts.data_bytes, interruption());
-  if (!data) return data.error();
-  if (data->view().size() < least_data) {
+  CUTPOINT_TRY(auto out, output_.open());
+  CUTPOINT_TRY(const auto trace, trace_.open());
+  CUTPOINT_RETURN_IF_FAILED(check_files(out, trace.get()));
+  CUTPOINT_TRY(const auto machine, discover_topology());
+  CUTPOINT_TRY(const auto data, files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))
+                                               : aligned_bytes::read_files(files_, facts.data_bytes, interruption()));
+  if (data.view().size() < least_data) {
     return status(status_code::io_error, fmt::format("--data: too little to measure: {}; give at least {}",
-                                                     size_with_unit(data->view().size()), format_size(least_data)));
+                                                     size_with_unit(data.view().size()), format_size(least_data)));
   }
-  facts.processor_model = machine->processor_model;
-  facts.data_bytes = data->view().size();
-  facts.l2_bytes = std::min(facts.data_bytes, l2_half(*machine));
-  if (facts.data_bytes < 2 * largest_cache(*machine)) {
+  facts.processor_model = machine.processor_model;
+  facts.data_bytes = data.view().size();
+  facts.l2_bytes = std::min(facts.data_bytes, l2_half(machine));
+  if (facts.data_bytes < 2 * largest_cache(machine)) {
     say.warning(fmt::format("{} of data may stay in a cache of {}: choose more by --bytes",
-                            size_with_unit(facts.data_bytes), size_with_unit(largest_cache(*machine))));
+                            size_with_unit(facts.data_bytes), size_with_unit(largest_cache(machine))));
   }
 
-  status outcome = measure_kernels(jobs.kernels, data->view(), facts, say);
-  if (outcome.ok()) outcome = measure_engine(jobs.engine, data->view(), facts, trace->get(), say);
-  const bool is_traced = finish(trace->get(), say);
+  status outcome = measure_kernels(jobs.kernels, data.view(), facts, say);
+  if (outcome.ok()) outcome = measure_engine(jobs.engine, data.view(), facts, trace.get(), say);
+  const bool is_traced = finish(trace.get(), say);
   facts.is_interrupted = outcome.code() == status_code::cancelled;
   if (!outcome.ok() && !facts.is_interrupted) return outcome;
-  const exit_code written = write_report(facts, *out, say);
+  const exit_code written = write_report(facts, out, say);
   return written == exit_code::done && !is_traced ? exit_code::input_failed : written;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/chunk_sizes.h>
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/bench/measure.h"
@@ -57,9 +56,8 @@ std::vector<std::string> bench_job_options::sizes() const {
 /// Adds a name at each of the sizes, or once at its own sizes if it takes none and no sizes were given for it.
 status bench_job_options::add_sized(std::vector<sized_cuts>& all, const std::string& name) const {
   for (const std::string& size : sizes()) {
-    const auto settings = checked_sizes(size);
-    if (!settings) return settings.error();
-    const auto sized = chunker_at(name, *settings);
+    CUTPOINT_TRY(const auto settings, checked_sizes(size));
+    const auto sized = chunker_at(name, settings);
     if (!sized && has_names() && !sizes_.empty()) return sized.error();
     if (sized) {
       all.push_back({name, size, *sized});
@@ -73,9 +71,7 @@ status bench_job_options::add_sized(std::vector<sized_cuts>& all, const std::str
 
 bench_job_options::cuts_or_why bench_job_options::cuts_of(const std::vector<std::string>& algorithms) const {
   std::vector<sized_cuts> all;
-  for (const std::string& name : algorithms) {
-    CUTPOINT_RETURN_IF_FAILED(add_sized(all, name));
-  }
+  for (const std::string& name : algorithms) CUTPOINT_RETURN_IF_FAILED(add_sized(all, name));
   return all;
 }
 
@@ -97,9 +93,9 @@ bench_job_options::cuts_or_why bench_job_options::all_cuts() const {
     CUTPOINT_RETURN_IF_FAILED(add_sized(all, std::string(entry.name)));
     if (entry.sized_defaults.empty() || !sizes_.empty()) continue;
     for (const std::string_view average : own_averages) {
-      const auto own = make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", std::string(average)}});
-      if (!own) return own.error();
-      all.push_back({std::string(entry.name), std::string(average), own->chunker});
+      CUTPOINT_TRY(const auto own,
+                   make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", std::string(average)}}));
+      all.push_back({std::string(entry.name), std::string(average), own.chunker});
     }
   }
   return all;
@@ -109,50 +105,40 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
   std::vector<bench_job> jobs;
   const bool is_all = !has_names() && fingerprints_.empty();
   for (const std::string& name : is_all ? all_fingerprints() : fingerprints_) {
-    const auto kind = parse_fingerprint(name);
-    if (!kind) return kind.error();
-    if (*kind == fingerprint_kind::none)
-      return usage_error("--hash none: makes no fingerprints that could be measured");
-    const auto chosen = fingerprints_on(*kind, backend::automatic);
-    if (!chosen) return chosen.error();
+    CUTPOINT_TRY(const auto kind, parse_fingerprint(name));
+    if (kind == fingerprint_kind::none) return usage_error("--hash none: makes no fingerprints that could be measured");
+    CUTPOINT_TRY(const auto chosen, fingerprints_on(kind, backend::automatic));
     const auto add = [&](std::string_view algorithm, const std::string& size) -> status {
-      const auto settings = checked_sizes(size);
-      if (!settings) return settings.error();
-      const auto cuts = chunker_at(algorithm, *settings);
-      if (!cuts) return cuts.error();
+      CUTPOINT_TRY(const auto settings, checked_sizes(size));
+      CUTPOINT_TRY(const auto cuts, chunker_at(algorithm, settings));
       jobs.push_back({.kind = bench_kind::fingerprint,
                       .name = name,
                       .size = fmt::format("{} {}", algorithm, size),
-                      .cuts = *cuts,
-                      .fingerprint = *kind,
-                      .chosen = chosen->where});
+                      .cuts = cuts,
+                      .fingerprint = kind,
+                      .chosen = chosen.where});
       return {};
     };
     CUTPOINT_RETURN_IF_FAILED(add("fixed", "8K"));
-    for (const std::string& size : sizes()) {
-      CUTPOINT_RETURN_IF_FAILED(add("fastcdc", size));
-    }
+    for (const std::string& size : sizes()) CUTPOINT_RETURN_IF_FAILED(add("fastcdc", size));
   }
   return jobs;
 }
 
 result<std::vector<bench_job>> bench_job_options::kernel_jobs() const {
-  const auto cuts = has_names() || !fingerprints_.empty() ? named_cuts() : all_cuts();
-  if (!cuts) return cuts.error();
+  CUTPOINT_TRY(const auto cuts, has_names() || !fingerprints_.empty() ? named_cuts() : all_cuts());
   std::vector<bench_job> jobs = {
       {.kind = bench_kind::read, .name = "plain read", .size = "", .chosen = widest_backend()}};
-  for (const sized_cuts& each : *cuts) {
-    const auto chosen = chunker_on(each.cuts, backend::automatic);
-    if (!chosen) return chosen.error();
+  for (const sized_cuts& each : cuts) {
+    CUTPOINT_TRY(const auto chosen, chunker_on(each.cuts, backend::automatic));
     jobs.push_back({.kind = bench_kind::cuts,
                     .name = each.name,
                     .size = each.size,
                     .cuts = each.cuts,
-                    .chosen = backend_of(*chosen)});
+                    .chosen = backend_of(chosen)});
   }
-  auto hashes = fingerprint_jobs();
-  if (!hashes) return hashes.error();
-  std::move(hashes->begin(), hashes->end(), std::back_inserter(jobs));
+  CUTPOINT_TRY(auto hashes, fingerprint_jobs());
+  std::move(hashes.begin(), hashes.end(), std::back_inserter(jobs));
   return jobs;
 }
 
@@ -160,18 +146,16 @@ result<std::vector<engine_job>> bench_job_options::engine_jobs() const {
   const std::vector<std::string> few = fingerprints_.empty()
                                            ? std::vector<std::string>(few_algorithms.begin(), few_algorithms.end())
                                            : std::vector<std::string>{"fastcdc"};
-  const auto cuts = has_names() ? named_cuts() : cuts_of(few);
-  if (!cuts) return cuts.error();
+  CUTPOINT_TRY(const auto cuts, has_names() ? named_cuts() : cuts_of(few));
   std::vector<std::string> hashes = fingerprints_;
   if (hashes.empty())
     hashes = has_names() ? std::vector<std::string>{"sha256"} : std::vector<std::string>{"sha1", "sha256"};
   std::vector<engine_job> jobs;
-  for (const sized_cuts& each : *cuts) {
+  for (const sized_cuts& each : cuts) {
     for (const std::string& hash : hashes) {
-      const auto kind = parse_fingerprint(hash);
-      if (!kind) return kind.error();
+      CUTPOINT_TRY(const auto kind, parse_fingerprint(hash));
       jobs.push_back(
-          {.name = each.name, .size = each.size, .hash = hash, .feed = {.cuts = each.cuts, .fingerprint = *kind}});
+          {.name = each.name, .size = each.size, .hash = hash, .feed = {.cuts = each.cuts, .fingerprint = kind}});
     }
   }
   return jobs;

@@ -3,13 +3,10 @@
 #include "cli/bench/measure.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <thread>
 #include <utility>
 
-#include <cutpoint/backends.h>
-#include <cutpoint/timing.h>
 #include <fmt/format.h>
 
 #include "cli/dedup/explanation.h"
@@ -22,35 +19,33 @@ std::string_view to_string(bench_place place) { return place == bench_place::mem
 
 result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
                           const cancellation& cancel) {
-  const auto contest = prepare(job, data);
-  if (!contest) return contest.error();
-  const auto reads = prepare({.kind = bench_kind::read, .name = {}, .size = {}}, data);
-  if (!reads) return reads.error();
+  CUTPOINT_TRY(const auto contest, prepare(job, data));
+  CUTPOINT_TRY(const auto reads, prepare({.kind = bench_kind::read, .name = {}, .size = {}}, data));
   const auto is_widest = [](const bench_contender& each) { return each.where == widest_backend(); };
-  const timed_work& read = std::find_if(reads->contenders.begin(), reads->contenders.end(), is_widest)->work;
+  const timed_work& read = std::find_if(reads.contenders.begin(), reads.contenders.end(), is_widest)->work;
   const auto rate = [&](const timed_work& work) {
     return rate_of(work, data.size(),
                    place == bench_place::memory ? measuring_effort() : measuring_effort{.least_seconds = 0.02});
   };
 
   std::vector<double> read_rates;
-  std::vector<round_rates> measured(contest->contenders.size());
+  std::vector<round_rates> measured(contest.contenders.size());
   for (std::uint64_t round = 0; round < rounds; ++round) {
     read_rates.push_back(rate(read));
     for (std::size_t i = 0; i < measured.size(); ++i) {
       if (cancel.is_requested()) return status{status_code::cancelled, "interrupted"};
-      if (contest->contenders[i].outcome != bench_outcome::measured) continue;
-      measured[i].add(rate(contest->contenders[i].work), read_rates.back());
+      if (contest.contenders[i].outcome != bench_outcome::measured) continue;
+      measured[i].add(rate(contest.contenders[i].work), read_rates.back());
     }
   }
 
   bench_row row{.job = &job,
                 .place = place,
-                .mean_bytes = contest->mean_bytes,
+                .mean_bytes = contest.mean_bytes,
                 .read_bytes_per_second = median(read_rates),
                 .cells = {}};
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    const bench_contender& each = contest->contenders[i];
+    const bench_contender& each = contest.contenders[i];
     row.cells.push_back({.name = to_string(each.where), .outcome = each.outcome, .problem = each.problem});
     measured[i].finish(row.cells.back());
   }
@@ -108,10 +103,9 @@ void add_contenders(checked_bench_job& contest, Make&& make, Check&& check) {
 }
 
 result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data) {
-  const auto reference = chunker_on(*job.cuts, backend::scalar);
-  if (!reference) return reference.error();
-  const std::vector<chunk> expected = reference->find_cuts(data);
-  checked_bench_job contest{.contenders = {{.where = backend::scalar, .work = cutting_work(*reference, data)}},
+  CUTPOINT_TRY(const auto reference, chunker_on(*job.cuts, backend::scalar));
+  const std::vector<chunk> expected = reference.find_cuts(data);
+  checked_bench_job contest{.contenders = {{.where = backend::scalar, .work = cutting_work(reference, data)}},
                             .mean_bytes = mean_of(data, expected)};
   add_contenders(
       contest, [&](backend where) { return chunker_on(*job.cuts, where); },
@@ -124,25 +118,22 @@ result<std::vector<digest>> digests_of(batch_fingerprinter& batch, byte_span dat
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     batch.submit(data.subspan(chunks[i].offset, chunks[i].length), digests[i]);
   }
-  const status flushed = batch.flush();
-  return flushed.ok() ? result<std::vector<digest>>(std::move(digests)) : flushed;
+  CUTPOINT_RETURN_IF_FAILED(batch.flush());
+  return digests;
 }
 
 result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span data) {
-  const auto cuts = chunker_on(*job.cuts, backend::automatic);
-  if (!cuts) return cuts.error();
-  const auto chunks = std::make_shared<const std::vector<chunk>>(cuts->find_cuts(data));
-  auto library = fingerprints_on(job.fingerprint, backend::scalar);
-  if (!library) return library.error();
-  const auto expected = digests_of(*library->batch, data, *chunks);
-  if (!expected) return expected.error();
+  CUTPOINT_TRY(const auto cuts, chunker_on(*job.cuts, backend::automatic));
+  const auto chunks = std::make_shared<const std::vector<chunk>>(cuts.find_cuts(data));
+  CUTPOINT_TRY(auto library, fingerprints_on(job.fingerprint, backend::scalar));
+  CUTPOINT_TRY(const auto expected, digests_of(*library.batch, data, *chunks));
   checked_bench_job contest{
-      .contenders = {{.where = backend::scalar, .work = hashing_work(std::move(library->batch), data, chunks)}},
+      .contenders = {{.where = backend::scalar, .work = hashing_work(std::move(library.batch), data, chunks)}},
       .mean_bytes = mean_of(data, *chunks)};
   add_contenders(
       contest, [&](backend where) { return fingerprints_on(job.fingerprint, where); },
       [&](backend where, chosen_fingerprinter& hasher) {
-        return hashing_contender(where, std::move(hasher.batch), data, chunks, *expected);
+        return hashing_contender(where, std::move(hasher.batch), data, chunks, expected);
       });
   return contest;
 }
@@ -275,13 +266,12 @@ result<bench_cell> engine_bench::check(const engine_job& job, const engine_setup
   if (!setup.problem.empty()) return cell;
   feed_timeline* const told =
       trace_ != nullptr ? &trace_->add(fmt::format("{} {} {}, {}", job.name, job.size, job.hash, setup.name)) : nullptr;
-  auto first = run(job, setup, data, expected, cancel, told);
-  if (!first) return first.error();
-  cell.problem = std::move(first->problem);
-  if (first->is_unavailable) return cell;
+  CUTPOINT_TRY(auto first, run(job, setup, data, expected, cancel, told));
+  cell.problem = std::move(first.problem);
+  if (first.is_unavailable) return cell;
   cell.outcome = cell.problem.empty() ? bench_outcome::measured : bench_outcome::wrong_answer;
   if (cell.outcome != bench_outcome::measured) return cell;
-  const feed_statistics& did = first->statistics;
+  const feed_statistics& did = first.statistics;
   cell.plan = did.plan;
   cell.device_cut_share = static_cast<double>(did.device_bytes) / static_cast<double>(data.size());
   const plan_prediction* const predicted = prediction_of(did.predictions, did.plan);
@@ -308,15 +298,13 @@ double engine_bench::read_rate(byte_span data) const {
 
 result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, std::uint64_t rounds,
                                          const cancellation& cancel) const {
-  const auto expected = reference_answer(job.feed.cuts, job.feed.fingerprint, data, cancel);
-  if (!expected) return expected.error();
+  CUTPOINT_TRY(const auto expected, reference_answer(job.feed.cuts, job.feed.fingerprint, data, cancel));
   engine_row row{.job = &job,
-                 .mean_bytes = static_cast<double>(data.size()) / static_cast<double>(expected->chunks.size()),
+                 .mean_bytes = static_cast<double>(data.size()) / static_cast<double>(expected.chunks.size()),
                  .cells = {}};
   for (const engine_setup& setup : setups_) {
-    auto cell = check(job, setup, data, *expected, cancel);
-    if (!cell) return cell.error();
-    row.cells.push_back(*std::move(cell));
+    CUTPOINT_TRY(auto cell, check(job, setup, data, expected, cancel));
+    row.cells.push_back(std::move(cell));
   }
   std::vector<double> reads;
   std::vector<round_rates> measured(setups_.size());
@@ -325,14 +313,13 @@ result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, 
     for (std::size_t i = 0; i < setups_.size(); ++i) {
       bench_cell& cell = row.cells[i];
       if (cell.outcome != bench_outcome::measured) continue;
-      auto timed = run(job, setups_[i], data, *expected, cancel, nullptr);
-      if (!timed) return timed.error();
-      if (!timed->problem.empty()) {
-        cell.outcome = timed->is_unavailable ? bench_outcome::unavailable : bench_outcome::wrong_answer;
-        cell.problem = std::move(timed->problem);
+      CUTPOINT_TRY(auto timed, run(job, setups_[i], data, expected, cancel, nullptr));
+      if (!timed.problem.empty()) {
+        cell.outcome = timed.is_unavailable ? bench_outcome::unavailable : bench_outcome::wrong_answer;
+        cell.problem = std::move(timed.problem);
         continue;
       }
-      measured[i].add(timed->bytes_per_second, reads.back());
+      measured[i].add(timed.bytes_per_second, reads.back());
     }
   }
   row.read_bytes_per_second = median(reads);

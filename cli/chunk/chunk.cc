@@ -1,21 +1,15 @@
 // `cutpoint chunk`: lists the chunks of files, folders and standard input.
 // Writes a line for each chunk as the engine delivers it.
-#include <memory>
-#include <string>
-
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 
 #include "cli/chunk/format.h"
 #include "cli/chunk/listing.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
 #include "cli/inputs/inputs.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
-#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -92,15 +86,12 @@ struct input_cutting {
 /// Prints the warnings of the job. Errors: those of the reader, the engine and the feed.
 result<input_cutting> make_cutting(const input_options& inputs, chunking& job, input_receiver& receiver,
                                    const console& say) {
-  auto reader = inputs.make_reader(job);
-  if (!reader) return reader.error();
-  auto threads = engine::make(job.engine);
-  if (!threads) return threads.error();
-  job.feed.rates = expected_rates(job.feed, threads->thread_count(), say);
-  auto destination = threads->open(job.feed, receiver);
-  if (!destination) return destination.error();
+  CUTPOINT_TRY(auto reader, inputs.make_reader(job));
+  CUTPOINT_TRY(auto threads, engine::make(job.engine));
+  job.feed.rates = expected_rates(job.feed, threads.thread_count(), say);
+  CUTPOINT_TRY(auto destination, threads.open(job.feed, receiver));
   for (const std::string& warning : job.warnings) say.warning(warning);
-  return input_cutting{*std::move(reader), *std::move(threads), *std::move(destination)};
+  return input_cutting{std::move(reader), std::move(threads), std::move(destination)};
 }
 
 }  // namespace
@@ -127,35 +118,30 @@ result<exit_code> chunk_command::list_chunks(const console& say) {
   if (is_lengths && chunking_.hash().has_fingerprint()) {
     return usage_error("--hash cannot be given with --format lengths, which prints lengths only");
   }
-  const auto format = make_chunk_format(format_);
-  if (!format) return format.error();
-  auto job = chunking_.checked(is_lengths ? "none" : "sha256");
-  if (!job) return job.error();
-  const auto trace = trace_.open();
-  if (!trace) return trace.error();
-  feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
-  job->feed.trace = timeline;
-  chunk_lister lister(**format, say);
-  auto cutting = make_cutting(inputs_, *job, lister, say);
-  if (!cutting) return cutting.error();
+  CUTPOINT_TRY(const auto format, make_chunk_format(format_));
+  CUTPOINT_TRY(auto job, chunking_.checked(is_lengths ? "none" : "sha256"));
+  CUTPOINT_TRY(const auto trace, trace_.open());
+  feed_timeline* const timeline = trace ? &trace->add("cutpoint chunk") : nullptr;
+  job.feed.trace = timeline;
+  chunk_lister lister(*format, say);
+  CUTPOINT_TRY(auto cutting, make_cutting(inputs_, job, lister, say));
 
-  auto out = output_.open();
-  if (!out) return out.error();
-  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, trace->get()));
-  lister.write_to(*out);
-  status outcome = out->begin();
+  CUTPOINT_TRY(auto out, output_.open());
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(out, trace.get()));
+  lister.write_to(out);
+  status outcome = out.begin();
   if (outcome.ok()) {
-    outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
+    outcome = out.write(format->header(name_of_cuts(job.feed), name_of(job.feed.fingerprint)));
   }
   if (outcome.ok()) {
-    console_feeder feeder(cutting->destination, nullptr, cutting->reader, lister, inputs_, *out, say);
-    if (timeline != nullptr) feeder.trace(**trace, *timeline);
+    console_feeder feeder(cutting.destination, nullptr, cutting.reader, lister, inputs_, out, say);
+    if (timeline != nullptr) feeder.trace(*trace, *timeline);
     outcome = feeder.feed_all();
   }
-  const bool is_traced = finish(trace->get(), say);
+  const bool is_traced = finish(trace.get(), say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (outcome.ok() || is_interrupted) {
-    const status finished = out->finish();
+    const status finished = out.finish();
     if (is_interrupted) {
       say.error(fmt::format("interrupted after {} whole inputs{}", lister.done_count(),
                             finished.ok() ? "; the chunks so far are written" : ""));
@@ -171,34 +157,29 @@ result<exit_code> chunk_command::list_chunks(const console& say) {
 result<exit_code> chunk_command::check_listing(const console& say) {
   if (inputs_.is_given()) return usage_error("--check takes the paths from the listing: give none");
   if (trace_.is_given()) return usage_error("--trace cannot be given with --check");
-  auto listing = listing_reader::open(check_, &interruption());
-  if (!listing) return listing.error();
-  CUTPOINT_RETURN_IF_FAILED(chunking_.use(listing->cuts(), listing->fingerprint()));
-  auto paths = listed_paths(check_, &interruption());
-  if (!paths) return paths.error();
-  inputs_.set_files(*std::move(paths));
-  auto job = chunking_.checked(listing->fingerprint());
-  if (!job) return job.error();
-  listing_checker checker(*listing, say);
-  auto cutting = make_cutting(inputs_, *job, checker, say);
-  if (!cutting) return cutting.error();
-  auto out = output_.open();
-  if (!out) return out.error();
-  if (out->is_same_file(check_)) {
+  CUTPOINT_TRY(auto listing, listing_reader::open(check_, &interruption()));
+  CUTPOINT_RETURN_IF_FAILED(chunking_.use(listing.cuts(), listing.fingerprint()));
+  CUTPOINT_TRY(auto paths, listed_paths(check_, &interruption()));
+  inputs_.set_files(std::move(paths));
+  CUTPOINT_TRY(auto job, chunking_.checked(listing.fingerprint()));
+  listing_checker checker(listing, say);
+  CUTPOINT_TRY(auto cutting, make_cutting(inputs_, job, checker, say));
+  CUTPOINT_TRY(auto out, output_.open());
+  if (out.is_same_file(check_)) {
     return usage_error(fmt::format("{}: is the listing, and the results would be written over it", check_));
   }
-  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, nullptr));
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(out, nullptr));
 
   status outcome = checker.begin();
   if (outcome.ok()) {
-    outcome = console_feeder(cutting->destination, nullptr, cutting->reader, checker, inputs_, *out, say).feed_all();
+    outcome = console_feeder(cutting.destination, nullptr, cutting.reader, checker, inputs_, out, say).feed_all();
   }
   if (outcome.code() == status_code::cancelled) {
     say.error(fmt::format("interrupted after {} whole inputs", checker.done_count()));
     return exit_code::interrupted;
   }
   if (outcome.ok()) outcome = checker.finish();
-  if (outcome.ok() && verbosity_ != verbosity::quiet) outcome = write_all(*out, checker.summary());
+  if (outcome.ok() && verbosity_ != verbosity::quiet) outcome = write_all(out, checker.summary());
   if (!outcome.ok()) say.error(outcome.message());
   return outcome.ok() && checker.is_all_equal() ? exit_code::done : exit_code::input_failed;
 }

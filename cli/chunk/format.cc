@@ -1,9 +1,6 @@
 // A class for each format.
 #include "cli/chunk/format.h"
 
-#include <utility>
-
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
@@ -115,9 +112,8 @@ json json_path(std::string_view path) {
 std::vector<std::string_view> chunk_format_names() { return names_in(formats); }
 
 result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name) {
-  const auto maker = chosen("format", name, formats);
-  if (!maker) return maker.error();
-  return maker->make();
+  CUTPOINT_TRY(const auto maker, chosen("format", name, formats));
+  return maker.make();
 }
 
 }  // namespace cutpoint::cli

@@ -31,7 +31,6 @@ class chunk_format {
 /// Formats a path for jsonl. If the path is not UTF-8, the record also has its bytes in hexadecimal, as `path_hex`.
 [[nodiscard]] json json_path(std::string_view path);
 
-/// Returns the names that --format takes.
 [[nodiscard]] std::vector<std::string_view> chunk_format_names();
 /// Makes a format. Errors: unknown_name, with the names that there are.
 [[nodiscard]] result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name);

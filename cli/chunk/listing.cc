@@ -105,11 +105,10 @@ class listing_reader::listing_parser {
   listing_parser(std::string file, file_source source) : file_(std::move(file)), source_(std::move(source)) {}
 
   status read_header() {
-    const auto first = next_line();
-    if (!first) return first.error();
-    if (!*first) return refused();
-    if ((*first)->starts_with(text_beginning)) return read_text_header(std::string(**first));
-    const json record = parse_json(**first).value_or(json());
+    CUTPOINT_TRY(const auto first, next_line());
+    if (!first) return refused();
+    if (first->starts_with(text_beginning)) return read_text_header(std::string(*first));
+    const json record = parse_json(*first).value_or(json());
     const auto cuts_text = text_of(record, "cuts");
     const auto fingerprint_text = text_of(record, "fingerprint");
     if (!cuts_text || !fingerprint_text) return refused();
@@ -120,10 +119,9 @@ class listing_reader::listing_parser {
 
   result<std::optional<listed_chunk>> next() {
     for (listed_chunk read;;) {
-      const auto line = next_line();
-      if (!line) return line.error();
-      if (!*line) return std::optional<listed_chunk>();
-      switch (is_text_ ? read_text(**line, read) : read_jsonl(**line, read)) {
+      CUTPOINT_TRY(const auto line, next_line());
+      if (!line) return std::optional<listed_chunk>();
+      switch (is_text_ ? read_text(*line, read) : read_jsonl(*line, read)) {
         case line_kind::chunk:
           return std::optional(std::move(read));
         case line_kind::other:
@@ -150,9 +148,8 @@ class listing_reader::listing_parser {
     constexpr std::string_view columns_begin = "# offset length ";
     constexpr std::string_view columns_end = " path";
     cuts = first.substr(text_beginning.size());
-    const auto second = next_line();
-    if (!second) return second.error();
-    const std::string_view columns = second->value_or("");
+    CUTPOINT_TRY(const auto second, next_line());
+    const std::string_view columns = second.value_or("");
     const std::size_t around = columns_begin.size() + columns_end.size();
     if (columns.size() <= around || !columns.starts_with(columns_begin) || !columns.ends_with(columns_end)) {
       return refused();
@@ -209,9 +206,8 @@ listing_reader::listing_reader(listing_reader&&) noexcept = default;
 listing_reader::~listing_reader() = default;
 
 result<listing_reader> listing_reader::open(const std::string& file, const cancellation* cancel) {
-  auto source = file_source::open(file, cancel);
-  if (!source) return source.error();
-  auto state = std::make_unique<listing_parser>(file, *std::move(source));
+  CUTPOINT_TRY(auto source, file_source::open(file, cancel));
+  auto state = std::make_unique<listing_parser>(file, std::move(source));
   CUTPOINT_RETURN_IF_FAILED(state->read_header());
   return listing_reader(std::move(state));
 }
@@ -221,15 +217,13 @@ const std::string& listing_reader::fingerprint() const { return implementation_-
 result<std::optional<listed_chunk>> listing_reader::next() { return implementation_->next(); }
 
 result<std::vector<std::string>> listed_paths(const std::string& file, const cancellation* cancel) {
-  auto listing = listing_reader::open(file, cancel);
-  if (!listing) return listing.error();
+  CUTPOINT_TRY(auto listing, listing_reader::open(file, cancel));
   std::vector<std::string> paths;
   for (;;) {
-    auto next = listing->next();
-    if (!next) return next.error();
-    if (!*next) return paths;
-    if ((*next)->where.offset == 0 || paths.empty() || paths.back() != (*next)->path) {
-      paths.push_back(std::move((*next)->path));
+    CUTPOINT_TRY(auto next, listing.next());
+    if (!next) return paths;
+    if (next->where.offset == 0 || paths.empty() || paths.back() != next->path) {
+      paths.push_back(std::move(next->path));
     }
   }
 }
@@ -239,9 +233,7 @@ result<std::vector<std::string>> listed_paths(const std::string& file, const can
 // The chunks of the listing are consumed as the chunks of the inputs are delivered.
 
 status listing_checker::advance() {
-  auto next = listing_.next();
-  if (!next) return next.error();
-  next_ = *std::move(next);
+  CUTPOINT_TRY(next_, listing_.next());
   return {};
 }
 
@@ -315,9 +307,7 @@ status listing_checker::input_failed(const std::string& path, const status& why)
 }
 
 status listing_checker::finish() {
-  while (next_) {
-    CUTPOINT_RETURN_IF_FAILED(find_input({}));
-  }
+  while (next_) CUTPOINT_RETURN_IF_FAILED(find_input({}));
   return {};
 }
 

@@ -144,12 +144,8 @@ void console::progress(std::string_view line) const {
 
 // --- Problems of files -----------------------------------------------------------------------------------------------
 
-namespace {
-
 constexpr std::uint64_t most_lines = 10;
 constexpr std::size_t most_reasons = 1000;
-
-}  // namespace
 
 void problem_log::add(const std::string& path, const status& why) {
   if (count_++ == 0) first_ = why.message();

@@ -68,7 +68,6 @@ class json {
   [[nodiscard]] bool is_array() const noexcept;
   /// Returns the value of a key, or null if the value is no object or lacks it.
   [[nodiscard]] const json* find(std::string_view key) const noexcept;
-  /// Returns the elements of an array; none, if it is no array.
   [[nodiscard]] const std::vector<json>& elements() const noexcept;
   /// Returns the text, or null if it is none.
   [[nodiscard]] const std::string* text() const noexcept;

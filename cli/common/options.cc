@@ -1,9 +1,5 @@
 #include "cli/common/options.h"
 
-#include <algorithm>
-#include <utility>
-
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 namespace cutpoint::cli {
@@ -148,9 +144,8 @@ result<std::string> id_that_begins(const std::string& text, const std::vector<st
 
 result<double> checked_percent(std::string_view option, std::string_view text) {
   const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  const auto percent = checked_number(option, number, 0, 100);
-  if (!percent) return percent.error();
-  return static_cast<double>(*percent) / 100;
+  CUTPOINT_TRY(const auto percent, checked_number(option, number, 0, 100));
+  return static_cast<double>(percent) / 100;
 }
 
 }  // namespace cutpoint::cli

@@ -83,7 +83,6 @@ class option_list {
   /// Adds -q and -v, which exclude each other.
   void add_verbosity(verbosity& level);
 
-  /// Returns an option that was added.
   [[nodiscard]] option& find(std::string_view word);
 
   [[nodiscard]] const std::deque<option>& all() const { return options_; }

@@ -12,9 +12,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-
 namespace cutpoint::cli {
 
 // --- Output ----------------------------------------------------------------------------------------------------------

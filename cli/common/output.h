@@ -105,7 +105,6 @@ template <class Number, class Format>
   return number ? format(static_cast<double>(*number)) : std::string("-");
 }
 
-/// Returns a line with a name and its value.
 [[nodiscard]] std::string line(std::string_view name, std::string_view text);
 
 /// Converts a count for `human_bytes` and the like, which show three digits.

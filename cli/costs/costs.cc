@@ -237,12 +237,11 @@ result<std::string> costs_file(const std::string& machine, const feed_options& j
 }
 
 result<cost_model> load_costs(const std::string& path, const std::string& machine, const std::string& build) {
-  const auto text = read_whole(path);
-  if (!text) return text.error();
+  CUTPOINT_TRY(const auto text, read_whole(path));
   const auto refuse = [&path](std::string_view why) {
     return status(status_code::invalid_argument, fmt::format("{}: {}", path, why));
   };
-  const json read = parse_json(*text).value_or(json());
+  const json read = parse_json(text).value_or(json());
   if (!read.is_object()) return refuse("is no JSON object");
   const json* const format = read.find("format");
   if (format == nullptr || format->number() != format_version) return refuse("is of another format");
@@ -266,9 +265,8 @@ status save_costs(const std::string& path, const cost_model& costs, const std::s
 
 result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_options& job, measurement_policy when,
                                   const console& say) {
-  const auto machine = discover_topology();
-  if (!machine) return machine.error();
-  const std::string key = machine_key(*machine, gpus);
+  CUTPOINT_TRY(const auto machine, discover_topology());
+  const std::string key = machine_key(machine, gpus);
   const std::string build = build_key();
   const auto file = costs_file(key, job);
   known_costs known;
@@ -278,13 +276,12 @@ result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_
     if (stored.error().system_error() != ENOENT) say.note(stored.error().message());
   }
   if (when == measurement_policy::never) return known;
-  auto model = calibrate(*machine, gpus, job);
-  if (!model) return model.error();
-  known.problem = file ? save_costs(*file, *model, build) : file.error();
+  CUTPOINT_TRY(auto model, calibrate(machine, gpus, job));
+  known.problem = file ? save_costs(*file, model, build) : file.error();
   if (known.problem.ok()) known.file = *file;
-  say.note(fmt::format("costs measured in {:.2f} s; {}", model->seconds,
+  say.note(fmt::format("costs measured in {:.2f} s; {}", model.seconds,
                        known.problem.ok() ? "stored in " + known.file : known.problem.message()));
-  known.costs = *std::move(model);
+  known.costs = std::move(model);
   return known;
 }
 

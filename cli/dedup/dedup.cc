@@ -2,9 +2,6 @@
 // Runs a feed and counts its chunks. If the join changes the cuts, a second feed with the exact join runs too.
 #include <atomic>
 #include <chrono>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include <cutpoint/dedup.h>
@@ -13,15 +10,12 @@
 #include <cutpoint/input_tally.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
 #include "cli/dedup/report.h"
 #include "cli/inputs/inputs.h"
 #include "cli/inputs/trace_file.h"
 #include "cli/options/chunking_options.h"
-#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -150,24 +144,18 @@ void dedup_command::add_options(option_list& options) {
 result<exit_code> dedup_command::run() {
   const console say(verbosity_);
   CUTPOINT_RETURN_IF_FAILED(inputs_.load());
-  const auto key = chunking_.key();
-  if (!key) return key.error();
-  const auto context = context_.checked(*key);
-  if (!context) return context.error();
-  auto job = chunking_.checked("sha256", *key, *context);
-  if (!job) return job.error();
-  if (job->feed.fingerprint.kind == fingerprint_kind::none) {
+  CUTPOINT_TRY(const auto key, chunking_.key());
+  CUTPOINT_TRY(const auto context, context_.checked(key));
+  CUTPOINT_TRY(auto job, chunking_.checked("sha256", key, context));
+  if (job.feed.fingerprint.kind == fingerprint_kind::none) {
     return usage_error("--hash none: duplicates are found by their fingerprints");
   }
-  CUTPOINT_RETURN_IF_FAILED(chunking_.use(*context, *job));
-  auto reader = inputs_.make_reader(*job);
-  if (!reader) return reader.error();
-  auto threads = engine::make(job->engine);
-  if (!threads) return threads.error();
-  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
-  const auto trace = trace_.open();
-  if (!trace) return trace.error();
-  return run(*job, context->rules, *reader, *threads, trace->get(), say);
+  CUTPOINT_RETURN_IF_FAILED(chunking_.use(context, job));
+  CUTPOINT_TRY(auto reader, inputs_.make_reader(job));
+  CUTPOINT_TRY(auto threads, engine::make(job.engine));
+  job.feed.rates = expected_rates(job.feed, threads.thread_count(), say);
+  CUTPOINT_TRY(const auto trace, trace_.open());
+  return run(job, context.rules, reader, threads, trace.get(), say);
 }
 
 result<exit_code> dedup_command::run(const chunking& job, const chunking_context& context, file_reader& reader,
@@ -178,23 +166,20 @@ result<exit_code> dedup_command::run(const chunking& job, const chunking_context
   feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
   feed_options traced = job.feed;
   traced.trace = timeline;
-  auto destination = threads.open(traced, receiver);
-  if (!destination) return destination.error();
+  CUTPOINT_TRY(auto destination, threads.open(traced, receiver));
   if (exact_run) {
     feed_options exact = job.feed;
     exact.join = join_kind::exact;
-    auto exact_feed = threads.open(exact, exact_run->receiver);
-    if (!exact_feed) return exact_feed.error();
-    exact_run->destination.emplace(*std::move(exact_feed));
+    CUTPOINT_TRY(auto exact_feed, threads.open(exact, exact_run->receiver));
+    exact_run->destination.emplace(std::move(exact_feed));
   }
   for (const std::string& warning : job.warnings) say.warning(warning);
-  auto out = output_.open();
-  if (!out) return out.error();
-  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, trace));
+  CUTPOINT_TRY(auto out, output_.open());
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(out, trace));
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  console_feeder feeder(*destination, exact_run ? &*exact_run->destination : nullptr, reader, receiver, inputs_, *out,
+  console_feeder feeder(destination, exact_run ? &*exact_run->destination : nullptr, reader, receiver, inputs_, out,
                         say, &context);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
@@ -203,7 +188,7 @@ result<exit_code> dedup_command::run(const chunking& job, const chunking_context
   const bool is_traced = finish(trace, say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   // An interrupted run whose chunks take long drops those that are not finished in time.
-  const bool is_complete = destination->failure().ok() && (!exact_run || exact_run->destination->failure().ok());
+  const bool is_complete = destination.failure().ok() && (!exact_run || exact_run->destination->failure().ok());
   if (!outcome.ok() && !is_interrupted) {
     say.error(outcome.message());
     return exit_code::input_failed;
@@ -222,11 +207,11 @@ result<exit_code> dedup_command::run(const chunking& job, const chunking_context
                      .kind_rules = receiver.kind_rules(),
                      .context = context,
                      .reading = feeder.record().work,
-                     .work = destination->statistics(),
+                     .work = destination.statistics(),
                      .exact = {}};
   if (exact_run && is_complete)
     facts.exact = exact_comparison{&exact_run->receiver.tally(), exact_run->compared.differences()};
-  outcome = write_all(*out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
+  outcome = write_all(out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
   if (is_interrupted) {
     say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
                           !outcome.ok() ? ""

@@ -55,7 +55,6 @@ class explanation {
   /// Returns the bottleneck of the processor without a device, and that of the plan that ran.
   [[nodiscard]] plan_bottleneck before_offload() const { return bottleneck_of(work_plan::processor); }
   [[nodiscard]] plan_bottleneck after_offload() const { return bottleneck_of(work_->plan); }
-  /// Returns the share of the bytes that devices cut.
   [[nodiscard]] std::optional<double> device_cut_share() const;
 
   /// Returns the rates of a stage in one thread, and of a device.

@@ -66,7 +66,6 @@ std::string index_of(const fingerprint_index& index) {
 
 // --- How long chunks are ---------------------------------------------------------------------------------------------
 
-/// Returns the histogram with at most `most_rows` rows.
 std::vector<length_distribution::bucket> rows_of(const length_distribution& lengths) {
   unsigned fineness = 3;
   while (fineness > 0 && lengths.buckets(fineness).size() > most_rows) --fineness;

@@ -26,7 +26,6 @@ namespace cutpoint::cli {
 /// Returns the plan, its predicted speed and its tightest limits, without a line's end.
 [[nodiscard]] std::string text_of(const plan_bottleneck& bottleneck);
 [[nodiscard]] json json_of(const plan_bottleneck& bottleneck);
-/// Returns an object for each stage, or each device.
 [[nodiscard]] json stages_json(std::span<const stage_cost> costs, const explanation& why, std::uint64_t thread_count);
 [[nodiscard]] json devices_json(std::span<const device_cost> costs, const explanation& why);
 

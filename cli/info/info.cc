@@ -1,20 +1,14 @@
 // `cutpoint info`: shows processors, caches, memory nodes, devices, instruction sets, GPUs and costs.
-#include <memory>
-#include <string>
-
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
-#include <cutpoint/text.h>
 #include <cutpoint/topology.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
 #include "cli/options/chunking_options.h"
-#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -207,11 +201,9 @@ void info_command::add_options(option_list& options) {
 
 result<exit_code> info_command::run() {
   const console say(verbosity::normal);
-  const auto cuts = cuts_.checked();
-  if (!cuts) return cuts.error();
-  const auto fingerprint = hash_.checked("sha256");
-  if (!fingerprint) return fingerprint.error();
-  const feed_options job{.cuts = cuts->chunker, .fingerprint = *fingerprint};
+  CUTPOINT_TRY(const auto cuts, cuts_.checked());
+  CUTPOINT_TRY(const auto fingerprint, hash_.checked("sha256"));
+  const feed_options job{.cuts = cuts.chunker, .fingerprint = fingerprint};
   const auto machine = discover_topology();
   const auto failed = [&say](const status& why) {
     say.error(why.message());

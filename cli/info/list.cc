@@ -1,20 +1,15 @@
 // `cutpoint list`: shows algorithms, profiles, fingerprints and back ends, with parameters and bounds.
 // Lists the catalog or one entry, as text or as JSON.
 #include <array>
-#include <memory>
-#include <string>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/fingerprint.h>
-#include <cutpoint/text.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/subcommands.h"
 
 namespace cutpoint::cli {
@@ -194,9 +189,8 @@ result<exit_code> list_command::run() {
   if (name_.empty()) {
     text = is_json_ ? json_text(json_of_all()) : text_of_all();
   } else {
-    const auto entry = find_entry(name_);
-    if (!entry) return entry.error();
-    text = is_json_ ? json_text(json_of(**entry)) : text_of(**entry);
+    CUTPOINT_TRY(const auto entry, find_entry(name_));
+    text = is_json_ ? json_text(json_of(*entry)) : text_of(*entry);
   }
   return write_all(output_, text, say);
 }

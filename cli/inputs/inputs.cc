@@ -10,10 +10,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
-
 namespace cutpoint::cli {
 
 // --- Inputs ----------------------------------------------------------------------------------------------------------
@@ -81,16 +77,14 @@ void input_options::set_files(std::vector<std::string> paths) {
 std::vector<std::string_view> input_names() { return names_in(accesses); }
 
 result<walk_options> input_options::walk() const {
-  auto options = filter_.checked();
-  if (!options) return options;
-  options->links = links();
-  if (!reads_folders_) options->exclude = {*path_pattern::make("*")};  // which the given paths need not obey
+  CUTPOINT_TRY(auto options, filter_.checked());
+  options.links = links();
+  if (!reads_folders_) options.exclude = {*path_pattern::make("*")};  // which the given paths need not obey
   return options;
 }
 
 status input_options::check(const output& out, const trace_file* trace) const {
-  const auto walked = walk();
-  if (!walked) return walked.error();
+  CUTPOINT_TRY(const auto walked, walk());
   for (const std::string& path : paths()) {
     if (is_input(path, out))
       return usage_error(fmt::format("{}: is an input, and the results would be written to it", path));
@@ -99,15 +93,14 @@ status input_options::check(const output& out, const trace_file* trace) const {
     }
   }
   CUTPOINT_RETURN_IF_FAILED(check_different_files(trace, out));
-  CUTPOINT_RETURN_IF_FAILED(check_overwrite(out, "results", paths(), *walked));
-  return trace != nullptr ? check_overwrite(trace->file(), "trace", paths(), *walked) : status();
+  CUTPOINT_RETURN_IF_FAILED(check_overwrite(out, "results", paths(), walked));
+  return trace != nullptr ? check_overwrite(trace->file(), "trace", paths(), walked) : status();
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {
-  const auto access = chosen("input", access_, accesses);
-  if (!access) return access.error();
+  CUTPOINT_TRY(const auto access, chosen("input", access_, accesses));
   const std::uint64_t memory_bytes = job.feed.memory_bytes;
-  auto reader = make_input_reader(job.feed, *access, &interruption());
+  auto reader = make_input_reader(job.feed, access, &interruption());
   job.feed.cancel = &interruption();
   job.feed.cancel_grace = time_to_finish;
   job.reading_bytes = memory_bytes - job.feed.memory_bytes;
@@ -140,9 +133,8 @@ console_feeder::console_feeder(feed& destination, feed* copy, file_reader& reade
                .context = context}) {}
 
 status console_feeder::feed_all() {
-  const auto walked = inputs_.walk();
-  if (!walked) return walked.error();
-  exclude_.emplace(walked->exclude);
+  CUTPOINT_TRY(const auto walked, inputs_.walk());
+  exclude_.emplace(walked.exclude);
   if (!reader_.fallback_reason().empty())
     say_.note(fmt::format("files are not read ahead: {}", reader_.fallback_reason()));
   status outcome;
@@ -152,7 +144,7 @@ status console_feeder::feed_all() {
       file_source input = file_source::standard_input(&interruption());
       outcome = feeder_.feed_stream(path, input);
     } else {
-      outcome = feeder_.feed_tree(path, *walked);
+      outcome = feeder_.feed_tree(path, walked);
     }
   }
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
@@ -182,20 +174,13 @@ void console_feeder::repeated(const std::string& path) {
 }
 
 void console_feeder::left_out(const std::string& path, omission why) {
-  switch (why) {
-    case omission::pattern:
-      return say_.note(fmt::format("{}: skipped, the patterns leave it out", path));
-    case omission::other_file_system:
-      return say_.note(fmt::format("{}: skipped, it is on another file system", path));
-    case omission::cache:
-      return say_.note(fmt::format("{}: skipped but for its tag, it is a cache", path));
-    case omission::tag:
-      return say_.note(fmt::format("{}: skipped but for its tag", path));
-    case omission::size:
-      return say_.note(fmt::format("{}: skipped, it is too large", path));
-    case omission::file:
-      return say_.note(fmt::format("{}: skipped", path));
-  }
+  constexpr std::string_view reasons[] = {", the patterns leave it out",
+                                          ", it is on another file system",
+                                          " but for its tag, it is a cache",
+                                          " but for its tag",
+                                          ", it is too large",
+                                          ""};
+  say_.note(fmt::format("{}: skipped{}", path, reasons[static_cast<std::size_t>(why)]));
 }
 
 void console_feeder::read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
@@ -209,11 +194,7 @@ void console_feeder::progressed(const reading_record& record) {
 
 // --- Progress --------------------------------------------------------------------------------------------------------
 
-namespace {
-
 constexpr std::chrono::milliseconds pause(100);
-
-}  // namespace
 
 progress_line::progress_line(const console& say, std::optional<std::uint64_t> total_bytes)
     : say_(say), is_shown_(say.shows_progress()), total_bytes_(total_bytes) {}

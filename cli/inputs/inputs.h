@@ -67,7 +67,6 @@ class input_options {
   walk_filter filter_;
 };
 
-/// Returns the names that --input takes.
 [[nodiscard]] std::vector<std::string_view> input_names();
 
 /// Feeds inputs to one feed or to two. Belongs to the feeding thread.

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "cli/common/json.h"
-#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -159,9 +158,8 @@ void feed_timeline::read(std::chrono::steady_clock::time_point begin, std::chron
 
 result<std::unique_ptr<trace_file>> trace_file::open(const std::string& path) {
   if (path.empty()) return usage_error("--trace: needs the name of a file");
-  auto out = output::open(path);
-  if (!out) return out.error();
-  return std::unique_ptr<trace_file>(new trace_file(path, *std::move(out)));
+  CUTPOINT_TRY(auto out, output::open(path));
+  return std::unique_ptr<trace_file>(new trace_file(path, std::move(out)));
 }
 
 feed_timeline& trace_file::add(std::string name) {

@@ -1,14 +1,10 @@
 // `cutpoint mount`: shows the snapshots of a store as folders.
-#include <memory>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/mount/fuse_server.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -39,11 +35,9 @@ void mount_command::add_options(option_list& options) {
 
 result<exit_code> mount_command::run() {
   const console say(verbosity::normal);
-  const auto memory = checked_size("--memory", memory_, 8 * MiB);
-  if (!memory) return memory.error();
-  auto store = store_.open();
-  if (!store) return store.error();
-  auto view = store_view::make(std::move(*store), {.memory_bytes = *memory});
+  CUTPOINT_TRY(const auto memory, checked_size("--memory", memory_, 8 * MiB));
+  CUTPOINT_TRY(auto store, store_.open());
+  auto view = store_view::make(std::move(store), {.memory_bytes = memory});
   if (!view) return fail(say, view.error());
   const status served =
       serve(*view, folder_, allows_others_ ? mount_audience::all_users : mount_audience::own_user, say, [&] {

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <functional>
-#include <utility>
 
 #include <cutpoint/bytes.h>
 #include <fmt/chrono.h>
@@ -204,11 +201,7 @@ void served_store::report(const std::string& path, const status& why) {
 
 // --- Open folders ----------------------------------------------------------------------------------------------------
 
-namespace {
-
 constexpr off_t first_entry = 2;  // after "." and ".."
-
-}  // namespace
 
 opened_folder::opened_folder(served_store& served, std::string path, shown_place place)
     : served_(served), path_(std::move(path)), place_(std::move(place)) {}

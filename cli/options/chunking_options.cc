@@ -1,10 +1,8 @@
 #include "cli/options/chunking_options.h"
 
 #include <algorithm>
-#include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/chunk_sizes.h>
@@ -13,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "cli/common/files.h"
-#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -44,9 +41,7 @@ void cut_options::add_key_to(option_list& options) {
 result<std::vector<parameter_setting>> cut_options::settings() const {
   std::vector<parameter_setting> settings;
   if (size_) {
-    auto sizes = checked_sizes(*size_);
-    if (!sizes) return sizes.error();
-    settings = *std::move(sizes);
+    CUTPOINT_TRY(settings, checked_sizes(*size_));
   }
   for (const std::string& parameter : parameters_) {
     const std::size_t equals = parameter.find('=');
@@ -70,15 +65,13 @@ status cut_options::use(const std::string& canonical) {
 
 result<std::optional<secret_key>> cut_options::key() const {
   if (!key_file_) return std::optional<secret_key>();
-  auto content = read_secret_key(*key_file_);
-  if (!content) return content.error();
-  return std::optional(*std::move(content));
+  CUTPOINT_TRY(auto content, read_secret_key(*key_file_));
+  return std::optional(std::move(content));
 }
 
 result<named_chunker> cut_options::checked(std::string_view default_algorithm) const {
-  const auto content = key();
-  if (!content) return content.error();
-  return checked(*content, false, default_algorithm);
+  CUTPOINT_TRY(const auto content, key());
+  return checked(content, false, default_algorithm);
 }
 
 result<named_chunker> cut_options::checked(const std::optional<secret_key>& key, bool is_for_rules,
@@ -87,20 +80,18 @@ result<named_chunker> cut_options::checked(const std::optional<secret_key>& key,
     auto without_key = checked(std::nullopt, false, default_algorithm);
     if (without_key && !takes_secret_key(without_key->chunker)) return without_key;
   }
-  const auto sizes_and_parameters = settings();
-  if (!sizes_and_parameters) return sizes_and_parameters.error();
+  CUTPOINT_TRY(const auto sizes_and_parameters, settings());
   if (cuts_) {
-    if (!sizes_and_parameters->empty())
+    if (!sizes_and_parameters.empty())
       return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
-    auto named = parse_canonical(*cuts_, key);
-    if (!named) return named.error();
+    CUTPOINT_TRY(auto named, parse_canonical(*cuts_, key));
     std::vector<std::string> warnings;
-    if (takes_secret_key(*named) && !key) warnings.push_back(named->canonical() + " has no key: its cuts hide nothing");
-    return named_chunker{*std::move(named), std::move(warnings)};
+    if (takes_secret_key(named) && !key) warnings.push_back(named.canonical() + " has no key: its cuts hide nothing");
+    return named_chunker{std::move(named), std::move(warnings)};
   }
   const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
   CUTPOINT_RETURN_IF_FAILED(check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm));
-  return make_chunker(name, *sizes_and_parameters, key);
+  return make_chunker(name, sizes_and_parameters, key);
 }
 
 result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
@@ -109,9 +100,8 @@ result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
 }
 
 status check_kind(const std::string& name, entry_kind kind) {
-  const result<const catalog_entry*> entry = find_entry(name);
-  if (!entry) return entry.error();
-  if ((*entry)->kind == kind) return {};
+  CUTPOINT_TRY(const auto entry, find_entry(name));
+  if (entry->kind == kind) return {};
   return usage_error(kind == entry_kind::algorithm ? fmt::format("'{0}' is a profile: say --profile {0}", name)
                                                    : fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
 }
@@ -142,14 +132,12 @@ result<std::optional<fingerprint_key>> hash_options::checked_key() const {
 }
 
 result<fingerprint_recipe> hash_options::checked(std::string_view default_fingerprint) const {
-  const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
-  if (!fingerprint) return fingerprint.error();
-  const auto key = checked_key();
-  if (!key) return key.error();
-  if (*key && !fingerprints()[static_cast<std::size_t>(*fingerprint)].takes_key) {
-    return usage_error(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
+  CUTPOINT_TRY(const auto fingerprint, parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint));
+  CUTPOINT_TRY(const auto key, checked_key());
+  if (key && !fingerprints()[static_cast<std::size_t>(fingerprint)].takes_key) {
+    return usage_error(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(fingerprint)));
   }
-  return fingerprint_recipe(*fingerprint, *key);
+  return fingerprint_recipe(fingerprint, key);
 }
 
 // --- Contexts --------------------------------------------------------------------------------------------------------
@@ -200,14 +188,10 @@ std::string_view thread_options::first_option() const {
 
 status thread_options::set(engine_options& engine) const {
   if (threads_) {
-    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
-    if (!threads) return threads.error();
-    engine.threads = *threads;
+    CUTPOINT_TRY(engine.threads, checked_number("--threads", *threads_, 1, most_threads));
   }
   if (placement_) {
-    const auto placement = chosen("placement", *placement_, placements);
-    if (!placement) return placement.error();
-    engine.placement = *placement;
+    CUTPOINT_TRY(engine.placement, chosen("placement", *placement_, placements));
   }
   return {};
 }
@@ -227,10 +211,9 @@ void lane_options::add_to(option_list& options) {
 }
 
 status lane_options::set(feed_options& feed, engine_options& engine) const {
-  const auto where = parse_backend(backend_);
-  if (!where) return where.error();
-  feed.where = *where;
-  const bool has_device = *where == backend::cuda || *where == backend::hybrid;
+  CUTPOINT_TRY(const auto where, parse_backend(backend_));
+  feed.where = where;
+  const bool has_device = where == backend::cuda || where == backend::hybrid;
   // `cores` made runs beside other processes slower by 4 and by 7 % (docs/gpu.md).
   engine.placement = has_device ? thread_placement::devices : thread_placement::none;
   CUTPOINT_RETURN_IF_FAILED(threads_.set(engine));
@@ -241,9 +224,9 @@ result<std::vector<int>> lane_options::checked_devices() const {
   std::vector<int> devices;
   for (std::size_t begin = 0; begin <= devices_->size();) {
     const std::size_t end = std::min(devices_->find(',', begin), devices_->size());
-    const auto device = checked_number("--device", devices_->substr(begin, end - begin), 0, most_devices - 1);
-    if (!device) return device.error();
-    const int number = static_cast<int>(*device);
+    CUTPOINT_TRY(const auto device,
+                 checked_number("--device", devices_->substr(begin, end - begin), 0, most_devices - 1));
+    const int number = static_cast<int>(device);
     if (std::find(devices.begin(), devices.end(), number) != devices.end()) {
       return usage_error(fmt::format("--device {}: GPU {} is named twice", *devices_, number));
     }
@@ -262,17 +245,13 @@ status lane_options::check_devices(feed_options& feed) const {
     }
   }
   if (devices_) {
-    auto devices = checked_devices();
-    if (!devices) return devices.error();
-    feed.devices = *std::move(devices);
+    CUTPOINT_TRY(feed.devices, checked_devices());
   }
   for (const auto& [option, value, least, target] :
        {std::tuple("--device-memory", &device_memory_, least_device_memory, &feed.device_memory_bytes),
         std::tuple("--batch", &batch_, least_batch, &feed.batch_bytes)}) {
     if (!*value) continue;
-    const auto size = checked_size(option, **value, least);
-    if (!size) return size.error();
-    *target = *size;
+    CUTPOINT_TRY(*target, checked_size(option, **value, least));
   }
   return {};
 }
@@ -281,14 +260,10 @@ std::vector<std::string_view> placement_names() { return names_in(placements); }
 
 // --- Segments --------------------------------------------------------------------------------------------------------
 
-namespace {
-
 constexpr std::uint64_t least_segment = 4 * KiB;
 
 constexpr choice<join_kind, 3> joins = {
     {{"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}}};
-
-}  // namespace
 
 void segment_options::add_size_to(option_list& options) {
   options.add_value("--segment", segment_, "SIZE",
@@ -304,14 +279,11 @@ void segment_options::add_to(option_list& options) {
 
 status segment_options::set(feed_options& feed) const {
   if (segment_) {
-    const auto segment = checked_size("--segment", *segment_, least_segment);
-    if (!segment) return segment.error();
-    feed.segment_bytes = *segment;
+    CUTPOINT_TRY(feed.segment_bytes, checked_size("--segment", *segment_, least_segment));
   }
-  const auto join = chosen("join", join_, joins);
-  if (!join) return join.error();
-  feed.join = *join;
-  if (*join != join_kind::exact && !segment_) feed.segment_bytes = usual_segment_bytes(feed.cuts);
+  CUTPOINT_TRY(const auto join, chosen("join", join_, joins));
+  feed.join = join;
+  if (join != join_kind::exact && !segment_) feed.segment_bytes = usual_segment_bytes(feed.cuts);
   return {};
 }
 
@@ -358,27 +330,23 @@ status chunking_options::use(const context_file& context, chunking& job) const {
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
-  const auto secret = key();
-  if (!secret) return secret.error();
-  return checked(default_fingerprint, *secret, {});
+  CUTPOINT_TRY(const auto secret, key());
+  return checked(default_fingerprint, secret, {});
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint, const std::optional<secret_key>& key,
                                            const context_file& context) const {
-  const auto fingerprint = hash_.checked(default_fingerprint);
-  if (!fingerprint) return fingerprint.error();
+  CUTPOINT_TRY(const auto fingerprint, hash_.checked(default_fingerprint));
   const bool is_for_rules = std::ranges::any_of(context.rules.cuts(), takes_secret_key) ||
                             (context.others && takes_secret_key(*context.others));
-  auto cuts = cuts_.checked(key, is_for_rules);
-  if (!cuts) return cuts.error();
-  const auto memory = checked_memory();
-  if (!memory) return memory.error();
-  chunking job{.feed = {.cuts = cuts->chunker, .fingerprint = *fingerprint, .memory_bytes = *memory},
+  CUTPOINT_TRY(auto cuts, cuts_.checked(key, is_for_rules));
+  CUTPOINT_TRY(const auto memory, checked_memory());
+  chunking job{.feed = {.cuts = cuts.chunker, .fingerprint = fingerprint, .memory_bytes = memory},
                .engine = {},
-               .warnings = std::move(cuts->warnings)};
+               .warnings = std::move(cuts.warnings)};
   CUTPOINT_RETURN_IF_FAILED(lanes_.set(job.feed, job.engine));
   CUTPOINT_RETURN_IF_FAILED(segments_.set(job.feed));
-  const status enough_memory = check_memory(job.feed.cuts, {.memory_bytes = *memory});
+  const status enough_memory = check_memory(job.feed.cuts, {.memory_bytes = memory});
   if (enough_memory.ok()) return job;
   return usage_error(fmt::format("{}: increase --memory or choose smaller chunks", enough_memory.message()));
 }

@@ -134,7 +134,6 @@ class lane_options {
   thread_options threads_;
 };
 
-/// Returns the names that --placement takes.
 [[nodiscard]] std::vector<std::string_view> placement_names();
 
 // --- Segments --------------------------------------------------------------------------------------------------------
@@ -153,7 +152,6 @@ class segment_options {
   std::string join_ = "exact";
 };
 
-/// Returns the names that --join takes.
 [[nodiscard]] std::vector<std::string_view> join_names();
 [[nodiscard]] std::string_view name_of(join_kind kind);
 /// Returns the canonical string. If the join changes the cuts, the join and the size of segments follow, which no

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "cli/common/files.h"
-#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
@@ -19,11 +18,10 @@ namespace {
 
 /// Adds the paths of a list, which are taken as they stand: none is a pattern, and "-" is a file of this name. In the list `end` follows each path; it may be missing after the last.
 status add_list(const std::string& file, char end, std::vector<std::string>& paths) {
-  const auto text = read_input(file);
-  if (!text) return text.error();
-  for (std::size_t begin = 0, number = 1; begin < text->size(); ++number) {
-    const std::size_t path_end = std::min(text->find(end, begin), text->size());
-    std::string path = text->substr(begin, path_end - begin);
+  CUTPOINT_TRY(const auto text, read_input(file));
+  for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {
+    const std::size_t path_end = std::min(text.find(end, begin), text.size());
+    std::string path = text.substr(begin, path_end - begin);
     if (path.empty()) return usage_error(fmt::format("{}: path {} of the list is empty", file, number));
     paths.push_back(path == standard_input_path ? "./-" : std::move(path));
     begin = path_end + 1;
@@ -51,12 +49,8 @@ status path_options::load() {
     uses += std::count(names->begin(), names->end(), standard_input_path);
   }
   if (uses > 1) return usage_error("'-' is given twice: standard input can be read once");
-  for (const std::string& file : lists_) {
-    CUTPOINT_RETURN_IF_FAILED(add_list(file, '\n', paths_));
-  }
-  for (const std::string& file : zero_lists_) {
-    CUTPOINT_RETURN_IF_FAILED(add_list(file, '\0', paths_));
-  }
+  for (const std::string& file : lists_) CUTPOINT_RETURN_IF_FAILED(add_list(file, '\n', paths_));
+  for (const std::string& file : zero_lists_) CUTPOINT_RETURN_IF_FAILED(add_list(file, '\0', paths_));
   return {};
 }
 
@@ -95,17 +89,15 @@ result<std::vector<path_pattern>> exclude_options::checked() const {
   std::vector<path_pattern> patterns;
   const auto add = [&](std::string_view option, const std::vector<std::string>& texts,
                        letter_case letters = letter_case::compared) -> status {
-    auto next = checked_patterns(option, texts, letters);
-    if (!next) return next.error();
-    std::ranges::move(*next, std::back_inserter(patterns));
+    CUTPOINT_TRY(auto next, checked_patterns(option, texts, letters));
+    std::ranges::move(next, std::back_inserter(patterns));
     return {};
   };
   CUTPOINT_RETURN_IF_FAILED(add("--exclude", patterns_));
   CUTPOINT_RETURN_IF_FAILED(add("--iexclude", patterns_in_any_case_, letter_case::ignored));
   for (const std::string& file : files_) {
-    const auto texts = patterns_of(file);
-    if (!texts) return texts.error();
-    CUTPOINT_RETURN_IF_FAILED(add("--exclude-file " + file + ":", *texts));
+    CUTPOINT_TRY(const auto texts, patterns_of(file));
+    CUTPOINT_RETURN_IF_FAILED(add("--exclude-file " + file + ":", texts));
   }
   return patterns;
 }
@@ -123,12 +115,8 @@ void walk_filter::add_to(option_list& options) {
 
 result<walk_options> walk_filter::checked() const {
   walk_options options{.one_file_system = is_on_one_file_system_, .exclude_caches = excludes_caches_};
-  auto exclude = excluded_.checked();
-  if (!exclude) return exclude.error();
-  options.exclude = *std::move(exclude);
-  auto include = checked_patterns("--include", included_);
-  if (!include) return include.error();
-  options.include = *std::move(include);
+  CUTPOINT_TRY(options.exclude, excluded_.checked());
+  CUTPOINT_TRY(options.include, checked_patterns("--include", included_));
   for (const std::string& each : exclude_tags_) {
     const std::size_t colon = std::min(each.find(':'), each.size());
     directory_tag tag{.name = each.substr(0, colon), .header = each.substr(std::min(colon + 1, each.size()))};
@@ -138,9 +126,7 @@ result<walk_options> walk_filter::checked() const {
     options.exclude_tagged.push_back(std::move(tag));
   }
   if (!largest_file_.empty()) {
-    const auto bytes = checked_size("--exclude-larger-than", largest_file_, 0);
-    if (!bytes) return bytes.error();
-    options.largest_file_bytes = *bytes;
+    CUTPOINT_TRY(options.largest_file_bytes, checked_size("--exclude-larger-than", largest_file_, 0));
   }
   return options;
 }

@@ -9,7 +9,6 @@
 #include <cutpoint/status.h>
 #include <cutpoint/walk.h>
 
-#include "cli/common/files.h"
 #include "cli/common/options.h"
 
 namespace cutpoint::cli {
@@ -21,13 +20,11 @@ class path_options {
   /// `meaning` describes PATH in help.
   void add_to(option_list& options, const char* meaning);
 
-  /// Returns whether a path or a list was given.
   [[nodiscard]] bool is_given() const { return !paths_.empty() || !lists_.empty() || !zero_lists_.empty(); }
   /// Reads the lists, and adds their paths to those of the command line. Must be called once, before `paths`. Errors:
   /// invalid_argument, if neither a path nor a list was given, if standard input was given twice, or for an empty path
   /// in a list; io_error.
   [[nodiscard]] status load();
-  /// Replaces all paths.
   void set(std::vector<std::string> paths) { paths_ = std::move(paths); }
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }

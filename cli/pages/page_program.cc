@@ -56,9 +56,8 @@ result<command_facts> facts_of(const option_list& options, const std::string& me
   for (const std::string& heading : headings) {
     for (const option& each : options.all()) {
       if (each.heading != heading) continue;
-      auto read = facts_of(each, names_of);
-      if (!read) return read.error();
-      (each.is_argument() ? facts.arguments : facts.options).push_back(*std::move(read));
+      CUTPOINT_TRY(auto read, facts_of(each, names_of));
+      (each.is_argument() ? facts.arguments : facts.options).push_back(std::move(read));
     }
   }
   return facts;
@@ -67,13 +66,11 @@ result<command_facts> facts_of(const option_list& options, const std::string& me
 }  // namespace
 
 result<line_facts> facts_of(const command_line& line, option_names names_of) {
-  auto whole = facts_of(line.options(), line.meaning(), names_of);
-  if (!whole) return whole.error();
-  line_facts facts{.whole = *std::move(whole), .commands = {}};
+  CUTPOINT_TRY(auto whole, facts_of(line.options(), line.meaning(), names_of));
+  line_facts facts{.whole = std::move(whole), .commands = {}};
   for (const defined_command& each : line.commands()) {
-    auto read = facts_of(each.options, each.meaning, names_of);
-    if (!read) return read.error();
-    facts.commands.push_back(*std::move(read));
+    CUTPOINT_TRY(auto read, facts_of(each.options, each.meaning, names_of));
+    facts.commands.push_back(std::move(read));
   }
   return facts;
 }

@@ -62,7 +62,6 @@ using option_names = std::vector<std::string> (*)(std::string_view option);
 [[nodiscard]] std::string zsh_completion(const line_facts& facts);
 [[nodiscard]] std::string fish_completion(const line_facts& facts);
 
-/// Replaces each mark in a text.
 void replace_marks(std::string& text, std::string_view mark, std::string_view value);
 
 /// Puts text in single quotes for any of the three shells.

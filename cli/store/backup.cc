@@ -1,20 +1,12 @@
 // `cutpoint backup`: backs up files and folders into a store.
 #include <array>
-#include <charconv>
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/common/console.h"
 #include "cli/common/files.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
 #include "cli/options/path_options.h"
-#include "cli/program.h"
 #include "cli/store/backup_report.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -96,22 +88,17 @@ result<exit_code> backup_command::run() {
     return usage_error(fmt::format("--stdin-from-command: {} stands before '--', and the whole command must follow it",
                                    paths_.paths().front()));
   }
-  auto walking = filter_.checked();
-  if (!walking) return walking.error();
-  const auto memory = checked_size("--memory", memory_, MiB);
-  if (!memory) return memory.error();
-  const auto seconds = time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000);
-  if (!seconds) return seconds.error();
-  const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
-  if (!cap) return cap.error();
-  const auto tags = checked_tags("--tag", tags_);
-  if (!tags) return tags.error();
+  CUTPOINT_TRY(auto walking, filter_.checked());
+  CUTPOINT_TRY(const auto memory, checked_size("--memory", memory_, MiB));
+  CUTPOINT_TRY(const auto seconds,
+               time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000));
+  CUTPOINT_TRY(const auto cap, cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000));
+  CUTPOINT_TRY(const auto tags, checked_tags("--tag", tags_));
   CUTPOINT_RETURN_IF_FAILED(lanes_.start());
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
   std::string parent;
   if (!parent_.empty()) {
-    const auto parent_snapshot = store->find_snapshot(parent_);
+    const auto parent_snapshot = store.find_snapshot(parent_);
     if (!parent_snapshot) return fail(say, parent_snapshot.error());
     parent = parent_snapshot->id;
   }
@@ -122,19 +109,19 @@ result<exit_code> backup_command::run() {
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   backup_report report(say, verbosity_, is_json_ ? report_format::json : report_format::text, *out);
-  const store_lane_options lanes = lanes_.lanes_for(*store, say);
-  const auto snapshot = store->back_up(
+  const store_lane_options lanes = lanes_.lanes_for(store, say);
+  const auto snapshot = store.back_up(
       lanes_.threads(),
       {.paths = reads_command_ ? std::vector<std::string>{std::string(standard_input_path)} : paths_.paths(),
        .standard_input_name = standard_input_name_,
-       .walking = std::move(*walking),
+       .walking = std::move(walking),
        .host = host_.empty() ? own_host() : host_,
-       .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
-       .tags = *tags,
+       .time = static_cast<std::int64_t>(seconds) * 1'000'000'000,
+       .tags = tags,
        .parent = parent,
        .reads_everything = reads_everything_,
-       .most_old_containers = *cap,
-       .memory_bytes = *memory,
+       .most_old_containers = cap,
+       .memory_bytes = memory,
        .lanes = lanes,
        .problem = [&](const std::string& path, const status& why) { report.add_problem(path, why); },
        .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
@@ -144,7 +131,7 @@ result<exit_code> backup_command::run() {
        .skips_unchanged = skips_unchanged_,
        .work = [&](const store_work& work) { report.take_work(work, lanes.rates); },
        .cancel = &interruption()});
-  remember_log(store_.location(), *store);
+  remember_log(store_.location(), store);
   report.finish();
   if (!snapshot && snapshot.error().message() == report.problems().first())
     return exit_code::input_failed;  // it was printed

@@ -1,11 +1,9 @@
 #include "cli/store/backup_report.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/common/output.h"
 #include "cli/dedup/report.h"
 #include "cli/inputs/inputs.h"
 #include "cli/store_options/store_options.h"

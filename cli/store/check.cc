@@ -1,15 +1,6 @@
 // `cutpoint check`: checks a store.
-#include <memory>
-#include <optional>
-#include <string>
-
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -36,21 +27,15 @@ result<store_data_subset> subset_of(const std::string& text) {
   const std::string option = "--read-data-subset";
   store_data_subset subset;
   if (const std::size_t slash = text.find('/'); slash != std::string::npos) {
-    const auto count = checked_number(option, text.substr(slash + 1), 1);
-    if (!count) return count.error();
-    const auto number = checked_number(option, text.substr(0, slash), 1, *count);
-    if (!number) return number.error();
-    subset.number = *number;
-    subset.subset_count = *count;
+    CUTPOINT_TRY(const auto count, checked_number(option, text.substr(slash + 1), 1));
+    CUTPOINT_TRY(subset.number, checked_number(option, text.substr(0, slash), 1, count));
+    subset.subset_count = count;
   } else if (text.ends_with('%')) {
-    const auto share = checked_percent(option, text);
-    if (!share) return share.error();
-    if (*share == 0) return usage_error(option + ' ' + text + ": it is no data");
-    subset.share = *share;
+    CUTPOINT_TRY(const auto share, checked_percent(option, text));
+    if (share == 0) return usage_error(option + ' ' + text + ": it is no data");
+    subset.share = share;
   } else {
-    const auto bytes = checked_size(option, text, 1);
-    if (!bytes) return bytes.error();
-    subset.most_bytes = *bytes;
+    CUTPOINT_TRY(subset.most_bytes, checked_size(option, text, 1));
   }
   return subset;
 }
@@ -70,14 +55,12 @@ void check_command::add_options(option_list& options) {
 
 result<exit_code> check_command::run() {
   const console say(level_);
-  const auto subset = subset_ ? subset_of(*subset_) : result<store_data_subset>(store_data_subset());
-  if (!subset) return subset.error();
-  auto store = store_.open();
-  if (!store) return store.error();
+  CUTPOINT_TRY(const auto subset, subset_ ? subset_of(*subset_) : result<store_data_subset>(store_data_subset()));
+  CUTPOINT_TRY(auto store, store_.open());
   activity_line line(say);
   const store_check_options options{
       .reads_data = reads_data_ || subset_.has_value(),
-      .subset = *subset,
+      .subset = subset,
       .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
       .file_problem =
           [&](const std::string& snapshot, const std::string& path, const status& why) {
@@ -85,7 +68,7 @@ result<exit_code> check_command::run() {
           },
       .progress = line.drawer(),
       .cancel = &interruption()};
-  const auto summary = store->check(options);
+  const auto summary = store.check(options);
   line.erase();
   if (!summary) return fail(say, summary.error());
   std::string text;

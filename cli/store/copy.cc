@@ -1,16 +1,8 @@
 // `cutpoint copy`: copies snapshots from another store.
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/backup_report.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
@@ -49,16 +41,13 @@ void copy_command::add_options(option_list& options) {
 
 result<exit_code> copy_command::run() {
   const console say(level_);
-  const auto memory = checked_size("--memory", memory_, MiB);
-  if (!memory) return memory.error();
+  CUTPOINT_TRY(const auto memory, checked_size("--memory", memory_, MiB));
   CUTPOINT_RETURN_IF_FAILED(lanes_.start());
-  auto source = source_.open();
-  if (!source) return source.error();
-  auto target = target_.open_for_writing();
-  if (!target) return target.error();
+  CUTPOINT_TRY(auto source, source_.open());
+  CUTPOINT_TRY(auto target, target_.open_for_writing());
   std::vector<std::string> ids;
   for (const std::string& each : snapshots_) {
-    const auto snapshot = source->find_snapshot(each);
+    const auto snapshot = source.find_snapshot(each);
     if (!snapshot) return fail(say, snapshot.error());
     ids.push_back(snapshot->id);
   }
@@ -82,12 +71,12 @@ result<exit_code> copy_command::run() {
     print(json_line({{"outcome", "skipped"}, {"original", original.id}, {"copy", copy.id}}));
   };
   activity_line line(say);
-  const auto copied = target->copy_snapshots(
-      lanes_.threads(), *source,
+  const auto copied = target.copy_snapshots(
+      lanes_.threads(), source,
       {.snapshots = std::move(ids),
        .threads = lanes_.threads().thread_count(),
-       .memory_bytes = *memory,
-       .lanes = lanes_.lanes_for(*target, say),
+       .memory_bytes = memory,
+       .lanes = lanes_.lanes_for(target, say),
        .copied = print_copied,
        .skipped = print_skipped,
        .problem = [&](const std::string& snapshot, const status& why) { say.error(problem_text(snapshot, why)); },
@@ -95,7 +84,7 @@ result<exit_code> copy_command::run() {
        .progress = line.drawer(),
        .cancel = &interruption()});
   line.erase();
-  remember_log(target_.location(), *target);
+  remember_log(target_.location(), target);
   if (written.ok()) written = out->finish();
   if (!copied) return fail(say, copied.error());
   if (!written.ok()) return fail(say, written);

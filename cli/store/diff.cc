@@ -1,13 +1,8 @@
 // `cutpoint diff`: shows what differs between two snapshots.
-#include <memory>
-#include <string>
-
 #include <cutpoint/store_diff.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -87,15 +82,14 @@ void diff_command::add_options(option_list& options) {
 
 result<exit_code> diff_command::run() {
   const console say(verbosity::normal);
-  auto store = store_.open();
-  if (!store) return store.error();
-  const auto before = find_snapshot_path(*store, before_, among_);
+  CUTPOINT_TRY(auto store, store_.open());
+  const auto before = find_snapshot_path(store, before_, among_);
   if (!before) return fail(say, before.error());
-  const auto after = find_snapshot_path(*store, after_, among_);
+  const auto after = find_snapshot_path(store, after_, among_);
   if (!after) return fail(say, after.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());
-  const auto sum = store->diff(
+  const auto sum = store.diff(
       {.before = before->snapshot.id,
        .before_path = before->path,
        .after = after->snapshot.id,

@@ -1,16 +1,10 @@
 // `cutpoint dump`: writes a file of a snapshot, or a folder as an archive, to standard output.
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/store_view.h>
 #include <unistd.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/tar_archive.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -38,12 +32,11 @@ class dump_command final : public subcommand {
 status write_file(store_view& view, const viewed_file& file, output& out) {
   std::vector<std::uint8_t> block(read_bytes);
   for (std::uint64_t offset = 0;;) {
-    const auto count = view.read(file, offset, block);
-    if (!count) return count.error();
-    if (*count == 0) return {};
+    CUTPOINT_TRY(const auto count, view.read(file, offset, block));
+    if (count == 0) return {};
     if (interruption().is_requested()) return stopped_as_asked();
-    CUTPOINT_RETURN_IF_FAILED(out.write({reinterpret_cast<const char*>(block.data()), *count}));
-    offset += *count;
+    CUTPOINT_RETURN_IF_FAILED(out.write({reinterpret_cast<const char*>(block.data()), count}));
+    offset += count;
   }
 }
 
@@ -59,11 +52,10 @@ void dump_command::add_options(option_list& options) {
 
 result<exit_code> dump_command::run() {
   const console say(verbosity_);
-  auto store = store_.open();
-  if (!store) return store.error();
-  const auto which = find_snapshot_path(*store, what_, among_);
+  CUTPOINT_TRY(auto store, store_.open());
+  const auto which = find_snapshot_path(store, what_, among_);
   if (!which) return fail(say, which.error());
-  auto view = store_view::make(std::move(*store), {.memory_bytes = view_memory_bytes});
+  auto view = store_view::make(std::move(store), {.memory_bytes = view_memory_bytes});
   if (!view) return fail(say, view.error());
   const auto file = view->find(which->snapshot.id, which->path);
   if (!file) return fail(say, file.error());

@@ -1,16 +1,10 @@
 // `cutpoint find`: finds files in all snapshots by patterns.
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
 #include "cli/common/output.h"
 #include "cli/options/path_options.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -59,39 +53,32 @@ void find_command::add_options(option_list& options) {
 
 result<exit_code> find_command::run() {
   const console say(verbosity::normal);
-  const auto patterns =
-      checked_patterns("PATTERN", patterns_, ignores_case_ ? letter_case::ignored : letter_case::compared);
-  if (!patterns) return patterns.error();
-  auto store = store_.open();
-  if (!store) return store.error();
-  bool is_whole = true;
-  const auto note = [&](const std::string& what, const status& why) {
-    say.error(problem_text(what, why));
-    is_whole = false;
-  };
-  const auto all = store->snapshots(note);
-  if (!all) return fail(say, all.error());
+  CUTPOINT_TRY(const auto patterns,
+               checked_patterns("PATTERN", patterns_, ignores_case_ ? letter_case::ignored : letter_case::compared));
+  CUTPOINT_TRY(auto store, store_.open());
+  auto chosen = choose_snapshots(say, store, {}, among_.filter());
+  if (!chosen) return fail(say, chosen.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());
-  const snapshot_filter filter = among_.filter();
   status written;
-  for (const store_snapshot& each : *all) {
-    if (!filter.matches(each)) continue;
-    const status listed = store->list_files(each.id, "/", [&](const stored_file& file) -> status {
+  for (const store_snapshot& each : chosen->snapshots) {
+    const status listed = store.list_files(each.id, "/", [&](const stored_file& file) -> status {
       if (interruption().is_requested()) return written = stopped_as_asked();
       const std::string_view path = std::string_view(file.path).substr(1);
       const auto is_match = [&](const path_pattern& pattern) {
         return pattern.matches(path, file.kind == file_kind::directory);
       };
-      if (path.empty() || std::ranges::none_of(*patterns, is_match)) return {};
+      if (path.empty() || std::ranges::none_of(patterns, is_match)) return {};
       return written = out->write(line_of(each, file));
     });
     if (!written.ok()) return fail(say, written);
-    if (!listed.ok()) note(each.id.substr(0, 16), listed);
+    if (listed.ok()) continue;
+    say.error(problem_text(each.id.substr(0, 16), listed));
+    chosen->is_whole = false;
   }
   written = out->finish();
   if (!written.ok()) return fail(say, written);
-  return is_whole ? exit_code::done : exit_code::input_failed;
+  return chosen->is_whole ? exit_code::done : exit_code::input_failed;
 }
 
 std::unique_ptr<subcommand> make_find_command() { return std::make_unique<find_command>(); }

@@ -2,19 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <memory>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/store_policy.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -108,9 +101,8 @@ result<forget_rules> rule_options::read() const {
   for (std::size_t i = 0; i < keep_period_count; ++i) {
     if (!counts_[i].empty()) {
       const bool is_unlimited = counts_[i] == "unlimited" || counts_[i] == "-1";
-      const auto count = is_unlimited ? unlimited_snapshots : checked_number(periods[i].count, counts_[i], 0);
-      if (!count) return count.error();
-      rules.policy.counts[i] = *count;
+      CUTPOINT_TRY(rules.policy.counts[i],
+                   is_unlimited ? unlimited_snapshots : checked_number(periods[i].count, counts_[i], 0));
     }
     if (!spans_[i].empty()) {
       const auto span = parse_calendar_span(spans_[i]);
@@ -119,9 +111,7 @@ result<forget_rules> rule_options::read() const {
     }
   }
   rules.policy.tags = lists_of(keep_tags_);
-  const auto grouping = checked_grouping(group_by_);
-  if (!grouping) return grouping.error();
-  rules.grouping = *grouping;
+  CUTPOINT_TRY(rules.grouping, checked_grouping(group_by_));
   rules.filter = {.hosts = hosts_, .paths = paths_, .tags = lists_of(tags_)};
   return rules;
 }
@@ -207,17 +197,14 @@ void forget_command::add_options(option_list& options) {
 /// Puts the snapshots that were named into one group, or applies the rules to all.
 result<forget_command::forget_plan> forget_command::plan(const console& say, backup_store& store,
                                                          const forget_rules& rules) const {
-  auto chosen = choose_snapshots(say, store, ids_, rules.filter);
-  if (!chosen) return chosen.error();
-  forget_plan plan{.groups = {}, .is_whole = chosen->is_whole};
+  CUTPOINT_TRY(auto chosen, choose_snapshots(say, store, ids_, rules.filter));
+  forget_plan plan{.groups = {}, .is_whole = chosen.is_whole};
   if (!ids_.empty()) {
     auto& decisions = plan.groups.emplace_back().decisions;
-    for (store_snapshot& each : chosen->snapshots) decisions.push_back({std::move(each), {}});
+    for (store_snapshot& each : chosen.snapshots) decisions.push_back({std::move(each), {}});
     return plan;
   }
-  auto groups = apply_policy(chosen->snapshots, rules.policy, rules.grouping, nanoseconds_now());
-  if (!groups) return groups.error();
-  plan.groups = std::move(*groups);
+  CUTPOINT_TRY(plan.groups, apply_policy(chosen.snapshots, rules.policy, rules.grouping, nanoseconds_now()));
   return plan;
 }
 
@@ -256,17 +243,15 @@ exit_code forget_command::prune(const console& say, backup_store& store, std::se
 
 result<exit_code> forget_command::run() {
   const console say(level_);
-  const auto rules = rules_.read();
-  if (!rules) return rules.error();
-  if (ids_.empty() && rules->policy.is_empty()) {
+  CUTPOINT_TRY(const auto rules, rules_.read());
+  if (ids_.empty() && rules.policy.is_empty()) {
     return usage_error("nothing says what to forget: name snapshots, or give a rule such as --keep-last 7");
   }
   if (!ids_.empty() && rules_.is_any_given()) {
     return usage_error("snapshots are named, so that rules, groups and filters would have no effect");
   }
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
-  auto forgotten = plan(say, *store, *rules);
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
+  auto forgotten = plan(say, store, rules);
   if (!forgotten) return fail(say, forgotten.error());
   // Nothing is removed before the user was told.
   const exit_code written = write_report(text_of(*forgotten), is_json_, say);
@@ -278,11 +263,11 @@ result<exit_code> forget_command::run() {
       say.error(why.message());
       forgotten->is_whole = false;
     };
-    const auto removed = store->remove_snapshots(ids, note, &interruption());
+    const auto removed = store.remove_snapshots(ids, note, &interruption());
     if (!removed) return fail(say, removed.error());
     count = *removed;
   }
-  const exit_code pruned = prunes_ && count != 0 ? prune(say, *store, std::move(ids)) : exit_code::done;
+  const exit_code pruned = prunes_ && count != 0 ? prune(say, store, std::move(ids)) : exit_code::done;
   if (pruned != exit_code::done) return pruned;
   return forgotten->is_whole ? exit_code::done : exit_code::input_failed;
 }

@@ -3,9 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
 #include <variant>
 
 #include <cutpoint/algorithms.h>
@@ -15,10 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/options.h"
-#include "cli/common/output.h"
 #include "cli/options/chunking_options.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -130,39 +124,35 @@ result<exit_code> init_command::run() {
                         : needs_key_file ? " needs --key-file alone"
                                          : " takes no password and no key file"));
   }
-  const auto container_bytes = checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB);
-  if (!container_bytes) return container_bytes.error();
-  const auto kind = parse_fingerprint(hash_);
-  if (!kind) return kind.error();
-  if (*kind == fingerprint_kind::none) return usage_error("--hash none: a store needs fingerprints");
+  CUTPOINT_TRY(const auto container_bytes, checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB));
+  CUTPOINT_TRY(const auto kind, parse_fingerprint(hash_));
+  if (kind == fingerprint_kind::none) return usage_error("--hash none: a store needs fingerprints");
   store_settings settings{.cuts = {},
-                          .fingerprint = *kind,
+                          .fingerprint = kind,
                           .compression_level = compression_ == "zstd" ? usual_compression_level : 0,
-                          .container_bytes = static_cast<std::uint32_t>(*container_bytes),
+                          .container_bytes = static_cast<std::uint32_t>(container_bytes),
                           .is_for_experiments = is_for_experiments_,
                           .accepts_insecure_cuts = accepts_insecure_cuts_};
   // An encrypted store sets the keys of its algorithms.
   if (cuts_.is_given()) {
-    const auto cuts = cuts_.checked(encryption_ == "none" ? "fastcdc" : "toeplitz128-aes");
-    if (!cuts) return cuts.error();
-    settings.cuts = cuts->chunker.canonical();
-    if (!takes_secret_key(cuts->chunker)) {
-      for (const std::string& warning : cuts->warnings) say.warning(warning);
+    CUTPOINT_TRY(const auto cuts, cuts_.checked(encryption_ == "none" ? "fastcdc" : "toeplitz128-aes"));
+    settings.cuts = cuts.chunker.canonical();
+    if (!takes_secret_key(cuts.chunker)) {
+      for (const std::string& warning : cuts.warnings) say.warning(warning);
     }
   }
-  const auto context = context_.checked(encryption_ == "none" ? std::nullopt : std::optional(secret_key()));
-  if (!context) return context.error();
-  CUTPOINT_RETURN_IF_FAILED(settings.use(*context));
-  for (const std::string& warning : context->warnings) say.warning(warning);
+  CUTPOINT_TRY(const auto context,
+               context_.checked(encryption_ == "none" ? std::nullopt : std::optional(secret_key())));
+  CUTPOINT_RETURN_IF_FAILED(settings.use(context));
+  for (const std::string& warning : context.warnings) say.warning(warning);
   if (needs_key_file) {
     if (const status created = make_key_file(secrets.key_file()); !created.ok()) return fail(say, created);
   }
-  const auto secret = secrets.read();
-  if (!secret) return secret.error();
-  const status created = backup_store::create(store_.location(), settings, *secret);
+  CUTPOINT_TRY(const auto secret, secrets.read());
+  const status created = backup_store::create(store_.location(), settings, secret);
   if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name) return created;
   if (!created.ok()) return fail(say, created);
-  const auto store = backup_store::open(store_.location(), *secret);
+  const auto store = backup_store::open(store_.location(), secret);
   if (!store) return fail(say, store.error());
   const store_settings& settings_of_store = store->settings();
   std::string text = fmt::format("made a store in {}\n", printable(store_.location()));

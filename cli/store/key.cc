@@ -1,16 +1,11 @@
 // `cutpoint key`: lists, adds and removes keys of an encrypted store.
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -60,10 +55,9 @@ result<exit_code> key_command::run() {
   if ((action_ == "remove") == id_.empty()) {
     return usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key"));
   }
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
-  if (adds) return add(*store, action_ == "passwd", say);
-  return action_ == "list" ? list(*store, say) : remove(*store, say);
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
+  if (adds) return add(store, action_ == "passwd", say);
+  return action_ == "list" ? list(store, say) : remove(store, say);
 }
 
 exit_code key_command::list(backup_store& store, const console& say) const {
@@ -80,9 +74,8 @@ exit_code key_command::list(backup_store& store, const console& say) const {
 result<exit_code> key_command::add(backup_store& store, bool replaces, const console& say) const {
   const auto before = store.keys();
   if (!before) return fail(say, before.error());
-  const auto secret = new_secret_.read();
-  if (!secret) return secret.error();
-  const auto id = store.add_key(*secret);
+  CUTPOINT_TRY(const auto secret, new_secret_.read());
+  const auto id = store.add_key(secret);
   if (!id) return fail(say, id.error());
   const auto used = std::ranges::find(*before, true, &store_key::is_used);
   if (replaces && used != before->end()) {

@@ -1,12 +1,7 @@
 // `cutpoint ls`: lists the files of a snapshot.
-#include <memory>
-#include <string>
-
 #include <fmt/format.h>
 
-#include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -57,15 +52,14 @@ void ls_command::add_options(option_list& options) {
 
 result<exit_code> ls_command::run() {
   const console say(verbosity::normal);
-  auto store = store_.open();
-  if (!store) return store.error();
-  const auto which = find_snapshot_path(*store, what_, among_);
+  CUTPOINT_TRY(auto store, store_.open());
+  const auto which = find_snapshot_path(store, what_, among_);
   if (!which) return fail(say, which.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());
   status listed =
-      store->list_files(which->snapshot.id, which->path.empty() ? "/" : which->path,
-                        [&](const stored_file& file) { return out->write(is_json_ ? json_of(file) : text_of(file)); });
+      store.list_files(which->snapshot.id, which->path.empty() ? "/" : which->path,
+                       [&](const stored_file& file) { return out->write(is_json_ ? json_of(file) : text_of(file)); });
   if (listed.ok()) listed = out->finish();
   return listed.ok() ? exit_code::done : fail(say, listed);
 }

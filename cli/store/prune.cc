@@ -1,15 +1,6 @@
 // `cutpoint prune`: removes what no snapshot refers to.
-#include <memory>
-#include <string>
-
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -46,24 +37,19 @@ void prune_command::add_options(option_list& options) {
 result<exit_code> prune_command::run() {
   const console say(level_);
   store_prune_options options{.is_dry_run = is_dry_run_, .cancel = &interruption()};
-  const auto most_unused = checked_percent("--max-unused", most_unused_);
-  if (!most_unused) return most_unused.error();
-  options.most_unused = *most_unused;
+  CUTPOINT_TRY(options.most_unused, checked_percent("--max-unused", most_unused_));
   if (!most_rewritten_.empty()) {
-    const auto most_rewritten = checked_size("--max-rewrite", most_rewritten_, 0);
-    if (!most_rewritten) return most_rewritten.error();
-    options.most_rewritten_bytes = *most_rewritten;
+    CUTPOINT_TRY(options.most_rewritten_bytes, checked_size("--max-rewrite", most_rewritten_, 0));
   }
   options.damaged = [&](const std::string& object, const status& why) {
     say.warning(problem_text(object, why) + "; what would give it up stays");
   };
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
   activity_line drawn(say);
   options.progress = drawn.drawer();
-  const auto done = store->prune(options);
+  const auto done = store.prune(options);
   drawn.erase();
-  remember_log(store_.location(), *store);
+  remember_log(store_.location(), store);
   if (!done) return fail(say, done.error());
   const exit_code written =
       write_report(is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), is_json_, say);

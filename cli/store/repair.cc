@@ -1,12 +1,7 @@
 // `cutpoint repair`: makes a damaged store consistent for what is left.
-#include <memory>
-
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -35,8 +30,7 @@ void repair_command::add_options(option_list& options) {
 
 result<exit_code> repair_command::run() {
   const console say(level_);
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
   const store_repair_options options{
       .damaged =
           [&](const std::string& object, const status& why, std::uint64_t saved) {
@@ -51,8 +45,8 @@ result<exit_code> repair_command::run() {
             say.warning(fmt::format("snapshot {} is replaced by {}", old_id.substr(0, 16), new_id.substr(0, 16)));
           },
       .cancel = &interruption()};
-  const auto done = store->repair(options);
-  remember_log(store_.location(), *store);
+  const auto done = store.repair(options);
+  remember_log(store_.location(), store);
   if (!done) return fail(say, done.error());
   if (is_json_) {
     return write_report(json_text({{"damaged_objects", done->damaged_objects},

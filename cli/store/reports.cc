@@ -6,9 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
-#include "cli/common/output.h"
 #include "cli/store_options/store_options.h"
 
 namespace cutpoint::cli {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,7 +24,6 @@ class activity_line {
 
   /// Returns what draws the line, which must outlive it; an empty function if nothing is shown.
   [[nodiscard]] store_progress_function drawer();
-  /// Erases the line.
   void erase() const { say_.progress({}); }
   /// Says `summary` and how long all took, if progress is shown.
   void finish(std::string_view summary) const;

@@ -1,18 +1,10 @@
 // `cutpoint restore`: restores files of a snapshot.
 #include <cerrno>
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
 #include "cli/options/path_options.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -77,25 +69,22 @@ std::string restore_command::summary_of(const store_restore_summary& restored) c
 
 result<exit_code> restore_command::run() {
   const console say(verbosity_);
-  auto include = checked_patterns("--include", included_);
-  if (!include) return include.error();
-  auto exclude = excluded_.checked();
-  if (!exclude) return exclude.error();
-  auto store = store_.open();
-  if (!store) return store.error();
-  const auto which = find_snapshot_path(*store, what_, among_);
+  CUTPOINT_TRY(auto include, checked_patterns("--include", included_));
+  CUTPOINT_TRY(auto exclude, excluded_.checked());
+  CUTPOINT_TRY(auto store, store_.open());
+  const auto which = find_snapshot_path(store, what_, among_);
   if (!which) return fail(say, which.error());
   problem_log problems(say, is_json_ ? verbosity::verbose : verbosity_);
   std::string first_existing;
   std::uint64_t existing = 0;
   std::string listing;
   activity_line line(say);
-  const auto restored = store->restore(
+  const auto restored = store.restore(
       which->snapshot.id,
       {.path = which->path,
        .target = target_,
-       .include = std::move(*include),
-       .exclude = std::move(*exclude),
+       .include = std::move(include),
+       .exclude = std::move(exclude),
        .replaces_files = overwrites_,
        .removes_others = removes_others_,
        .is_dry_run = is_dry_run_,

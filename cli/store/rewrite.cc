@@ -1,15 +1,7 @@
 // `cutpoint rewrite`: writes snapshots without files that should not be in them.
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
 #include "cli/options/path_options.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -62,17 +54,15 @@ result<exit_code> rewrite_command::run() {
   if (!excluded_.is_any_given()) {
     return usage_error("nothing says what to leave out: give --exclude, --iexclude or --exclude-file");
   }
-  auto exclude = excluded_.checked();
-  if (!exclude) return exclude.error();
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
-  const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
+  CUTPOINT_TRY(auto exclude, excluded_.checked());
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
+  const auto chosen = choose_snapshots(say, store, ids_, among_.filter());
   if (!chosen) return fail(say, chosen.error());
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   edit_report report(say, *out, is_json_ ? edit_report::format::json : edit_report::format::text);
   store_rewrite_options options{
-      .exclude = std::move(*exclude),
+      .exclude = std::move(exclude),
       .replaces_originals = forgets_,
       .is_dry_run = is_dry_run_,
       .left_out = [&](const std::string& id, const std::string& path) { report.add_left_out(id, path); },
@@ -81,8 +71,8 @@ result<exit_code> rewrite_command::run() {
       .warning = [&](const std::string& text, const status& why) { say.warning(problem_text(text, why)); },
       .cancel = &interruption()};
   for (const store_snapshot& each : chosen->snapshots) options.snapshots.insert(each.id);
-  const auto done = store->rewrite(options);
-  if (!is_dry_run_) remember_log(store_.location(), *store);
+  const auto done = store.rewrite(options);
+  if (!is_dry_run_) remember_log(store_.location(), store);
   return report.finish(done, done ? sum_of(*done) : "", chosen->is_whole);
 }
 

@@ -1,14 +1,7 @@
 // `cutpoint sessions`: lists who writes to a store, and ends a session that is dead.
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <fmt/format.h>
 
-#include "cli/common/json.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -29,7 +22,6 @@ class sessions_command final : public subcommand {
   bool is_json_ = false;
 };
 
-/// Returns what becomes of the lease of a session.
 std::string lease_text(const store_session& session) {
   constexpr double nanoseconds_in_a_second = 1e9;
   if (session.time_left < 0) return "has ended";
@@ -46,11 +38,10 @@ void sessions_command::add_options(option_list& options) {
 
 result<exit_code> sessions_command::run() {
   const console say(verbosity::normal);
-  auto store = store_.open();
-  if (!store) return store.error();
-  const auto all = store->sessions();
+  CUTPOINT_TRY(auto store, store_.open());
+  const auto all = store.sessions();
   if (!all) return fail(say, all.error());
-  if (!ended_id_.empty()) return end(*store, *all, say);
+  if (!ended_id_.empty()) return end(store, *all, say);
   std::string text;
   for (const store_session& each : *all) {
     text += is_json_ ? json_line({{"id", each.id}, {"owner", each.owner}, {"lease_nanoseconds", each.time_left}})

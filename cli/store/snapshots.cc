@@ -1,14 +1,9 @@
 // `cutpoint snapshots`: lists the snapshots of a store.
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 
-#include "cli/common/json.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -52,21 +47,19 @@ void snapshots_command::add_options(option_list& options) {
 
 result<exit_code> snapshots_command::run() {
   const console say(verbosity::normal);
-  const auto latest = latest_.empty() ? result<std::uint64_t>(UINT64_MAX) : checked_number("--latest", latest_, 1);
-  if (!latest) return latest.error();
+  CUTPOINT_TRY(const auto latest,
+               latest_.empty() ? result<std::uint64_t>(UINT64_MAX) : checked_number("--latest", latest_, 1));
   const bool is_grouped = group_by_ && !group_by_->empty();
-  const auto grouping = checked_grouping(group_by_.value_or("host,paths"));
-  if (!grouping) return grouping.error();
-  auto store = store_.open();
-  if (!store) return store.error();
-  const auto chosen = choose_snapshots(say, *store, {}, among_.filter());
+  CUTPOINT_TRY(const auto grouping, checked_grouping(group_by_.value_or("host,paths")));
+  CUTPOINT_TRY(auto store, store_.open());
+  const auto chosen = choose_snapshots(say, store, {}, among_.filter());
   if (!chosen) return fail(say, chosen.error());
-  auto groups = group_snapshots(chosen->snapshots, *grouping);
+  auto groups = group_snapshots(chosen->snapshots, grouping);
   std::vector<store_snapshot> shown;
   std::string text;
   for (snapshot_group& group : groups) {
     auto& decisions = group.decisions;  // the newest first
-    if (decisions.size() > *latest) decisions.resize(static_cast<std::size_t>(*latest));
+    if (decisions.size() > latest) decisions.resize(static_cast<std::size_t>(latest));
     std::ranges::reverse(decisions);
     if (is_grouped && !is_json_) text += (text.empty() ? "" : "\n") + heading_of(group);
     for (const snapshot_decision& each : decisions) {

@@ -1,17 +1,10 @@
 // `cutpoint stats`: shows what a store contains.
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include <cutpoint/store_report.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/json.h"
-#include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -202,26 +195,25 @@ void stats_command::add_options(option_list& options) {
 
 result<exit_code> stats_command::run() {
   const console say(verbosity::normal);
-  auto store = store_.open();
-  if (!store) return store.error();
+  CUTPOINT_TRY(auto store, store_.open());
   exit_code outcome = exit_code::done;
   const auto note = [&](const std::string& object, const status& why) {
     say.error(problem_text(object, why));
     outcome = exit_code::input_failed;
   };
-  const auto all = store->snapshots(note);
+  const auto all = store.snapshots(note);
   if (!all) return fail(say, all.error());
-  const auto counted = store->statistics();
+  const auto counted = store.statistics();
   if (!counted) return fail(say, counted.error());
-  json record = json_of(*store, *counted, *all);
-  std::string text = text_of(*store, *counted, *all);
+  json record = json_of(store, *counted, *all);
+  std::string text = text_of(store, *counted, *all);
   if (has_details_) {
     // Snapshots that cannot be read were named already.
-    const auto report = store->report({.problem =
-                                           [&](const std::string& object, const status& why) {
-                                             if (!object.starts_with("snapshots/")) note(object, why);
-                                           },
-                                       .cancel = &interruption()});
+    const auto report = store.report({.problem =
+                                          [&](const std::string& object, const status& why) {
+                                            if (!object.starts_with("snapshots/")) note(object, why);
+                                          },
+                                      .cancel = &interruption()});
     if (report) {
       record.update(details_json(*report));
       text += details_text(*report) + growth_text(*all);

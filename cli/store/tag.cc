@@ -1,15 +1,6 @@
 // `cutpoint tag`: changes the tags of snapshots.
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/output.h"
-#include "cli/program.h"
 #include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
@@ -57,35 +48,29 @@ result<store_tag_options> tag_command::checked() const {
   if (!tags_.empty() && !(added_.empty() && removed_.empty())) {
     return usage_error("--set replaces all tags, so that --add and --remove would have no effect");
   }
-  auto added = checked_tags("--add", added_);
-  if (!added) return added.error();
-  auto removed = checked_tags("--remove", removed_);
-  if (!removed) return removed.error();
-  store_tag_options options{.added = std::move(*added), .removed = std::move(*removed), .cancel = &interruption()};
+  CUTPOINT_TRY(auto added, checked_tags("--add", added_));
+  CUTPOINT_TRY(auto removed, checked_tags("--remove", removed_));
+  store_tag_options options{.added = std::move(added), .removed = std::move(removed), .cancel = &interruption()};
   if (tags_.empty()) return options;
   const bool is_none = std::ranges::all_of(tags_, &std::string::empty);
-  auto tags = checked_tags("--set", is_none ? std::vector<std::string>() : tags_);
-  if (!tags) return tags.error();
-  options.tags = std::move(*tags);
+  CUTPOINT_TRY(options.tags, checked_tags("--set", is_none ? std::vector<std::string>() : tags_));
   return options;
 }
 
 result<exit_code> tag_command::run() {
   const console say(level_);
-  auto options = checked();
-  if (!options) return options.error();
-  auto store = store_.open_for_writing();
-  if (!store) return store.error();
-  const auto chosen = choose_snapshots(say, *store, ids_, among_.filter());
+  CUTPOINT_TRY(auto options, checked());
+  CUTPOINT_TRY(auto store, store_.open_for_writing());
+  const auto chosen = choose_snapshots(say, store, ids_, among_.filter());
   if (!chosen) return fail(say, chosen.error());
-  for (const store_snapshot& each : chosen->snapshots) options->snapshots.insert(each.id);
+  for (const store_snapshot& each : chosen->snapshots) options.snapshots.insert(each.id);
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   edit_report report(say, *out, is_json_ ? edit_report::format::json : edit_report::format::text);
-  options->edited = [&](const std::string& old_id, const std::string& new_id) { report.add_edited(old_id, new_id); };
-  options->problem = [&](const std::string& id, const status& why) { report.add_problem(id, why); };
-  const auto done = store->change_tags(*options);
-  remember_log(store_.location(), *store);
+  options.edited = [&](const std::string& old_id, const std::string& new_id) { report.add_edited(old_id, new_id); };
+  options.problem = [&](const std::string& id, const status& why) { report.add_problem(id, why); };
+  const auto done = store.change_tags(options);
+  remember_log(store_.location(), store);
   const std::string sum = done ? human_count(done->edited) + " snapshots have other tags and other ids" : "";
   return report.finish(done, sum, chosen->is_whole);
 }

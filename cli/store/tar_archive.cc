@@ -6,7 +6,6 @@
 #include <clocale>
 #include <map>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -154,9 +153,8 @@ status tar_writer::write_folder(const viewed_file& folder) {
   path_.clear();
   std::vector<open_folder> folders;
   const auto enter = [&](const viewed_file& entered) -> status {
-    auto entries = view_.open_folder(entered);
-    if (!entries) return entries.error();
-    folders.push_back({std::move(*entries), path_.size()});
+    CUTPOINT_TRY(auto entries, view_.open_folder(entered));
+    folders.push_back({std::move(entries), path_.size()});
     return {};
   };
   CUTPOINT_RETURN_IF_FAILED(enter(folder));

@@ -1,9 +1,6 @@
 // Writes a folder of a snapshot as a tar archive.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include <cutpoint/source.h>
 #include <cutpoint/store_view.h>
 

@@ -8,20 +8,16 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <string_view>
 #include <utility>
 
 #include <cutpoint/catalog.h>
-#include <cutpoint/text.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/common/console.h"
 #include "cli/common/files.h"
-#include "cli/common/options.h"
 #include "cli/costs/costs.h"
 
 namespace cutpoint::cli {
@@ -78,19 +74,17 @@ result<store_secret> secret_options::read() const {
     return usage_error("give one of a password file, a command for the password and a key file");
   }
   if (!key_file_.empty()) {
-    auto bytes = read_file(key_file_);
-    if (!bytes) return bytes.error();
-    return store_secret{store_secret::kind::key_file, std::move(*bytes)};
+    CUTPOINT_TRY(auto bytes, read_file(key_file_));
+    return store_secret{store_secret::kind::key_file, std::move(bytes)};
   }
   if (!has_password()) return store_secret{};
-  auto text = password_file_.empty() ? output_of(password_command_) : read_file(password_file_);
-  if (!text) return text.error();
-  if (text->ends_with('\n')) text->pop_back();
-  if (text->ends_with('\r')) text->pop_back();
-  if (text->empty()) {
+  CUTPOINT_TRY(auto text, password_file_.empty() ? output_of(password_command_) : read_file(password_file_));
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (text.empty()) {
     return usage_error((password_file_.empty() ? password_command_ : password_file_) + ": the password is empty");
   }
-  return store_secret{store_secret::kind::password, std::move(*text)};
+  return store_secret{store_secret::kind::password, std::move(text)};
 }
 
 // --- Stores ----------------------------------------------------------------------------------------------------------
@@ -210,12 +204,10 @@ result<chosen_snapshots> choose_snapshots(const console& say, backup_store& stor
                                           const snapshot_filter& filter) {
   chosen_snapshots chosen;
   if (ids.empty()) {
-    auto all = store.snapshots([&](const std::string& object, const status& why) {
+    CUTPOINT_TRY(chosen.snapshots, store.snapshots([&](const std::string& object, const status& why) {
       say.error(problem_text(object, why));
       chosen.is_whole = false;
-    });
-    if (!all) return all.error();
-    chosen.snapshots = std::move(*all);
+    }));
     std::erase_if(chosen.snapshots, [&](const store_snapshot& each) { return !filter.matches(each); });
   }
   for (const std::string& id : ids) {
@@ -269,9 +261,8 @@ std::string heading_of(const snapshot_group& group) {
 
 result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text, const snapshot_options& among) {
   const std::size_t colon = text.find(':');
-  auto snapshot = store.find_snapshot(text.substr(0, colon), among.filter());
-  if (!snapshot) return snapshot.error();
-  return snapshot_path{std::move(*snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
+  CUTPOINT_TRY(auto snapshot, store.find_snapshot(text.substr(0, colon), among.filter()));
+  return snapshot_path{std::move(snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
 }
 
 // --- Back ends and threads -------------------------------------------------------------------------------------------
@@ -287,10 +278,9 @@ status store_lanes::start() {
   engine_options engine;
   CUTPOINT_RETURN_IF_FAILED(lanes_.set(feed, engine));
   CUTPOINT_RETURN_IF_FAILED(segments_.set(feed));
-  auto threads = engine::make(engine);
-  if (!threads) return threads.error();
-  const status usable = threads->check_devices(feed);
-  threads_ = *std::move(threads);
+  CUTPOINT_TRY(auto threads, engine::make(engine));
+  const status usable = threads.check_devices(feed);
+  threads_ = std::move(threads);
   checked_ = {.where = feed.where,
               .devices = std::move(feed.devices),
               .device_memory_bytes = feed.device_memory_bytes,

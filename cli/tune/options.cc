@@ -8,8 +8,6 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/options.h"
-#include "cli/inputs/inputs.h"
 #include "cli/options/chunking_options.h"
 
 namespace cutpoint::cli {
@@ -82,25 +80,20 @@ status tune_options::check_plan(tune_search_space& plan) const {
   plan.algorithms = is_usual ? usual_algorithms : algorithms_;
   plan.profiles = profiles_;
   for (const std::string& size : sizes_.empty() ? usual_targets : sizes_) {
-    const auto target = checked_size("--size", size, least_target, most_target);
-    if (!target) return target.error();
-    if (std::find(plan.targets.begin(), plan.targets.end(), *target) == plan.targets.end()) {
-      plan.targets.push_back(*target);
+    CUTPOINT_TRY(const auto target, checked_size("--size", size, least_target, most_target));
+    if (std::find(plan.targets.begin(), plan.targets.end(), target) == plan.targets.end()) {
+      plan.targets.push_back(target);
     }
   }
   const bool is_alone = plan.profiles.empty() && std::all_of(plan.algorithms.begin(), plan.algorithms.end(), is_seqcdc);
   if (is_alone) plan.best_count = best_alone;
   plan.most_combinations = is_alone ? combinations_alone : combinations_among_others;
   if (combinations_) {
-    const auto most = checked_number("--combinations", *combinations_, 1, most_combinations);
-    if (!most) return most.error();
-    plan.most_combinations = *most;
+    CUTPOINT_TRY(plan.most_combinations, checked_number("--combinations", *combinations_, 1, most_combinations));
   }
-  const auto runs = checked_number("--runs", runs_, 1, most_runs);
-  if (!runs) return runs.error();
-  const auto seed = checked_number("--seed", seed_, 0);
-  if (!seed) return seed.error();
-  plan.monte_carlo = {.run_count = *runs, .seed = *seed};
+  CUTPOINT_TRY(const auto runs, checked_number("--runs", runs_, 1, most_runs));
+  CUTPOINT_TRY(const auto seed, checked_number("--seed", seed_, 0));
+  plan.monte_carlo = {.run_count = runs, .seed = seed};
   return check_names(plan);
 }
 
@@ -125,11 +118,10 @@ status tune_options::check_names(const tune_search_space& plan) const {
 }
 
 status tune_options::check_sample(tune_job& job) const {
-  const auto memory = checked_size("--memory", memory_, least_memory);
-  if (!memory) return memory.error();
-  job.memory_bytes = *memory;
-  job.feed_bytes = std::min(most_feed_memory, *memory / 4);
-  job.size.most_bytes = *memory - job.feed_bytes;
+  CUTPOINT_TRY(const auto memory, checked_size("--memory", memory_, least_memory));
+  job.memory_bytes = memory;
+  job.feed_bytes = std::min(most_feed_memory, memory / 4);
+  job.size.most_bytes = memory - job.feed_bytes;
   if (!sample_) {
     job.size.share = usual_share;
     job.size.least_bytes = std::min(usual_least, job.size.most_bytes);
@@ -137,38 +129,27 @@ status tune_options::check_sample(tune_job& job) const {
     return {};
   }
   if (sample_->ends_with('%')) {
-    const auto share = share_of(*sample_);
-    if (!share) return share.error();
-    job.size.share = *share;
+    CUTPOINT_TRY(job.size.share, share_of(*sample_));
     return {};
   }
-  const auto bytes = checked_size("--sample", *sample_, 1 * MiB);
-  if (!bytes) return bytes.error();
-  if (*bytes > job.size.most_bytes) {
+  CUTPOINT_TRY(const auto bytes, checked_size("--sample", *sample_, 1 * MiB));
+  if (bytes > job.size.most_bytes) {
     return usage_error(fmt::format("--sample {}: must be at most {} with --memory {}", *sample_,
                                    format_size(job.size.most_bytes), memory_));
   }
   job.size.share = 0;
-  job.size.least_bytes = *bytes;
+  job.size.least_bytes = bytes;
   job.size.may_shrink = true;
   return {};
 }
 
 result<tune_job> tune_options::checked() const {
   tune_job job;
-  const auto goal = chosen("goal", goal_, goals);
-  if (!goal) return goal.error();
-  job.goal = *goal;
-  const auto fingerprint = parse_fingerprint(fingerprint_.value_or("sha256"));
-  if (!fingerprint) return fingerprint.error();
-  job.fingerprint = *fingerprint;
-  const auto cost = checked_size("--chunk-cost", chunk_cost_, 0, most_chunk_cost);
-  if (!cost) return cost.error();
-  job.chunk_cost = *cost;
+  CUTPOINT_TRY(job.goal, chosen("goal", goal_, goals));
+  CUTPOINT_TRY(job.fingerprint, parse_fingerprint(fingerprint_.value_or("sha256")));
+  CUTPOINT_TRY(job.chunk_cost, checked_size("--chunk-cost", chunk_cost_, 0, most_chunk_cost));
   if (threads_) {
-    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
-    if (!threads) return threads.error();
-    job.threads = *threads;
+    CUTPOINT_TRY(job.threads, checked_number("--threads", *threads_, 1, most_threads));
   }
   CUTPOINT_RETURN_IF_FAILED(check_sample(job));
   CUTPOINT_RETURN_IF_FAILED(check_plan(job.plan));
@@ -236,12 +217,10 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
                               std::optional<std::uint64_t> total) const {
   chunking how{
       .feed = {.cuts = cuts, .fingerprint = fingerprint, .memory_bytes = job.feed_bytes}, .engine = {}, .warnings = {}};
-  auto reader = inputs.make_reader(how);
-  if (!reader) return reader.error();
-  auto destination = threads.open(how.feed, receiver);
-  if (!destination) return destination.error();
+  CUTPOINT_TRY(auto reader, inputs.make_reader(how));
+  CUTPOINT_TRY(auto destination, threads.open(how.feed, receiver));
   progress_line progress(say, total);
-  console_feeder feeder(*destination, nullptr, *reader, receiver, inputs, out, say);
+  console_feeder feeder(destination, nullptr, reader, receiver, inputs, out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, std::nullopt); });
   status outcome = feeder.feed_all();
   progress.clear();

@@ -61,7 +61,6 @@ class tune_options {
   std::string seed_ = "1";
 };
 
-/// Returns the names that --goal takes.
 [[nodiscard]] std::vector<std::string_view> goal_names();
 
 // --- Inputs ----------------------------------------------------------------------------------------------------------

@@ -1,21 +1,13 @@
 // `cutpoint tune`: recommends an algorithm with sizes and parameters by its savings and speed on a sample of the data.
 // Samples the inputs, searches and chooses. With --verify, tries the best settings on all inputs and chooses again.
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include <cutpoint/text.h>
 #include <cutpoint/tune/context_search.h>
 #include <fmt/format.h>
 
-#include "cli/common/console.h"
-#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/inputs/inputs.h"
-#include "cli/program.h"
 #include "cli/subcommands.h"
 #include "cli/tune/options.h"
 
@@ -88,32 +80,28 @@ status tune_command::check_inputs() {
 result<exit_code> tune_command::run() {
   const console say(verbosity_);
   CUTPOINT_RETURN_IF_FAILED(check_inputs());
-  auto job = options_.checked();
-  if (!job) return job.error();
-  job->plan.counts_compression = context_path_.has_value();
-  auto threads = engine::make({.threads = job->threads});
-  if (!threads) return threads.error();
-  job->plan.monte_carlo.threads = threads->thread_count();
-  auto out = output_.open();
-  if (!out) return out.error();
-  CUTPOINT_RETURN_IF_FAILED(inputs_.check(*out, nullptr));
+  CUTPOINT_TRY(auto job, options_.checked());
+  job.plan.counts_compression = context_path_.has_value();
+  CUTPOINT_TRY(auto threads, engine::make({.threads = job.threads}));
+  job.plan.monte_carlo.threads = threads.thread_count();
+  CUTPOINT_TRY(auto out, output_.open());
+  CUTPOINT_RETURN_IF_FAILED(inputs_.check(out, nullptr));
 
   std::optional<output> context;
   if (context_path_) {
-    auto file = output::open(*context_path_);
-    if (!file) return file.error();
-    if (out->is_same_file(*context_path_)) return usage_error("--context: is also the file of -o");
-    CUTPOINT_RETURN_IF_FAILED(inputs_.check(*file, nullptr));
-    context.emplace(*std::move(file));
+    CUTPOINT_TRY(auto file, output::open(*context_path_));
+    if (out.is_same_file(*context_path_)) return usage_error("--context: is also the file of -o");
+    CUTPOINT_RETURN_IF_FAILED(inputs_.check(file, nullptr));
+    context.emplace(std::move(file));
   }
 
-  tune_facts facts{.goal = job->goal,
-                   .fingerprint = job->fingerprint,
-                   .chunk_cost = job->chunk_cost,
-                   .thread_count = threads->thread_count(),
-                   .memory_bytes = job->memory_bytes,
+  tune_facts facts{.goal = job.goal,
+                   .fingerprint = job.fingerprint,
+                   .chunk_cost = job.chunk_cost,
+                   .thread_count = threads.thread_count(),
+                   .memory_bytes = job.memory_bytes,
                    .has_inputs = !is_monte_carlo_};
-  const status outcome = is_monte_carlo_ ? simulate(*job, say, facts) : find(*job, *threads, *out, say, facts);
+  const status outcome = is_monte_carlo_ ? simulate(job, say, facts) : find(job, threads, out, say, facts);
   if (outcome.code() == status_code::invalid_argument) return outcome;
   if (facts.context) {
     if (const status written = write_all(*context, to_toml(facts.context->content)); !written.ok()) {
@@ -121,36 +109,32 @@ result<exit_code> tune_command::run() {
       return exit_code::input_failed;
     }
   }
-  return write_report(facts, outcome, *out, say);
+  return write_report(facts, outcome, out, say);
 }
 
 status tune_command::simulate(const tune_job& job, const console& say, tune_facts& facts) const {
   for (const std::uint64_t target : job.plan.targets) {
     if (say.shows_progress()) say.progress(fmt::format("SeqCDC: bounds for {}", format_size(target)));
-    const auto bounds = find_bounds(target, job.plan.monte_carlo, interruption());
-    if (!bounds) return bounds.error();
-    if (*bounds) facts.bounds.push_back(**bounds);
+    CUTPOINT_TRY(const auto bounds, find_bounds(target, job.plan.monte_carlo, interruption()));
+    if (bounds) facts.bounds.push_back(*bounds);
   }
   say.progress({});
-  auto model = compare_model(job.plan.monte_carlo, interruption());
-  if (!model) return model.error();
-  facts.model = *std::move(model);
+  CUTPOINT_TRY(facts.model, compare_model(job.plan.monte_carlo, interruption()));
   return interruption().is_requested() ? stopped_as_asked() : status();
 }
 
 status tune_command::find(const tune_job& job, engine& threads, const output& out, const console& say,
                           tune_facts& facts) const {
-  auto sample = content_sample::make(job.size);
-  if (!sample) return sample.error();
+  CUTPOINT_TRY(auto sample, content_sample::make(job.size));
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
   std::vector<std::string> extensions;
-  CUTPOINT_RETURN_IF_FAILED(reading.fill(*sample, extensions, facts));
+  CUTPOINT_RETURN_IF_FAILED(reading.fill(sample, extensions, facts));
   if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
   if (say.shows_progress()) say.announce(task_text(job.plan, facts));
   const auto progress = [&say](std::string_view text) {
     if (text.empty() || say.shows_progress()) say.progress(text);
   };
-  status searched = search(job.plan, *sample, progress, interruption(), facts);
+  status searched = search(job.plan, sample, progress, interruption(), facts);
   choose(facts);
   if (!searched.ok()) return searched;
   if (is_verified_) {
@@ -161,7 +145,7 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
     choose(facts);
     if (!counted.ok()) return counted;
   }
-  return context_path_ ? propose_context(*sample, extensions, progress, interruption(), facts) : status();
+  return context_path_ ? propose_context(sample, extensions, progress, interruption(), facts) : status();
 }
 
 exit_code tune_command::write_report(const tune_facts& facts, const status& outcome, output& out,

@@ -2,7 +2,7 @@
 #include "cluster/routing/policies.h"
 
 #include <algorithm>
-#include <cassert>
+#include <bit>
 #include <optional>
 #include <tuple>
 

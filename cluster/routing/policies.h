@@ -1,7 +1,6 @@
 // Routing policies: which node each super-chunk of a batch is stored on, by what a cluster view tells or by consistent hashing.
 #pragma once
 
-#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // Super-chunks: consecutive chunks that are routed to one node together.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <mutex>
 #include <utility>
-
-#include <absl/container/flat_hash_map.h>
 
 #include "host/core/splitmix.h"
 

@@ -95,7 +95,6 @@ class container_cache {
   /// Returns whether a container of the cache has the fingerprint.
   [[nodiscard]] bool contains(std::uint64_t fingerprint) const { return container_counts_.contains(fingerprint); }
 
-  /// Returns the number of containers.
   [[nodiscard]] std::size_t size() const { return places_.size(); }
 
  private:

@@ -1,13 +1,7 @@
 // Nodes that deduplicate by an index of all chunks, or of all files.
 #include "cluster/simulator/node_store.h"
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include <absl/container/flat_hash_set.h>
-
-#include "cluster/similarity/similarity_index.h"
 
 namespace cutpoint::cluster {
 

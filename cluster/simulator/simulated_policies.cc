@@ -6,13 +6,10 @@
 
 #include <cutpoint/cluster/simulation.h>
 
-#include "cluster/routing/policies.h"
-
 namespace cutpoint::cluster {
 
 namespace {
 
-/// Routes by the smallest fingerprint.
 class smallest_fingerprint final : public routing_policy {
  public:
   smallest_fingerprint(const routing_options& options, routing_unit_kind kind)
@@ -177,8 +174,6 @@ std::unique_ptr<routing_policy> make_extreme_binning(const routing_options& opti
   return std::make_unique<smallest_fingerprint>(options, routing_unit_kind::file);
 }
 
-namespace {
-
 constexpr std::uint32_t filter_bytes = 1;  // of a Bloom filter, as in Data Domain's file system
 constexpr std::uint32_t file_bytes = 48;   // of the primary index of Extreme Binning
 
@@ -210,8 +205,6 @@ constexpr auto names_of_policies = [] {
   for (std::size_t i = 0; i < policies.size(); ++i) list[i] = policies[i].name;
   return list;
 }();
-
-}  // namespace
 
 const simulated_policy* find_policy(std::string_view name) {
   const auto row = std::find_if(policies.begin(), policies.end(), [&](const auto& each) { return each.name == name; });

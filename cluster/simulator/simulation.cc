@@ -88,7 +88,6 @@ simulated_cluster::store_maker store_maker_of(const simulation_options& options,
   return [containers, index] { return make_container_store(containers, std::make_shared<shared_containers>(index)); };
 }
 
-/// One simulation.
 class simulation_run {
  public:
   simulation_run(const simulation_options& options, const simulated_policy& policy, const trace_totals& totals,
@@ -177,16 +176,14 @@ status another_trace() { return {status_code::invalid_argument, "the trace is no
 template <class BeginFile, class TakeChunks>
 status read_files(chunk_trace_reader& trace, const cancellation* cancel, BeginFile begin_file, TakeChunks take_chunks) {
   for (;;) {
-    const auto has_file = trace.next_file();
-    if (!has_file) return has_file.error();
-    if (!*has_file) return {};
+    CUTPOINT_TRY(const auto has_file, trace.next_file());
+    if (!has_file) return {};
     CUTPOINT_RETURN_IF_FAILED(begin_file());
     for (;;) {
       if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
-      const auto chunks = trace.next_chunks();
-      if (!chunks) return chunks.error();
-      take_chunks(*chunks);
-      if (chunks->empty()) break;
+      CUTPOINT_TRY(const auto chunks, trace.next_chunks());
+      take_chunks(chunks);
+      if (chunks.empty()) break;
     }
   }
 }

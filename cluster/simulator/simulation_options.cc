@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include <cutpoint/cluster/simulation.h>
 #include <cutpoint/cluster/simulation_jobs.h>
@@ -89,9 +88,7 @@ result<std::vector<finished_simulation>> simulate_all(const simulation_jobs& job
     const simulation_hooks hooks = jobs.hooks_of ? jobs.hooks_of(i) : simulation_hooks();
     const auto begin = std::chrono::steady_clock::now();
     outcomes[i] = jobs.read_trace([&](chunk_trace_reader& trace) -> status {
-      auto report = simulate(trace, totals, jobs.options[i], hooks);
-      if (!report) return report.error();
-      finished[i].report = *std::move(report);
+      CUTPOINT_TRY(finished[i].report, simulate(trace, totals, jobs.options[i], hooks));
       return {};
     });
     finished[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

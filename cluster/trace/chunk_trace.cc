@@ -137,10 +137,9 @@ status chunk_trace_reader::fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
   while (end_ < trace_record_bytes) {
-    const auto byte_count = bytes_->read(std::span(buffer_).subspan(end_));
-    if (!byte_count) return byte_count.error();
-    if (*byte_count == 0) break;
-    end_ += *byte_count;
+    CUTPOINT_TRY(const auto byte_count, bytes_->read(std::span(buffer_).subspan(end_)));
+    if (byte_count == 0) break;
+    end_ += byte_count;
   }
   return {};
 }

@@ -12,7 +12,6 @@ namespace {
 
 using version_fingerprints = absl::flat_hash_set<std::uint64_t>;
 
-/// What has been read of a class.
 struct class_history {
   version_fingerprints last_version;
   std::uint64_t chunk_count = 0;  ///< of all versions but the first
@@ -81,9 +80,8 @@ result<std::vector<versioned_class>> measure_changes(chunk_trace_reader& trace, 
   std::vector<class_history> histories;
   for (;;) {
     if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
-    const auto has_file = trace.next_file();
-    if (!has_file) return has_file.error();
-    if (!*has_file) break;
+    CUTPOINT_TRY(const auto has_file, trace.next_file());
+    if (!has_file) break;
     classes.resize(trace.applications().size());
     histories.resize(classes.size());
     versioned_class& versions = classes[trace.application()];
@@ -92,14 +90,13 @@ result<std::vector<versioned_class>> measure_changes(chunk_trace_reader& trace, 
     version_comparison comparison(history);
     version_fingerprints version;
     for (;;) {
-      const auto chunks = trace.next_chunks();
-      if (!chunks) return chunks.error();
-      if (chunks->empty()) break;
-      for (const routed_chunk& each : *chunks) {
+      CUTPOINT_TRY(const auto chunks, trace.next_chunks());
+      if (chunks.empty()) break;
+      for (const routed_chunk& each : chunks) {
         version.insert(each.fingerprint);
         if (!is_first) comparison.add(each);
       }
-      if (is_first) versions.first_version.insert(versions.first_version.end(), chunks->begin(), chunks->end());
+      if (is_first) versions.first_version.insert(versions.first_version.end(), chunks.begin(), chunks.end());
     }
     history.last_version = std::move(version);
   }

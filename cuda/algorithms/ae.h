@@ -13,7 +13,6 @@ namespace cutpoint::cuda {
 
 namespace ae_detail {
 
-/// Values of one byte.
 struct byte_values {
   using value = std::uint32_t;
   using loaded = bytes16;

@@ -45,7 +45,6 @@ void append_table(std::vector<std::uint64_t>& words, Worth worth) {
   for (std::uint32_t byte = 0; byte < 256; ++byte) words.push_back(worth(static_cast<std::uint8_t>(byte)));
 }
 
-/// Returns a table of these entries.
 template <class Entries>
 std::vector<std::uint64_t> table_words(const Entries& entries) {
   return {entries.begin(), entries.end()};
@@ -62,7 +61,6 @@ void append_removals(std::vector<std::uint64_t>& words, const Hash& hash, std::u
   append_table(words, [&](std::uint8_t byte) { return hash.removal_of(byte) ^ step; });
 }
 
-/// The hash of a window of zeros.
 template <class Hash>
 auto hash_of_zeros(const Hash& hash) {
   const std::vector<std::uint8_t> zeros(hash.window());

@@ -203,7 +203,6 @@ struct encrypted_scan {
   }
 };
 
-/// A digest of one or two words.
 template <std::uint32_t Words>
 struct alignas(8 * Words) encrypted_digest {
   std::uint64_t word[Words];

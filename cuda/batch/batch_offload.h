@@ -41,18 +41,16 @@ class batch_launcher {
     self.chunks_ = chunk_workspace::lay_out(memory, max_chunks);
     self.hash_launcher_ = hash_launcher<Executor>::lay_out(memory, fingerprint, {limits.bytes, max_chunks});
     self.digests_ = memory.template add<std::uint8_t>(max_chunks * self.digest_bytes());
-    const auto temporary_bytes = executor.temporary_storage_bytes(max_chunks + self.plan_.max_partitions);
-    if (!temporary_bytes) return temporary_bytes.error();
-    auto* const temporary = memory.template add<std::uint8_t>(*temporary_bytes);
+    CUTPOINT_TRY(const auto temporary_bytes, executor.temporary_storage_bytes(max_chunks + self.plan_.max_partitions));
+    auto* const temporary = memory.template add<std::uint8_t>(temporary_bytes);
     CUTPOINT_RETURN_IF_FAILED(memory.outcome());
-    executor.use_temporary_storage({temporary, *temporary_bytes});
+    executor.use_temporary_storage({temporary, temporary_bytes});
     if (self.cuts()) CUTPOINT_RETURN_IF_FAILED(self.workspace_.clear_once(executor));
     CUTPOINT_RETURN_IF_FAILED(self.hash_launcher_.write_once(executor));
     CUTPOINT_RETURN_IF_FAILED(executor.wait());  // the memory may be freed before the first batch
     const std::size_t staged_bytes =
         std::max(self.workspace_.description_bytes, self.digest_bytes() != 0 ? self.chunks_.size_for(max_chunks) : 0);
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate_on_host<std::uint8_t>(staged_bytes), self.staged_));
+    CUTPOINT_TRY(self.staged_, executor.template allocate_on_host<std::uint8_t>(staged_bytes));
     return result<batch_launcher>(std::move(self));
   }
 
@@ -152,15 +150,12 @@ class batch_offload final : public offload {
                                                              std::unique_ptr<cut_launcher<Executor>> launcher,
                                                              const fingerprint_recipe& fingerprint,
                                                              const batch_limits& limits) {
-    auto bytes = executor.template allocate<bytes16>(limits.bytes / sizeof(bytes16) + 1);
-    if (!bytes) return bytes.error();
-    auto work = batch_launcher<Executor>::make(executor, std::move(launcher), fingerprint, limits);
-    if (!work) return work.error();
-    auto results = found_chunks::allocate(executor, *work);
-    if (!results) return results.error();
+    CUTPOINT_TRY(auto bytes, executor.template allocate<bytes16>(limits.bytes / sizeof(bytes16) + 1));
+    CUTPOINT_TRY(auto work, batch_launcher<Executor>::make(executor, std::move(launcher), fingerprint, limits));
+    CUTPOINT_TRY(auto results, found_chunks::allocate(executor, work));
     CUTPOINT_RETURN_IF_FAILED(executor.reserve_events(event_count));
     return std::unique_ptr<offload>(
-        new batch_offload(std::move(executor), limits, std::move(*bytes), std::move(*work), std::move(*results)));
+        new batch_offload(std::move(executor), limits, std::move(bytes), std::move(work), std::move(results)));
   }
 
   status run(const batch_input& input, batch_output& output) override {
@@ -230,15 +225,12 @@ class batch_offload final : public offload {
     [[nodiscard]] static result<found_chunks> allocate(Executor& executor, const batch_launcher<Executor>& launcher) {
       found_chunks results;
       if (launcher.cuts()) {
-        CUTPOINT_RETURN_IF_FAILED(store_result(
-            executor.template allocate_on_host<std::uint32_t>(launcher.words().counts() + launcher.max_partitions()),
-            results.counters));
-        CUTPOINT_RETURN_IF_FAILED(
-            store_result(executor.template allocate_on_host<std::uint32_t>(launcher.max_chunks()), results.lengths));
+        CUTPOINT_TRY(results.counters, executor.template allocate_on_host<std::uint32_t>(launcher.words().counts() +
+                                                                                         launcher.max_partitions()));
+        CUTPOINT_TRY(results.lengths, executor.template allocate_on_host<std::uint32_t>(launcher.max_chunks()));
       }
-      CUTPOINT_RETURN_IF_FAILED(store_result(
-          executor.template allocate_on_host<std::uint8_t>(launcher.max_chunks() * launcher.digest_bytes()),
-          results.digests));
+      CUTPOINT_TRY(results.digests,
+                   executor.template allocate_on_host<std::uint8_t>(launcher.max_chunks() * launcher.digest_bytes()));
       return result<found_chunks>(std::move(results));
     }
   };
@@ -303,9 +295,7 @@ class batch_offload final : public offload {
   [[nodiscard]] status read_times(batch_times& times) {
     std::array<double, event_count> event_seconds{};
     for (std::size_t i = copying; i < event_count; ++i) {
-      const auto seconds = executor_.seconds_between(called, i);
-      if (!seconds) return seconds.error();
-      event_seconds[i] = *seconds;
+      CUTPOINT_TRY(event_seconds[i], executor_.seconds_between(called, i));
     }
     times = {.copying_in = {event_seconds[copying], event_seconds[copied_in]},
              .cutting = {event_seconds[copied_in], event_seconds[cut]},
@@ -371,7 +361,6 @@ template <class Executor>
       cuts.parameters());
 }
 
-/// Returns the estimated sizes of a chunker's chunks.
 [[nodiscard]] inline chunk_estimates sizes_of(const chunker& cuts) {
   return std::visit([](const auto& filled) { return make_specification(filled).sizes; }, cuts.parameters());
 }
@@ -386,9 +375,8 @@ template <class Executor>
     if (known.chunks == 0) known.chunks = plan_partitions(sizes_of(cuts), limits).max_chunks;
     return batch_offload<Executor>::make(std::move(executor), nullptr, fingerprint, known);
   }
-  auto launcher = make_cut_launcher(executor, cuts);
-  if (!launcher) return launcher.error();
-  return batch_offload<Executor>::make(std::move(executor), std::move(*launcher), fingerprint, limits);
+  CUTPOINT_TRY(auto launcher, make_cut_launcher(executor, cuts));
+  return batch_offload<Executor>::make(std::move(executor), std::move(launcher), fingerprint, limits);
 }
 
 }  // namespace cutpoint::cuda

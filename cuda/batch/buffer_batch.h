@@ -255,18 +255,17 @@ class buffer_batch {
       return {status_code::invalid_argument, "the workspace is not aligned to 256 bytes"};
     }
     array_layout memory(workspace.data());
-    auto arrays = lay_out(executor, memory, bounds);
-    if (!arrays) return arrays.error();
+    CUTPOINT_TRY(auto arrays, lay_out(executor, memory, bounds));
     if (workspace.data() == nullptr || memory.byte_count() > workspace.size()) {
       return {status_code::invalid_argument, "a workspace of " + std::to_string(workspace.size()) +
                                                  " bytes is less than the bounds need, " +
                                                  std::to_string(memory.byte_count())};
     }
-    executor.use_temporary_storage(arrays->temporary);
-    CUTPOINT_RETURN_IF_FAILED(arrays->cut.clear_once(executor));
-    CUTPOINT_RETURN_IF_FAILED(arrays->cut.clear_counters(executor));
-    CUTPOINT_RETURN_IF_FAILED(arrays->hash.write_once(executor));
-    return enqueue_in(executor, bounds, batch, output, *arrays);
+    executor.use_temporary_storage(arrays.temporary);
+    CUTPOINT_RETURN_IF_FAILED(arrays.cut.clear_once(executor));
+    CUTPOINT_RETURN_IF_FAILED(arrays.cut.clear_counters(executor));
+    CUTPOINT_RETURN_IF_FAILED(arrays.hash.write_once(executor));
+    return enqueue_in(executor, bounds, batch, output, arrays);
   }
 
  private:
@@ -284,11 +283,10 @@ class buffer_batch {
 
   template <class Memory>
   [[nodiscard]] result<workspace_arrays> lay_out(Executor& executor, Memory& memory, const buffer_plan& bounds) const {
-    const auto for_chunks = executor.temporary_storage_bytes(bounds.max_chunks + bounds.partitions.max_partitions);
-    if (!for_chunks) return for_chunks.error();
-    const auto for_buffers = executor.template temporary_storage_bytes<buffer_totals>(bounds.max_buffers);
-    if (!for_buffers) return for_buffers.error();
-    const std::size_t temporary_bytes = std::max(*for_chunks, *for_buffers);
+    CUTPOINT_TRY(const auto for_chunks,
+                 executor.temporary_storage_bytes(bounds.max_chunks + bounds.partitions.max_partitions));
+    CUTPOINT_TRY(const auto for_buffers, executor.template temporary_storage_bytes<buffer_totals>(bounds.max_buffers));
+    const std::size_t temporary_bytes = std::max(for_chunks, for_buffers);
     workspace_arrays all;
     all.own = memory.template add<buffer_totals>(bounds.max_buffers);
     all.sums = memory.template add<buffer_totals>(bounds.max_buffers + 1);

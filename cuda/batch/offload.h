@@ -29,13 +29,11 @@ enum class offload_use {
   fingerprint,  ///< `fingerprint` alone; the algorithm may be one that devices do not cut by
 };
 
-/// Bytes, and the streams in them.
 struct batch_input {
   std::span<const byte_span> buffers;  ///< one after the other: position 0 is the first byte of the first buffer
   std::span<const stream_range> stream_ranges;  ///< ascending, without overlap
 };
 
-/// The chunks of one stream range.
 struct stream_range_chunks {
   std::uint64_t first = 0;  ///< index of its first chunk
   std::uint64_t count = 0;

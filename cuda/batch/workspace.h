@@ -15,14 +15,6 @@
 
 namespace cutpoint::cuda {
 
-/// Moves the value of a result, such as allocated memory, to `destination`, or returns its error.
-template <class T>
-[[nodiscard]] status store_result(result<T> value, T& destination) {
-  if (!value) return value.error();
-  destination = std::move(*value);
-  return {};
-}
-
 // The two ways in which a workspace gets its arrays: each allocated apart, or all laid out in one piece of memory. Both have
 // `add<T>(count)`, which returns an uninitialised array of a trivial type.
 

@@ -59,7 +59,6 @@ struct partitioned_batch {
   return work.used_partitions == nullptr ? work.partition_count : *work.used_partitions;
 }
 
-/// The arguments of the kernels in this file.
 template <class CutFinder>
 struct cut_kernel_arguments : partitioned_batch {
   CutFinder cut_finder = {};

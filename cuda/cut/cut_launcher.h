@@ -47,9 +47,8 @@ class cut_launcher_for final : public cut_launcher<Executor> {
   [[nodiscard]] static result<std::unique_ptr<cut_launcher<Executor>>> make(Executor& executor,
                                                                             const Specification& specification) {
     const auto& words = specification.table;
-    auto table = executor.template allocate<std::uint64_t>(words.size());
-    if (!table) return table.error();
-    std::unique_ptr<cut_launcher_for> launcher(new cut_launcher_for(specification, std::move(*table)));
+    CUTPOINT_TRY(auto table, executor.template allocate<std::uint64_t>(words.size()));
+    std::unique_ptr<cut_launcher_for> launcher(new cut_launcher_for(specification, std::move(table)));
     CUTPOINT_RETURN_IF_FAILED(executor.copy_in(launcher->table_.data(), words.data(), words.size()));
     CUTPOINT_RETURN_IF_FAILED(executor.wait());
     return std::unique_ptr<cut_launcher<Executor>>(std::move(launcher));

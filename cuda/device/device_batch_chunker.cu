@@ -21,14 +21,11 @@ class device_batch_chunker::batch_enqueuer {
                     "no device makes the fingerprint " + std::string(name_of(fingerprint)));
     }
     CUTPOINT_RETURN_IF_FAILED(cuda::check_device(device));
-    const auto scope = device_scope::enter(device);
-    if (!scope) return scope.error();
-    auto executor = cuda::device_executor::make();
-    if (!executor) return executor.error();
-    auto launcher = cuda::make_cut_launcher(*executor, cuts);
-    if (!launcher) return launcher.error();
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device));
+    CUTPOINT_TRY(auto executor, cuda::device_executor::make());
+    CUTPOINT_TRY(auto launcher, cuda::make_cut_launcher(executor, cuts));
     return std::unique_ptr<batch_enqueuer>(
-        new batch_enqueuer(device, std::move(*executor), {std::move(*launcher), fingerprint}));
+        new batch_enqueuer(device, std::move(executor), {std::move(launcher), fingerprint}));
   }
   batch_enqueuer(const batch_enqueuer&) = delete;
   batch_enqueuer& operator=(const batch_enqueuer&) = delete;
@@ -41,44 +38,36 @@ class device_batch_chunker::batch_enqueuer {
   std::uint32_t digest_bytes() const { return static_cast<std::uint32_t>(work_->digest_bytes()); }
 
   result<std::uint64_t> max_chunks(const device_batch_bounds& bounds) const {
-    const auto plan = work_->plan(bounds);
-    if (!plan) return plan.error();
-    return plan->max_chunks;
+    CUTPOINT_TRY(const auto plan, work_->plan(bounds));
+    return plan.max_chunks;
   }
 
   result<std::uint64_t> workspace_bytes(const device_batch_bounds& bounds) const {
-    const auto plan = work_->plan(bounds);
-    if (!plan) return plan.error();
-    const auto scope = device_scope::enter(device_);
-    if (!scope) return scope.error();
+    CUTPOINT_TRY(const auto plan, work_->plan(bounds));
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device_));
     cuda::device_executor executor = executor_->for_stream(nullptr);
-    const auto bytes = work_->workspace_bytes(executor, *plan);
-    if (!bytes) return bytes.error();
-    return std::uint64_t{*bytes};
+    CUTPOINT_TRY(const auto bytes, work_->workspace_bytes(executor, plan));
+    return std::uint64_t{bytes};
   }
 
   status enqueue(const device_batch_bounds& bounds, const device_batch& batch, const device_batch_chunks& chunks,
                  std::span<std::uint8_t> workspace, cudaStream_t stream) const {
-    const auto plan = work_->plan(bounds);
-    if (!plan) return plan.error();
-    const auto scope = device_scope::enter(device_);
-    if (!scope) return scope.error();
+    CUTPOINT_TRY(const auto plan, work_->plan(bounds));
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device_));
     cuda::device_executor executor = executor_->for_stream(stream);
-    return work_->enqueue(executor, *plan, batch, chunks, workspace);
+    return work_->enqueue(executor, plan, batch, chunks, workspace);
   }
 
   status enqueue(const device_batch_bounds& bounds, const device_batch& batch, const device_batch_chunks& chunks,
                  device_allocator& allocator, cudaStream_t stream) const {
-    const auto wanted = workspace_bytes(bounds);
-    if (!wanted) return wanted.error();
-    const auto scope = device_scope::enter(device_);
-    if (!scope) return scope.error();
-    void* const memory = allocator.allocate(*wanted, stream);
+    CUTPOINT_TRY(const auto wanted, workspace_bytes(bounds));
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device_));
+    void* const memory = allocator.allocate(wanted, stream);
     if (memory == nullptr) {
-      return {status_code::memory_limit, "the allocator has no " + std::to_string(*wanted) + " bytes of workspace"};
+      return {status_code::memory_limit, "the allocator has no " + std::to_string(wanted) + " bytes of workspace"};
     }
-    status outcome = enqueue(bounds, batch, chunks, {static_cast<std::uint8_t*>(memory), *wanted}, stream);
-    allocator.deallocate(memory, *wanted, stream);
+    status outcome = enqueue(bounds, batch, chunks, {static_cast<std::uint8_t*>(memory), wanted}, stream);
+    allocator.deallocate(memory, wanted, stream);
     return outcome;
   }
 
@@ -93,9 +82,8 @@ class device_batch_chunker::batch_enqueuer {
 
 result<device_batch_chunker> device_batch_chunker::make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                         int device) {
-  auto own = batch_enqueuer::make(cuts, fingerprint, device);
-  if (!own) return own.error();
-  return device_batch_chunker(std::move(*own));
+  CUTPOINT_TRY(auto own, batch_enqueuer::make(cuts, fingerprint, device));
+  return device_batch_chunker(std::move(own));
 }
 
 device_batch_chunker::device_batch_chunker(std::unique_ptr<batch_enqueuer> own) noexcept

@@ -14,7 +14,6 @@ namespace {
 
 using cuda::device_array;
 using cuda::device_scope;
-using cuda::store_result;
 
 constexpr std::uint64_t max_batch_bytes = (std::uint64_t{1} << 32) - 64;
 
@@ -29,7 +28,6 @@ __global__ void describe(one_buffer* destination, one_buffer value) {
   if (threadIdx.x == 0) *destination = value;
 }
 
-/// The device memory of batches.
 struct batch_memory {
   device_array<one_buffer> buffer;
   device_array<std::uint64_t> offsets;
@@ -40,18 +38,15 @@ struct batch_memory {
 
   [[nodiscard]] static result<batch_memory> allocate(const device_batch_chunker& cuts,
                                                      const device_batch_bounds& bounds) {
-    const auto max_chunks = cuts.max_chunks(bounds);
-    if (!max_chunks) return max_chunks.error();
-    const auto workspace_bytes = cuts.workspace_bytes(bounds);
-    if (!workspace_bytes) return workspace_bytes.error();
+    CUTPOINT_TRY(const auto max_chunks, cuts.max_chunks(bounds));
+    CUTPOINT_TRY(const auto workspace_bytes, cuts.workspace_bytes(bounds));
     batch_memory all;
-    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<one_buffer>::allocate(1), all.buffer));
-    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint64_t>::allocate(*max_chunks), all.offsets));
-    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint32_t>::allocate(*max_chunks), all.lengths));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(device_array<std::uint8_t>::allocate(*max_chunks * cuts.digest_bytes()), all.digests));
-    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint32_t>::allocate(3), all.numbers));
-    CUTPOINT_RETURN_IF_FAILED(store_result(device_array<std::uint8_t>::allocate(*workspace_bytes), all.workspace));
+    CUTPOINT_TRY(all.buffer, device_array<one_buffer>::allocate(1));
+    CUTPOINT_TRY(all.offsets, device_array<std::uint64_t>::allocate(max_chunks));
+    CUTPOINT_TRY(all.lengths, device_array<std::uint32_t>::allocate(max_chunks));
+    CUTPOINT_TRY(all.digests, device_array<std::uint8_t>::allocate(max_chunks * cuts.digest_bytes()));
+    CUTPOINT_TRY(all.numbers, device_array<std::uint32_t>::allocate(3));
+    CUTPOINT_TRY(all.workspace, device_array<std::uint8_t>::allocate(workspace_bytes));
     return result<batch_memory>(std::move(all));
   }
 
@@ -76,17 +71,13 @@ class device_chunker::buffer_enqueuer {
  public:
   static result<std::unique_ptr<buffer_enqueuer>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                        std::uint64_t max_bytes, int device) {
-    auto batches = device_batch_chunker::make(cuts, fingerprint, device);
-    if (!batches) return batches.error();
-    const auto scope = device_scope::enter(device);
-    if (!scope) return scope.error();
-    auto executor = cuda::device_executor::make();
-    if (!executor) return executor.error();
+    CUTPOINT_TRY(auto batches, device_batch_chunker::make(cuts, fingerprint, device));
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device));
+    CUTPOINT_TRY(auto executor, cuda::device_executor::make());
     const device_batch_bounds bounds{.max_total_bytes = max_bytes};
-    auto memory = batch_memory::allocate(*batches, bounds);
-    if (!memory) return memory.error();
+    CUTPOINT_TRY(auto memory, batch_memory::allocate(batches, bounds));
     return std::unique_ptr<buffer_enqueuer>(
-        new buffer_enqueuer(device, std::move(*batches), bounds, std::move(*executor), std::move(*memory)));
+        new buffer_enqueuer(device, std::move(batches), bounds, std::move(executor), std::move(memory)));
   }
   buffer_enqueuer(const buffer_enqueuer&) = delete;
   buffer_enqueuer& operator=(const buffer_enqueuer&) = delete;
@@ -103,8 +94,7 @@ class device_chunker::buffer_enqueuer {
                                                        " bytes is more than it was made for, " +
                                                        std::to_string(bounds_.max_total_bytes));
     }
-    const auto scope = device_scope::enter(device_);
-    if (!scope) return scope.error();
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device_));
     CUTPOINT_RETURN_IF_FAILED(executor_->enter_stream(stream));
     status enqueued = enqueue_entered({bytes, byte_count, std::uint64_t{at_end ? 1u : 0u}}, stream);
     const status left = executor_->leave_stream();
@@ -122,8 +112,7 @@ class device_chunker::buffer_enqueuer {
 
   result<std::vector<chunk>> chunks() {
     if (!has_batch_) return std::vector<chunk>();
-    const auto scope = device_scope::enter(device_);
-    if (!scope) return scope.error();
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device_));
     std::uint32_t numbers[3] = {};
     CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(numbers, memory_->numbers.data(), std::size(numbers)));
     CUTPOINT_RETURN_IF_FAILED(executor_->wait());
@@ -169,9 +158,8 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
     return status(status_code::invalid_argument, "max_bytes = " + std::to_string(max_bytes) +
                                                      " must be between 1 and " + std::to_string(max_batch_bytes));
   }
-  auto own = buffer_enqueuer::make(cuts, fingerprint, max_bytes, device);
-  if (!own) return own.error();
-  return device_chunker(std::move(*own));
+  CUTPOINT_TRY(auto own, buffer_enqueuer::make(cuts, fingerprint, max_bytes, device));
+  return device_chunker(std::move(own));
 }
 
 device_chunker::device_chunker(std::unique_ptr<buffer_enqueuer> own) noexcept : implementation_(std::move(own)) {}

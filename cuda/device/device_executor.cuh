@@ -44,9 +44,8 @@ class launched_kernels {
     for (const launched_kernel& each : all_) {
       if (each.kernel == kernel && each.shared_bytes == shared_bytes) return each.blocks;
     }
-    const auto resident = resident_blocks_of(kernel, threads, shared_bytes);
-    if (!resident) return resident.error();
-    const std::uint64_t blocks = *resident * static_cast<std::uint64_t>(multiprocessors);
+    CUTPOINT_TRY(const auto resident, resident_blocks_of(kernel, threads, shared_bytes));
+    const std::uint64_t blocks = resident * static_cast<std::uint64_t>(multiprocessors);
     all_.push_back({kernel, shared_bytes, blocks});
     return blocks;
   }
@@ -81,14 +80,11 @@ class device_executor {
     CUTPOINT_RETURN_IF_FAILED(
         check(cudaDeviceGetAttribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
               "asking for the shared memory of a block"));
-    const auto bus_id = pci_bus_id(device);
-    if (!bus_id) return bus_id.error();
-    auto stream = device_stream::create();
-    if (!stream) return stream.error();
-    auto done = device_event::create_to_wait();
-    if (!done) return done.error();
-    return result<device_executor>(device_executor(std::move(*stream), std::move(*done), multiprocessors,
-                                                   static_cast<std::size_t>(block_bytes), node_of_pci_device(*bus_id)));
+    CUTPOINT_TRY(const auto bus_id, pci_bus_id(device));
+    CUTPOINT_TRY(auto stream, device_stream::create());
+    CUTPOINT_TRY(auto done, device_event::create_to_wait());
+    return result<device_executor>(device_executor(std::move(stream), std::move(done), multiprocessors,
+                                                   static_cast<std::size_t>(block_bytes), node_of_pci_device(bus_id)));
   }
 
   /// An executor of the same device that puts its work into a caller's stream, which may be captured. It neither waits nor
@@ -163,11 +159,10 @@ class device_executor {
     if constexpr (requires { kernel.for_small_blocks(); }) {
       if (shared_bytes > block_bytes_) return launch(kernel.for_small_blocks());
     }
-    const auto fitting = launched_->max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads,
-                                                        shared_bytes, multiprocessors_);
-    if (!fitting) return fitting.error();
+    CUTPOINT_TRY(const auto fitting, launched_->max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>),
+                                                                    threads, shared_bytes, multiprocessors_));
     return launch_kernel(&run_kernel<Kernel>,
-                         {static_cast<std::uint32_t>(std::min(wanted, *fitting)), threads, shared_bytes}, stream_,
+                         {static_cast<std::uint32_t>(std::min(wanted, fitting)), threads, shared_bytes}, stream_,
                          kernel);
   }
 
@@ -195,9 +190,8 @@ class device_executor {
 
   [[nodiscard]] status reserve_events(std::size_t count) {
     while (events_.size() < count) {
-      auto event = device_event::create();
-      if (!event) return event.error();
-      events_.push_back(std::move(*event));
+      CUTPOINT_TRY(auto event, device_event::create());
+      events_.push_back(std::move(event));
     }
     return {};
   }

@@ -51,13 +51,10 @@ class offload_of_device final : public offload {
 result<std::unique_ptr<offload>> make_offload(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
                                               const batch_limits& limits, offload_use use) {
   CUTPOINT_RETURN_IF_FAILED(check_device(device));
-  const auto scope = device_scope::enter(device);
-  if (!scope) return scope.error();
-  auto executor = device_executor::make();
-  if (!executor) return executor.error();
-  auto work = make_batch_offload(std::move(*executor), cuts, fingerprint, limits, use);
-  if (!work) return work.error();
-  return std::unique_ptr<offload>(std::make_unique<offload_of_device>(device, std::move(*work)));
+  CUTPOINT_TRY(const auto scope, device_scope::enter(device));
+  CUTPOINT_TRY(auto executor, device_executor::make());
+  CUTPOINT_TRY(auto work, make_batch_offload(std::move(executor), cuts, fingerprint, limits, use));
+  return std::unique_ptr<offload>(std::make_unique<offload_of_device>(device, std::move(work)));
 }
 
 }  // namespace cutpoint::cuda

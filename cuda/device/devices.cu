@@ -38,8 +38,7 @@ result<device_info> describe(int index, const driver_probe& probe) {
   cudaDeviceProp properties{};
   const std::string what = "describing device " + std::to_string(index);
   CUTPOINT_RETURN_IF_FAILED(check(cudaGetDeviceProperties(&properties, index), what));
-  auto bus_id = pci_bus_id(index);
-  if (!bus_id) return bus_id.error();
+  CUTPOINT_TRY(auto bus_id, pci_bus_id(index));
 
   device_info info;
   info.index = index;
@@ -48,9 +47,9 @@ result<device_info> describe(int index, const driver_probe& probe) {
   info.compute_capability = {properties.major, properties.minor};
   info.multiprocessor_count = properties.multiProcessorCount;
   info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
-  info.link = read_pci_link("/sys/bus/pci/devices/" + *bus_id);
-  info.numa_node = node_of_pci_device(*bus_id);
-  info.pci_bus_id = *std::move(bus_id);
+  info.link = read_pci_link("/sys/bus/pci/devices/" + bus_id);
+  info.numa_node = node_of_pci_device(bus_id);
+  info.pci_bus_id = std::move(bus_id);
   info.driver = probe.driver;
   info.runtime = probe.runtime;
   info.problem = reason_device_is_unsupported(info.name, info.compute_capability, oldest_code());
@@ -60,42 +59,35 @@ result<device_info> describe(int index, const driver_probe& probe) {
 }  // namespace
 
 result<std::vector<device_info>> devices() {
-  const auto probe = probe_driver();
-  if (!probe) return probe.error();
-  CUTPOINT_RETURN_IF_FAILED(check_driver(*probe));
+  CUTPOINT_TRY(const auto probe, probe_driver());
+  CUTPOINT_RETURN_IF_FAILED(check_driver(probe));
   std::vector<device_info> all;
-  for (int index = 0; index < probe->device_count; ++index) {
-    auto info = describe(index, *probe);
-    if (!info) return info.error();
-    all.push_back(std::move(*info));
+  for (int index = 0; index < probe.device_count; ++index) {
+    CUTPOINT_TRY(auto info, describe(index, probe));
+    all.push_back(std::move(info));
   }
   return all;
 }
 
 status check_device(int device) {
-  const auto probe = probe_driver();
-  if (!probe) return probe.error();
-  CUTPOINT_RETURN_IF_FAILED(check_driver(*probe));
-  if (device < 0 || device >= probe->device_count) {
+  CUTPOINT_TRY(const auto probe, probe_driver());
+  CUTPOINT_RETURN_IF_FAILED(check_driver(probe));
+  if (device < 0 || device >= probe.device_count) {
     return {status_code::invalid_argument, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
-                                               std::to_string(probe->device_count) + ", counted from 0"};
+                                               std::to_string(probe.device_count) + ", counted from 0"};
   }
-  const auto info = describe(device, *probe);
-  if (!info) return info.error();
-  return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
+  CUTPOINT_TRY(const auto info, describe(device, probe));
+  return info.problem.empty() ? status() : status(status_code::unavailable, info.problem);
 }
 
 // `measure_link` on a device.
 
 result<link_rates> measure_link(int device) {
   CUTPOINT_RETURN_IF_FAILED(check_device(device));
-  const auto scope = device_scope::enter(device);
-  if (!scope) return scope.error();
-  auto in = device_executor::make();
-  if (!in) return in.error();
-  auto out = device_executor::make();
-  if (!out) return out.error();
-  return link_of<device_executor>::measure(std::move(*in), std::move(*out));
+  CUTPOINT_TRY(const auto scope, device_scope::enter(device));
+  CUTPOINT_TRY(auto in, device_executor::make());
+  CUTPOINT_TRY(auto out, device_executor::make());
+  return link_of<device_executor>::measure(std::move(in), std::move(out));
 }
 
 }  // namespace cutpoint::cuda

@@ -95,9 +95,8 @@ status describe_problem(device_batch_problem problem, const device_batch_bounds&
 
 result<device_digest_table> device_digest_table::make(std::uint32_t digest_bytes, CUstream_st* stream,
                                                       device_allocator* allocator, int device) {
-  auto own = cuda::make_digest_table(digest_bytes, stream, allocator, device);
-  if (!own) return own.error();
-  return device_digest_table(*std::move(own));
+  CUTPOINT_TRY(auto own, cuda::make_digest_table(digest_bytes, stream, allocator, device));
+  return device_digest_table(std::move(own));
 }
 
 device_digest_table::device_digest_table(std::unique_ptr<cuda::digest_table> own) noexcept : table_(std::move(own)) {}

@@ -62,8 +62,8 @@ class link_of {
     typename Executor::template host_array<std::uint8_t> here = {};
 
     [[nodiscard]] status prepare(std::uint64_t bytes) {
-      CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint8_t>(bytes), there));
-      CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate_on_host<std::uint8_t>(bytes), here));
+      CUTPOINT_TRY(there, executor.template allocate<std::uint8_t>(bytes));
+      CUTPOINT_TRY(here, executor.template allocate_on_host<std::uint8_t>(bytes));
       return executor.reserve_events(2);
     }
   };
@@ -105,9 +105,8 @@ class link_of {
       CUTPOINT_RETURN_IF_FAILED(begin());
       for (const sampled& each : directions) CUTPOINT_RETURN_IF_FAILED(each.measured->executor.wait());
       for (std::size_t i = 0; i < directions.size() && number > 0; ++i) {
-        const auto elapsed = directions[i].measured->executor.seconds_between(0, 1);
-        if (!elapsed) return elapsed.error();
-        seconds[i].push_back(*elapsed);
+        CUTPOINT_TRY(const auto elapsed, directions[i].measured->executor.seconds_between(0, 1));
+        seconds[i].push_back(elapsed);
       }
     }
     for (std::size_t i = 0; i < directions.size(); ++i) {

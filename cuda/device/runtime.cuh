@@ -93,7 +93,6 @@ class device_stream {
   cudaStream_t stream_;
 };
 
-/// The location of memory.
 enum class memory_place {
   device,
   pinned,  ///< locked, on the host, so that copies are fast and asynchronous
@@ -127,9 +126,8 @@ template <class T, memory_place Place>
 class cuda_array {
  public:
   [[nodiscard]] static result<cuda_array> allocate(std::size_t size) {
-    auto memory = cuda_memory<Place>::allocate(size * sizeof(T));
-    if (!memory) return memory.error();
-    return cuda_array(std::move(*memory), size);
+    CUTPOINT_TRY(auto memory, cuda_memory<Place>::allocate(size * sizeof(T)));
+    return cuda_array(std::move(memory), size);
   }
 
   cuda_array() = default;
@@ -147,7 +145,6 @@ using device_array = cuda_array<T, memory_place::device>;
 template <class T>
 using pinned_array = cuda_array<T, memory_place::pinned>;
 
-/// The grid of a launch.
 struct launch_shape {
   std::uint32_t blocks = 1;
   std::uint32_t threads = 1;  ///< of each block

@@ -61,10 +61,9 @@ class thrust_digest_table final : public digest_table {
                                                                   device_allocator* allocator, int device) {
     CUTPOINT_RETURN_IF_FAILED(check_device(device));
     std::unique_ptr<thrust_digest_table> own(new thrust_digest_table(stream, allocator, device));
-    auto known = device_dedup<policy>::make(System::policy(own->memory_, stream), digest_bytes);
-    if (!known) return known.error();
+    CUTPOINT_TRY(auto known, device_dedup<policy>::make(System::policy(own->memory_, stream), digest_bytes));
     own->digest_bytes_ = digest_bytes;
-    own->known_.emplace(*std::move(known));
+    own->known_.emplace(std::move(known));
     return std::unique_ptr<digest_table>(std::move(own));
   }
   ~thrust_digest_table() override {
@@ -78,8 +77,7 @@ class thrust_digest_table final : public digest_table {
     if (digests == nullptr || new_chunks == nullptr) {
       return status(status_code::invalid_argument, digests == nullptr ? "digests is null" : "new_chunks is null");
     }
-    const auto scope = device_scope::enter(device_);
-    if (!scope) return scope.error();
+    CUTPOINT_TRY(const auto scope, device_scope::enter(device_));
     cudaStreamCaptureStatus captured{};
     CUTPOINT_RETURN_IF_FAILED(check(cudaStreamIsCapturing(stream_, &captured), "looking at a stream"));
     if (captured != cudaStreamCaptureStatusNone) {

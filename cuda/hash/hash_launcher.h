@@ -174,7 +174,6 @@ using device_fingerprints = std::variant<no_fingerprints<Executor>,             
 template <class Executor>
 class hash_launcher {
  public:
-  /// A launcher that makes no digests.
   hash_launcher() = default;
 
   /// Takes memory for batches within the limits. If devices do not make this kind of fingerprint, the launcher makes no

@@ -11,8 +11,6 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <cutpoint/status.h>

@@ -113,7 +113,6 @@ struct rolling_tuning {
 /// capability 8.6, 8.9 and 12.0. Two tables and the staged bytes of half as many threads take 84 KiB.
 inline constexpr rolling_tuning small_block_tuning{.threads_per_block = 128};
 
-/// Tuning of partitions.
 struct partition_tuning {
   /// The most that the length of a partition is over the length in which two chains of cuts meet on random data; the least is
   /// 1. With longer partitions fewer chains fail to meet within a partition and need another round.

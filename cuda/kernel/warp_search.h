@@ -139,7 +139,6 @@ template <class Warp, class LaneFunction>
   return warp.broadcast(0, [&](std::uint32_t lane) { return largest[lane]; });
 }
 
-/// A value and its position.
 template <class Value>
 struct ranked {
   Value value;

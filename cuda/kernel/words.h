@@ -35,7 +35,6 @@ struct bit_range {
 #endif
 }
 
-/// Number of set bits.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t bit_count(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
   return static_cast<std::uint32_t>(__popc(word));
@@ -44,7 +43,6 @@ struct bit_range {
 #endif
 }
 
-/// Rotates a word left by `count` bits, 0 to 31.
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
   return (word << count) | (word >> ((32 - count) % 32));
 }
@@ -55,7 +53,6 @@ template <class T>
   return b < a ? b : a;
 }
 
-/// The larger of two values.
 template <class T>
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr T greatest(T a, T b) {
   return a < b ? b : a;

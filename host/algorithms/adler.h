@@ -44,26 +44,13 @@ class adler_hash {
 
 inline masked_test test_of(const adler_parameters& p) { return masked_test::low(p.avg_bytes, ~std::uint64_t{0}); }
 
-class adler_reference : public windowed_reference<adler_hash, masked_test> {
+class adler_reference : public rolling_reference<adler_parameters, adler_hash> {
  public:
-  using parameters = adler_parameters;
+  using rolling_reference::rolling_reference;
   static constexpr std::string_view name = "adler";
-
-  template <class Self, class Visit>
-  static void visit_fields(Self& p, Visit&& visit) {
-    visit_sizes(p, visit);
-    visit_window(p, visit);
-  }
-  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "P-Dedupe table 4"}}; }
-
-  explicit adler_reference(const parameters& p)
-      : windowed_reference(adler_hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
-template <>
-struct reference_of<adler_parameters> {
-  using type = adler_reference;
-};
+adler_reference reference_for(const adler_parameters&);
 
 }  // namespace cutpoint

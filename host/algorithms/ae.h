@@ -260,9 +260,6 @@ class ae_reference : public reference_defaults {
   ae_extreme extreme_;
 };
 
-template <>
-struct reference_of<ae_parameters> {
-  using type = ae_reference;
-};
+ae_reference reference_for(const ae_parameters&);
 
 }  // namespace cutpoint

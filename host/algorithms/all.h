@@ -1,4 +1,4 @@
-// Includes every reference, which defines `reference_of` for each alternative of `algorithm_parameters`.
+// Includes every reference, which declares `reference_for` for each alternative of `algorithm_parameters`.
 #pragma once
 
 #include "host/algorithms/adler.h"

@@ -78,9 +78,6 @@ class borg1_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
-template <>
-struct reference_of<borg1_parameters> {
-  using type = borg1_reference;
-};
+borg1_reference reference_for(const borg1_parameters&);
 
 }  // namespace cutpoint

@@ -172,9 +172,6 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
       : windowed_reference(buzhash(table_of(p.table), p.window_bytes), rule_of(p), shortest_tested(p), *p.max_bytes) {}
 };
 
-template <>
-struct reference_of<buzhash_parameters> {
-  using type = buzhash_reference;
-};
+buzhash_reference reference_for(const buzhash_parameters&);
 
 }  // namespace cutpoint

@@ -46,26 +46,13 @@ class crc32_hash {
 
 inline masked_test test_of(const crc32_parameters& p) { return masked_test::low(p.avg_bytes, lbfs_pattern); }
 
-class crc32_reference : public windowed_reference<crc32_hash, masked_test> {
+class crc32_reference : public rolling_reference<crc32_parameters, crc32_hash> {
  public:
-  using parameters = crc32_parameters;
+  using rolling_reference::rolling_reference;
   static constexpr std::string_view name = "crc32";
-
-  template <class Self, class Visit>
-  static void visit_fields(Self& p, Visit&& visit) {
-    visit_sizes(p, visit);
-    visit_window(p, visit);
-  }
-  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "SS-CDC"}}; }
-
-  explicit crc32_reference(const parameters& p)
-      : windowed_reference(crc32_hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
-template <>
-struct reference_of<crc32_parameters> {
-  using type = crc32_reference;
-};
+crc32_reference reference_for(const crc32_parameters&);
 
 }  // namespace cutpoint

@@ -201,14 +201,7 @@ class borg2_fastcdc_reference : public restarted_reference {
   explicit borg2_fastcdc_reference(const parameters& p) : restarted_reference(keyed_table(p), rule_of(p)) {}
 };
 
-template <>
-struct reference_of<fastcdc_parameters> {
-  using type = fastcdc_reference;
-};
-
-template <>
-struct reference_of<borg2_fastcdc_parameters> {
-  using type = borg2_fastcdc_reference;
-};
+fastcdc_reference reference_for(const fastcdc_parameters&);
+borg2_fastcdc_reference reference_for(const borg2_fastcdc_parameters&);
 
 }  // namespace cutpoint

@@ -32,9 +32,6 @@ class fixed_reference : public reference_defaults {
   std::uint64_t length_;
 };
 
-template <>
-struct reference_of<fixed_parameters> {
-  using type = fixed_reference;
-};
+fixed_reference reference_for(const fixed_parameters&);
 
 }  // namespace cutpoint

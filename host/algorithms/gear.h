@@ -65,9 +65,6 @@ class gear_reference : public windowed_reference<gear_hash, masked_test> {
                            *p.max_bytes) {}
 };
 
-template <>
-struct reference_of<gear_parameters> {
-  using type = gear_reference;
-};
+gear_reference reference_for(const gear_parameters&);
 
 }  // namespace cutpoint

@@ -101,9 +101,6 @@ class maxp_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
-template <>
-struct reference_of<maxp_parameters> {
-  using type = maxp_reference;
-};
+maxp_reference reference_for(const maxp_parameters&);
 
 }  // namespace cutpoint

@@ -94,9 +94,6 @@ class mincdc_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
-template <>
-struct reference_of<mincdc_parameters> {
-  using type = mincdc_reference;
-};
+mincdc_reference reference_for(const mincdc_parameters&);
 
 }  // namespace cutpoint

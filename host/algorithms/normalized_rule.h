@@ -22,7 +22,6 @@ struct normalized_rule {
   [[nodiscard]] std::uint64_t strict_range_end(std::uint64_t end) const { return std::min(strict_end, end) & end_mask; }
   [[nodiscard]] std::uint64_t loose_range_end(std::uint64_t end) const { return end & end_mask; }
 
-  /// Returns the mask for a byte.
   [[nodiscard]] std::uint64_t mask_at(std::uint64_t byte) const { return byte < strict_end ? strict_mask : loose_mask; }
 
   /// Returns the length of a chunk of at most `end` bytes, whose first accepted byte is `match`, or `unlimited`.

@@ -229,8 +229,6 @@ class phte_reference : public reference_defaults {
 };
 
 template <phte_hash Hash>
-struct reference_of<phte_parameters<Hash>> {
-  using type = phte_reference<Hash>;
-};
+phte_reference<Hash> reference_for(const phte_parameters<Hash>&);
 
 }  // namespace cutpoint

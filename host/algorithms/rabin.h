@@ -157,14 +157,7 @@ class tttd_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
-template <>
-struct reference_of<rabin_parameters> {
-  using type = rabin_reference;
-};
-
-template <>
-struct reference_of<tttd_parameters> {
-  using type = tttd_reference;
-};
+rabin_reference reference_for(const rabin_parameters&);
+tttd_reference reference_for(const tttd_parameters&);
 
 }  // namespace cutpoint

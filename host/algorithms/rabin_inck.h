@@ -45,26 +45,13 @@ class rabin_inck_hash {
 
 inline masked_test test_of(const rabin_inck_parameters& p) { return masked_test::low(p.avg_bytes, lbfs_pattern); }
 
-class rabin_inck_reference : public windowed_reference<rabin_inck_hash, masked_test> {
+class rabin_inck_reference : public rolling_reference<rabin_inck_parameters, rabin_inck_hash> {
  public:
-  using parameters = rabin_inck_parameters;
+  using rolling_reference::rolling_reference;
   static constexpr std::string_view name = "rabin-inck";
-
-  template <class Self, class Visit>
-  static void visit_fields(Self& p, Visit&& visit) {
-    visit_sizes(p, visit);
-    visit_window(p, visit);
-  }
-  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "PRUNE section 4.2"}}; }
-
-  explicit rabin_inck_reference(const parameters& p)
-      : windowed_reference(rabin_inck_hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
-template <>
-struct reference_of<rabin_inck_parameters> {
-  using type = rabin_inck_reference;
-};
+rabin_inck_reference reference_for(const rabin_inck_parameters&);
 
 }  // namespace cutpoint

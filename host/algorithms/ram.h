@@ -47,9 +47,6 @@ class ram_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
-template <>
-struct reference_of<ram_parameters> {
-  using type = ram_reference;
-};
+ram_reference reference_for(const ram_parameters&);
 
 }  // namespace cutpoint

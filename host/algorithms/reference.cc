@@ -1,11 +1,7 @@
 // Checks conditions, and describes them in words.
 #include "host/algorithms/reference.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "host/algorithms/gf2.h"
 
@@ -60,36 +56,29 @@ bool holds(const parameter_rule& rule, const std::vector<parameter_number>& valu
   return false;
 }
 
+/// The texts of each condition, in the order of the enumeration.
+struct condition_text {
+  std::string_view name;
+  std::string_view sentence;  ///< {} is the bound
+};
+constexpr condition_text condition_texts[] = {
+    {"at_least", "at least {}"},
+    {"at_most", "at most {}"},
+    {"more_than", "more than {}"},
+    {"less_than", "less than {}"},
+    {"power_of_two", "a power of two"},
+    {"even", "even"},
+    {"odd", "odd"},
+    {"irreducible", "irreducible over GF(2)"},
+    {"holds_window", "so large that 2^max_exp holds {}"},
+    {"has_mask", "at most {}"},
+    {"mean_of_bounds", "the mean of min_bytes and max_bytes, {}"},
+};
+
 /// Describes a condition. `bound` is the text for the value that it compares with.
 std::string sentence(const parameter_rule& rule, std::string_view bound) {
-  const auto compared = [&](std::string_view how) {
-    return fmt::format("{} {}{}", how, bound, rule.exception ? fmt::format(", or {}", *rule.exception) : "");
-  };
-  switch (rule.must) {
-    case condition::at_least:
-      return compared("at least");
-    case condition::at_most:
-      return compared("at most");
-    case condition::more_than:
-      return compared("more than");
-    case condition::less_than:
-      return compared("less than");
-    case condition::power_of_two:
-      return "a power of two";
-    case condition::even:
-      return "even";
-    case condition::odd:
-      return "odd";
-    case condition::irreducible:
-      return "irreducible over GF(2)";
-    case condition::holds_window:
-      return fmt::format("so large that 2^max_exp holds {}", bound);
-    case condition::has_mask:
-      return fmt::format("at most {}", bound);
-    case condition::mean_of_bounds:
-      return fmt::format("the mean of min_bytes and max_bytes, {}", bound);
-  }
-  return "unknown";
+  const std::string_view text = condition_texts[static_cast<std::size_t>(rule.must)].sentence;
+  return fmt::format(fmt::runtime(text), bound) + (rule.exception ? fmt::format(", or {}", *rule.exception) : "");
 }
 
 std::string bound_of(const parameter_rule& rule, const std::vector<parameter_number>& values) {
@@ -119,31 +108,8 @@ std::uint64_t rounded_log2(std::uint64_t avg_bytes) {
 }
 
 std::string_view to_string(parameter_rule::condition which) noexcept {
-  switch (which) {
-    case condition::at_least:
-      return "at_least";
-    case condition::at_most:
-      return "at_most";
-    case condition::more_than:
-      return "more_than";
-    case condition::less_than:
-      return "less_than";
-    case condition::power_of_two:
-      return "power_of_two";
-    case condition::even:
-      return "even";
-    case condition::odd:
-      return "odd";
-    case condition::irreducible:
-      return "irreducible";
-    case condition::holds_window:
-      return "holds_window";
-    case condition::has_mask:
-      return "has_mask";
-    case condition::mean_of_bounds:
-      return "mean_of_bounds";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(which);
+  return index < std::size(condition_texts) ? condition_texts[index].name : "unknown";
 }
 
 std::string describe(const parameter_rule& rule) {

@@ -40,10 +40,9 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/bytes.h>
@@ -147,7 +146,6 @@ struct parameter_number {
 /// Returns the rule for a minimum that is not less than the window.
 [[nodiscard]] inline parameter_rules window_rules() { return {rules::at_least("min_bytes", "window")}; }
 
-/// Returns the rule for an average for which there is a mask.
 [[nodiscard]] inline parameter_rules mask_rules() { return {rules::power_of_two("avg_bytes")}; }
 
 /// Returns the rules of a rolling hash with a mask.
@@ -175,13 +173,10 @@ struct preset {
   std::array<std::string_view, 6> fixed = {};
 };
 
-/// Names the reference for an algorithm's parameters as `type`. Each algorithm's file specialises it.
+/// The reference for an algorithm's parameters. The algorithm's file declares `reference_for`, which returns it and is never
+/// called, and host/algorithms/all.h includes that file.
 template <class Parameters>
-struct reference_of {
-  static_assert(
-      !std::is_same_v<Parameters, Parameters>,
-      "no reference: specialise reference_of in the algorithm's file, and include that in host/algorithms/all.h");
-};
+using reference_of = decltype(reference_for(std::declval<const Parameters&>()));
 
 /// A non-empty range of positions among which candidates are marked: indices [first, last) of `bytes`. Index `first` is
 /// number `position` of the map. If `bytes` has fewer bytes than needed before or after the range, the stream begins or

@@ -62,9 +62,6 @@ class repmaxcdc_reference : public reference_defaults {
   std::uint64_t reach_;
 };
 
-template <>
-struct reference_of<repmaxcdc_parameters> {
-  using type = repmaxcdc_reference;
-};
+repmaxcdc_reference reference_for(const repmaxcdc_parameters&);
 
 }  // namespace cutpoint

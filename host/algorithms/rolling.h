@@ -178,4 +178,21 @@ class windowed_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
+/// The reference of a rolling hash of which only sizes and window are parameters. `test_of` gives the test for them.
+template <class Parameters, class Hash>
+class rolling_reference : public windowed_reference<Hash, masked_test> {
+ public:
+  using parameters = Parameters;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_sizes(p, visit);
+    visit_window(p, visit);
+  }
+  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
+
+  explicit rolling_reference(const parameters& p)
+      : windowed_reference<Hash, masked_test>(Hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
+};
+
 }  // namespace cutpoint

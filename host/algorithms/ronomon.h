@@ -55,9 +55,6 @@ class ronomon_reference : public reference_defaults {
   normalized_rule rule_;
 };
 
-template <>
-struct reference_of<ronomon_parameters> {
-  using type = ronomon_reference;
-};
+ronomon_reference reference_for(const ronomon_parameters&);
 
 }  // namespace cutpoint

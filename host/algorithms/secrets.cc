@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string_view>
 

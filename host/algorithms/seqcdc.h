@@ -116,9 +116,6 @@ class seqcdc_reference : public reference_defaults {
   seqcdc_order order_;
 };
 
-template <>
-struct reference_of<seqcdc_parameters> {
-  using type = seqcdc_reference;
-};
+seqcdc_reference reference_for(const seqcdc_parameters&);
 
 }  // namespace cutpoint

@@ -59,7 +59,6 @@ size_ratios ratios_of(const Preset& preset) {
   return preset.ratios.value_or(Reference::ratios);
 }
 
-/// Whether the parameters have a secret key.
 template <class Parameters>
 concept with_secret_key = requires(Parameters parameters) {
   { parameters.key } -> std::same_as<secret_key&>;
@@ -85,18 +84,16 @@ result<named_chunker> make_changed(const preset<typename Reference::parameters>&
     const status applied = apply<Reference>(parameters, preset.name, preset.fixed, setting, warnings);
     if (!applied.ok()) return status{applied.code(), fmt::format("{}: {}", preset.name, applied.message())};
   }
-  const auto completed = complete(parameters, ratios_of<Reference>(preset), preset.name);
-  if (!completed) return completed.error();
+  CUTPOINT_TRY(const auto completed, complete(parameters, ratios_of<Reference>(preset), preset.name));
   if constexpr (requires { parameters.max_bytes.value(); }) {
-    const auto& filled = std::get<typename Reference::parameters>(*completed);
+    const auto& filled = std::get<typename Reference::parameters>(completed);
     if (preset.kind == entry_kind::profile && *filled.max_bytes == 0) {
       return status{status_code::invalid_argument,
                     fmt::format("{}: max_bytes = 0 must be at least 1, for a profile has a maximum", preset.name)};
     }
   }
-  result<chunker> cuts = chunker::make(*completed);
-  if (!cuts) return cuts.error();
-  return named_chunker{*std::move(cuts), std::move(warnings)};
+  CUTPOINT_TRY(auto cuts, chunker::make(completed));
+  return named_chunker{std::move(cuts), std::move(warnings)};
 }
 
 template <class Reference>
@@ -145,7 +142,7 @@ std::vector<chunker> sized_defaults(const preset<typename Reference::parameters>
 /// Returns whether all algorithms have different names in canonical strings.
 template <std::size_t... Index>
 constexpr bool names_are_unique(std::index_sequence<Index...>) {
-  const std::array names = {reference_of<std::variant_alternative_t<Index, algorithm_parameters>>::type::name...};
+  const std::array names = {reference_of<std::variant_alternative_t<Index, algorithm_parameters>>::name...};
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (names[i] == names[j]) return false;
@@ -207,7 +204,7 @@ class registry {
 
   template <std::size_t... Index>
   void add_all(std::index_sequence<Index...>) {
-    (add<typename reference_of<std::variant_alternative_t<Index, algorithm_parameters>>::type>(), ...);
+    (add<reference_of<std::variant_alternative_t<Index, algorithm_parameters>>>(), ...);
   }
 
   template <class Reference>
@@ -290,10 +287,9 @@ result<chunker> parse_canonical(std::string_view text, const std::optional<secre
     if (rest == ",") return not_canonical(text);
     if (!rest.empty()) rest.remove_prefix(1);
   }
-  result<named_chunker> cuts = the_registry().make_canonical(text.substr(0, open), settings, key);
-  if (!cuts) return cuts.error();
-  if (!cuts->warnings.empty()) return status{status_code::invalid_argument, cuts->warnings.front()};
-  return cuts->chunker;
+  CUTPOINT_TRY(auto cuts, the_registry().make_canonical(text.substr(0, open), settings, key));
+  if (!cuts.warnings.empty()) return status{status_code::invalid_argument, cuts.warnings.front()};
+  return cuts.chunker;
 }
 
 // Returns the version that the build sets.

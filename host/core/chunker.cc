@@ -8,12 +8,8 @@
 
 namespace cutpoint {
 
-namespace {
-
 /// The number of positions that are scanned, or marked by the reference if candidates are dense, at a time.
 constexpr std::uint64_t scanned_block = 1 * MiB;
-
-}  // namespace
 
 class chunker::checked_algorithm {
  public:
@@ -83,14 +79,13 @@ class chunker::checked_algorithm_of final : public checked_algorithm {
 chunker::chunker(std::shared_ptr<const checked_algorithm> own) noexcept : implementation_(std::move(own)) {}
 
 result<chunker> chunker::make(const algorithm_parameters& parameters) {
-  const result<algorithm_parameters> completed = complete(parameters);
-  if (!completed) return completed.error();
+  CUTPOINT_TRY(const auto completed, complete(parameters));
   return std::visit(
       [](const auto& filled) {
-        using reference = typename reference_of<std::decay_t<decltype(filled)>>::type;
+        using reference = reference_of<std::decay_t<decltype(filled)>>;
         return chunker(std::make_shared<checked_algorithm_of<reference>>(filled));
       },
-      *completed);
+      completed);
 }
 
 chunker chunker::by(std::shared_ptr<const cut_kernel> kernel) const {

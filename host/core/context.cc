@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <utility>
 
 #include <cutpoint/catalog.h>
@@ -87,12 +86,10 @@ result<context_rule> parse_rule(std::string_view line) {
   if (fields.size() != 4) {
     return refused_context(fmt::format("'{}' is not a rule: class;extensions;cuts;compression", line));
   }
-  auto cuts = parse_canonical(fields[2]);
-  if (!cuts) return cuts.error();
-  const auto level = level_of_text(fields[3]);
-  if (!level) return level.error();
+  CUTPOINT_TRY(auto cuts, parse_canonical(fields[2]));
+  CUTPOINT_TRY(const auto level, level_of_text(fields[3]));
   context_rule rule{
-      .name = std::string(fields[0]), .extensions = {}, .cuts = *std::move(cuts), .compression_level = *level};
+      .name = std::string(fields[0]), .extensions = {}, .cuts = std::move(cuts), .compression_level = level};
   for (const std::string_view extension : split(fields[1], ',')) rule.extensions.emplace_back(extension);
   return rule;
 }
@@ -142,9 +139,8 @@ result<chunking_context> chunking_context::parse(std::string_view canonical) {
     return refused_context("the text of a context must end with a line's end");
   while (!canonical.empty()) {
     const std::size_t end = canonical.find('\n');
-    auto rule = parse_rule(canonical.substr(0, end));
-    if (!rule) return rule.error();
-    rules.push_back(*std::move(rule));
+    CUTPOINT_TRY(auto rule, parse_rule(canonical.substr(0, end)));
+    rules.push_back(std::move(rule));
     canonical.remove_prefix(end + 1);
   }
   return make(std::move(rules));

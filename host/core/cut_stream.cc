@@ -62,10 +62,9 @@ class sliding_window {
       filled_ -= dropped;
     }
     while (filled_ < capacity() && !at_end_) {
-      const result<std::size_t> count = source.read(buffer_.bytes().subspan(filled_));
-      if (!count) return count.error();
-      filled_ += *count;
-      at_end_ = *count == 0;
+      CUTPOINT_TRY(const auto count, source.read(buffer_.bytes().subspan(filled_)));
+      filled_ += count;
+      at_end_ = count == 0;
     }
     return {};
   }

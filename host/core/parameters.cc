@@ -10,8 +10,6 @@
 #include <utility>
 
 #include <cutpoint/chunk_sizes.h>
-#include <cutpoint/text.h>
-#include <fmt/format.h>
 
 #include "host/algorithms/all.h"
 
@@ -54,7 +52,7 @@ concept parameter_field = std::is_same_v<Field, std::uint64_t> || std::is_same_v
 template <class Parameters>
 status check_given(const Parameters& p) {
   status first_error;
-  reference_of<Parameters>::type::visit_fields(p, [&]<class Field>(const Field& field, const parameter_info& info) {
+  reference_of<Parameters>::visit_fields(p, [&]<class Field>(const Field& field, const parameter_info& info) {
     static_assert(
         parameter_field<Field>,
         "a parameter is std::uint64_t, std::optional of it, an enumeration with choice_names, a parameter_key or a "
@@ -72,13 +70,13 @@ void fill(Parameters& p, size_ratios ratios) {
   if constexpr (requires { p.max_bytes.has_value(); }) {
     if (!p.max_bytes && ratios.max_factor != 0) p.max_bytes = p.avg_bytes * ratios.max_factor;
   }
-  reference_of<Parameters>::type::fill(p);
+  reference_of<Parameters>::fill(p);
 }
 
 /// Checks the fields that were filled in. The message of an error describes how the value was derived.
 template <class Parameters>
 status check_filled(const Parameters& parameters, const Parameters& filled, size_ratios ratios) {
-  using reference = typename reference_of<Parameters>::type;
+  using reference = reference_of<Parameters>;
   std::vector<bool> left_out;
   reference::visit_fields(parameters,
                           [&](const auto& field, const parameter_info&) { left_out.push_back(is_left_out(field)); });
@@ -101,7 +99,7 @@ std::optional<std::uint64_t> number_of(const auto&) { return std::nullopt; }
 /// Checks the rules between fields, all of which must have a value.
 template <class Parameters>
 status check_between(const Parameters& p) {
-  using reference = typename reference_of<Parameters>::type;
+  using reference = reference_of<Parameters>;
   std::vector<parameter_number> numbers;
   reference::visit_fields(p, [&](const auto& field, const parameter_info& info) {
     if (const auto number = number_of(field)) numbers.push_back({info.name, *number});
@@ -117,7 +115,7 @@ result<algorithm_parameters> complete(const algorithm_parameters& values, std::o
   return std::visit(
       [&](auto filled) -> result<algorithm_parameters> {
         using parameters = decltype(filled);
-        using reference = typename reference_of<parameters>::type;
+        using reference = reference_of<parameters>;
         const auto& before = std::get<parameters>(values);
         const size_ratios used_ratios = ratios.value_or(reference::ratios);
         status outcome = check_given(before);
@@ -138,7 +136,7 @@ std::string canonical_of(const algorithm_parameters& parameters) {
   std::vector<std::string> settings;
   const auto name = std::visit(
       [&](const auto& values) -> std::string_view {
-        using reference = typename reference_of<std::decay_t<decltype(values)>>::type;
+        using reference = reference_of<std::decay_t<decltype(values)>>;
         reference::visit_fields(values, [&](const auto& field, const parameter_info& info) {
           settings.push_back(fmt::format("{}={}", info.name, format_value(field, info)));
         });
@@ -202,16 +200,14 @@ result<std::vector<parameter_setting>> size_settings(const std::string& size) {
 }
 
 result<chunker> chunker_at(std::string_view name, std::span<const parameter_setting> sizes) {
-  const auto entry = find_entry(name);
-  if (!entry) return entry.error();
+  CUTPOINT_TRY(const auto entry, find_entry(name));
   const std::array<settings, 4> alternatives = {
       settings(sizes.begin(), sizes.end()), those(sizes, [](const auto& s) { return s.name != "min_bytes"; }),
       those(sizes, [](const auto& s) { return s.name == "avg_bytes"; }), powers_of_two(sizes)};
   for (const settings& alternative : alternatives) {
-    if (alternative.empty() || !takes(**entry, alternative)) continue;
-    const result<named_chunker> chosen = make_chunker(name, alternative);
-    if (!chosen) return chosen.error();
-    if (chosen->warnings.empty()) return chosen->chunker;
+    if (alternative.empty() || !takes(*entry, alternative)) continue;
+    CUTPOINT_TRY(const auto chosen, make_chunker(name, alternative));
+    if (chosen.warnings.empty()) return chosen.chunker;
   }
   return wrong(fmt::format("{} takes no such sizes", name));
 }

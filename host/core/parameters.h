@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,7 +22,6 @@ namespace cutpoint {
                                                     std::optional<size_ratios> ratios = {},
                                                     std::optional<std::string_view> name = {});
 
-/// Returns the canonical string of complete parameters.
 [[nodiscard]] std::string canonical_of(const algorithm_parameters& parameters);
 
 // The fields of parameter aggregates as text.

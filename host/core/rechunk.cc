@@ -25,7 +25,6 @@ std::uint64_t end_of(const chunk& c) { return c.offset + c.length; }
 
 status invalid(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-/// Returns the size of the stream that the chunks cover.
 result<std::uint64_t> covered_size(const chunker& chunker, std::span<const chunk> chunks) {
   std::uint64_t covered = 0;
   for (const chunk& c : chunks) {
@@ -180,10 +179,9 @@ class moving_window {
     const std::uint64_t end = filled_ + std::min({wanted, most - filled_, stream_size_ - base_ - filled_});
     if (end > capacity_) grow(end);
     while (filled_ < end) {
-      const result<std::size_t> count = stream_.read_at(base_ + filled_, {bytes_.get() + filled_, end - filled_});
-      if (!count) return count.error();
-      if (*count == 0) return other_size(base_ + filled_, stream_size_);
-      filled_ += *count;
+      CUTPOINT_TRY(const auto count, stream_.read_at(base_ + filled_, {bytes_.get() + filled_, end - filled_}));
+      if (count == 0) return other_size(base_ + filled_, stream_size_);
+      filled_ += count;
     }
     return {};
   }
@@ -240,14 +238,11 @@ class meeting {
 result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chunks, const stream_change& change,
                           random_access& stream, const stream_limits& limits) {
   CUTPOINT_RETURN_IF_FAILED(check_memory(chunker, limits));
-  const auto old_size = covered_size(chunker, old_chunks);
-  if (!old_size) return old_size.error();
-  const auto new_size = changed_size(change, *old_size);
-  if (!new_size) return new_size.error();
+  CUTPOINT_TRY(const auto old_size, covered_size(chunker, old_chunks));
+  CUTPOINT_TRY(const auto new_size, changed_size(change, old_size));
   counted_stream counted(stream);
-  const auto size = find_size(counted, *new_size);
-  if (!size) return size.error();
-  if (*size != *new_size) return other_size(*size, *new_size);
+  CUTPOINT_TRY(const auto size, find_size(counted, new_size));
+  if (size != new_size) return other_size(size, new_size);
 
   rechunked differences;
   differences.shift = static_cast<std::int64_t>(change.added_bytes) - static_cast<std::int64_t>(change.removed_bytes);
@@ -256,22 +251,21 @@ result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chu
   } else {
     differences.kept_before = count_decided(chunker, old_chunks, change.offset);
     const std::uint64_t first = differences.kept_before == 0 ? 0 : end_of(old_chunks[differences.kept_before - 1]);
-    moving_window window(chunker, counted, *new_size, first, std::min(limits.memory_bytes, largest_size));
+    moving_window window(chunker, counted, new_size, first, std::min(limits.memory_bytes, largest_size));
     meeting meeting(chunker, old_chunks, change);
-    while (window.position() != *new_size) {
+    while (window.position() != new_size) {
       if (const auto met = meeting.at(window.position())) {
         differences.kept_after = old_chunks.size() - *met;
         break;
       }
-      const auto length = window.next_cut();
-      if (!length) return length.error();
-      const chunk next = {window.position(), *length};
+      CUTPOINT_TRY(const auto length, window.next_cut());
+      const chunk next = {window.position(), length};
       if (end_of(next) <= change.offset && next == old_chunks[differences.kept_before]) {
         ++differences.kept_before;
       } else {
         differences.cut_anew.push_back(next);
       }
-      window.advance(*length);
+      window.advance(length);
     }
   }
   differences.read_bytes = counted.read_bytes();

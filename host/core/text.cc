@@ -7,7 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include <cutpoint/bytes.h>
 #include <cutpoint/status.h>
 #include <cutpoint/text.h>
 #include <cutpoint/timing.h>
@@ -131,25 +130,10 @@ status unknown_name(std::string_view what, std::string_view name, std::span<cons
 // The names of status codes, and the messages of failed system calls.
 
 std::string_view to_string(status_code code) noexcept {
-  switch (code) {
-    case status_code::ok:
-      return "ok";
-    case status_code::invalid_argument:
-      return "invalid_argument";
-    case status_code::unknown_name:
-      return "unknown_name";
-    case status_code::io_error:
-      return "io_error";
-    case status_code::memory_limit:
-      return "memory_limit";
-    case status_code::unavailable:
-      return "unavailable";
-    case status_code::cancelled:
-      return "cancelled";
-    case status_code::backend_failure:
-      return "backend_failure";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"ok",           "invalid_argument", "unknown_name", "io_error",
+                                        "memory_limit", "unavailable",      "cancelled",    "backend_failure"};
+  const auto index = static_cast<std::size_t>(code);
+  return index < std::size(names) ? names[index] : "unknown";
 }
 
 status system_failure(std::string_view name, std::string_view done, int error) {

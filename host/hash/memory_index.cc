@@ -6,7 +6,6 @@
 #include <memory>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include <absl/container/flat_hash_set.h>
 #include <cutpoint/memory_index.h>

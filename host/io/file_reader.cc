@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t queue_depth = 64;
 
-/// The stream of a file that is read ahead.
 class stream_ahead final : public file_stream {
  public:
   stream_ahead(read_ahead& ahead, std::shared_ptr<file_progress> file) : ahead_(ahead), file_(std::move(file)) {}
@@ -91,9 +90,8 @@ class file_reader::queued_files {
     if (!first.file) return first.file.error();
     if (first.source != nullptr) return std::unique_ptr<file_stream>(std::move(first.source));
     if (*first.file != nullptr) return std::unique_ptr<file_stream>(new stream_ahead(*ahead_, *first.file));
-    auto file = file_source::open(first.path, options_.cancel, options_.opening);
-    if (!file) return file.error();
-    return std::unique_ptr<file_stream>(new file_source(*std::move(file)));
+    CUTPOINT_TRY(auto file, file_source::open(first.path, options_.cancel, options_.opening));
+    return std::unique_ptr<file_stream>(new file_source(std::move(file)));
   }
 
   bool reads_ahead() const { return ahead_ != nullptr; }

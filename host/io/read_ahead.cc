@@ -1,10 +1,8 @@
 // Plans, requests, completes and consumes file ranges.
 #include "host/io/read_ahead.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace cutpoint {
 
@@ -217,7 +215,6 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
 
 // --- Requests --------------------------------------------------------------------------------------------------------
 
-/// Requests the rest of the range.
 void read_ahead::request(file_range& which, std::uint64_t token) {
   const std::span<std::uint8_t> rest = which.block.room.subspan(which.filled);
   const bool is_taken = queue_->push({which.descriptor, which.offset + which.filled, rest, token});

@@ -95,7 +95,6 @@ class read_window {
     return block{{begin_ + (end_ - size) % size_, bytes}, passed + size};
   }
 
-  /// Gives back the oldest block.
   void give_back(const block& oldest) { given_back_ += oldest.held_bytes; }
 
   [[nodiscard]] std::uint64_t used_bytes() const { return end_ - given_back_; }

@@ -95,9 +95,7 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
   file_source source = of_descriptor(descriptor, std::move(name), facts, cancel);
   if (!is_described) return interruptible_failure(path, "found", error, cancel);
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
-  if (is_fifo && S_ISFIFO(facts.st_mode)) {
-    CUTPOINT_RETURN_IF_FAILED(source.await_writer(options.writer_wait));
-  }
+  if (is_fifo && S_ISFIFO(facts.st_mode)) CUTPOINT_RETURN_IF_FAILED(source.await_writer(options.writer_wait));
   return source;
 }
 
@@ -218,12 +216,8 @@ bool file_source::restart_unmodified() {
 
 // Files that can be read at any offset.
 
-namespace {
-
 /// The largest offset that a file can have.
 constexpr auto largest_offset = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
-
-}  // namespace
 
 file_random_access::file_random_access(int descriptor, std::string name, const cancellation* cancel) noexcept
     : descriptor_(descriptor), name_(std::move(name)), cancel_(cancel) {}

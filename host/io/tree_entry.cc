@@ -39,23 +39,10 @@ bool read_whole(std::string& content, Read read) {
 }  // namespace
 
 std::string_view to_string(file_kind kind) noexcept {
-  switch (kind) {
-    case file_kind::directory:
-      return "directory";
-    case file_kind::regular_file:
-      return "regular file";
-    case file_kind::symbolic_link:
-      return "symbolic link";
-    case file_kind::fifo:
-      return "FIFO";
-    case file_kind::socket:
-      return "socket";
-    case file_kind::character_device:
-      return "character device";
-    case file_kind::block_device:
-      return "block device";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"directory", "regular file",     "symbolic link", "FIFO",
+                                        "socket",    "character device", "block device"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(names) ? names[index] : "unknown";
 }
 
 result<std::vector<extended_attribute>> read_extended_attributes(const tree_entry& entry) {

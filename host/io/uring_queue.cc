@@ -7,8 +7,6 @@
 #include <limits>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "host/io/read_ahead.h"
 #ifdef CUTPOINT_HAS_URING
 #include <liburing.h>

@@ -105,14 +105,13 @@ processor_places& processor_places::operator=(processor_places&&) noexcept = def
 processor_places::~processor_places() = default;
 
 result<processor_places> processor_places::discover() {
-  auto machine = load_machine(machine_detail::processors);
-  if (!machine) return machine.error();
+  CUTPOINT_TRY(auto machine, load_machine(machine_detail::processors));
   const hwloc_set usable = empty_set();
-  if (hwloc_get_cpubind(machine->get(), usable.get(), HWLOC_CPUBIND_THREAD) != 0) {  // unknown: take all that exist
-    hwloc_bitmap_copy(usable.get(), hwloc_topology_get_allowed_cpuset(machine->get()));
+  if (hwloc_get_cpubind(machine.get(), usable.get(), HWLOC_CPUBIND_THREAD) != 0) {  // unknown: take all that exist
+    hwloc_bitmap_copy(usable.get(), hwloc_topology_get_allowed_cpuset(machine.get()));
   }
-  auto places = ordered_places(machine->get(), usable.get());
-  return processor_places(std::make_unique<hwloc_places>(*std::move(machine), std::move(places)));
+  auto places = ordered_places(machine.get(), usable.get());
+  return processor_places(std::make_unique<hwloc_places>(std::move(machine), std::move(places)));
 }
 
 std::uint64_t processor_places::processor_count() const noexcept { return implementation_->places().size(); }

@@ -149,9 +149,8 @@ std::vector<std::string> instruction_sets() {
 }  // namespace
 
 result<topology> discover_topology() {
-  const result<hwloc_machine> loaded = load_machine(machine_detail::all);
-  if (!loaded) return loaded.error();
-  hwloc_topology_t machine = loaded->get();
+  CUTPOINT_TRY(const auto loaded, load_machine(machine_detail::all));
+  hwloc_topology_t machine = loaded.get();
   return topology{.processor_model = model_of(machine),
                   .package_count = count_of(machine, HWLOC_OBJ_PACKAGE),
                   .core_count = count_of(machine, HWLOC_OBJ_CORE),

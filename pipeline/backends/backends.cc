@@ -64,12 +64,11 @@ status does_not_run(backend which) {
 
 /// Ok where there is a device that this build can use.
 status why_no_gpu() {
-  const auto devices = cuda::devices();
-  if (!devices) return devices.error();
-  for (const cuda::device_info& each : *devices) {
+  CUTPOINT_TRY(const auto devices, cuda::devices());
+  for (const cuda::device_info& each : devices) {
     if (each.problem.empty()) return {};
   }
-  return {status_code::unavailable, devices->front().problem};
+  return {status_code::unavailable, devices.front().problem};
 }
 
 std::string described(const cuda::pci_link& link) {
@@ -159,9 +158,8 @@ result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, b
     if (auto batch = simd::make_batch_fingerprinter(recipe, *set)) return chosen_fingerprinter{std::move(batch), which};
     return fingerprints_on(recipe, stand_in_of(which));
   }
-  auto maker = fingerprinter::make(recipe);
-  if (!maker) return maker.error();
-  return chosen_fingerprinter{make_one_by_one_fingerprinter(*std::move(maker)), backend::scalar};
+  CUTPOINT_TRY(auto maker, fingerprinter::make(recipe));
+  return chosen_fingerprinter{make_one_by_one_fingerprinter(std::move(maker)), backend::scalar};
 }
 
 backend widest_backend() noexcept {
@@ -180,10 +178,9 @@ std::uint64_t plain_read(byte_span bytes, backend which) noexcept {
 }
 
 result<std::vector<gpu_info>> gpus() {
-  const auto devices = cuda::devices();
-  if (!devices) return devices.error();
+  CUTPOINT_TRY(const auto devices, cuda::devices());
   std::vector<gpu_info> all;
-  for (const cuda::device_info& device : *devices) all.push_back(described(device));
+  for (const cuda::device_info& device : devices) all.push_back(described(device));
   return all;
 }
 

@@ -1,12 +1,9 @@
 #include "pipeline/backends/device_lanes.h"
 
-#include <algorithm>
 #include <new>
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
-
-#include "cuda/device/devices.h"
 
 namespace cutpoint {
 

@@ -33,7 +33,6 @@ class device_provider {
 /// The lanes of one device, without their threads. Each lane's thread calls `perform`; the feed's lock guards the rest.
 class device_lanes {
  public:
-  /// Has no lanes.
   device_lanes() = default;
 
   /// Opens all lanes of a device. Opens none, with a warning, if the device has too little memory, needs more than is

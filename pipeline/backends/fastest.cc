@@ -1,10 +1,8 @@
 // The candidates take turns, which are short.
 #include "pipeline/backends/fastest.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <string_view>
 
 #include <cutpoint/cut_cursor.h>
@@ -109,9 +107,8 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
   std::vector<chosen_fingerprinter> candidates;
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) continue;
-    auto candidate = fingerprints_on(recipe, b.kind);
-    if (!candidate) return candidate.error();
-    if (candidate->where == b.kind) candidates.push_back(*std::move(candidate));
+    CUTPOINT_TRY(auto candidate, fingerprints_on(recipe, b.kind));
+    if (candidate.where == b.kind) candidates.push_back(std::move(candidate));
   }
   std::vector<digest> digests(messages);
   const std::size_t best = find_fastest(candidates.size(), 1, [&](std::size_t i, std::size_t) {

@@ -15,7 +15,6 @@
 #include <system_error>
 #include <thread>
 
-#include <cutpoint/cost_model.h>
 #include <cutpoint/memory_index.h>
 #include <cutpoint/speed.h>
 #include <sys/mman.h>
@@ -49,33 +48,31 @@ std::uint64_t largest_cache(const topology& machine) {
 }
 
 status measure_cuts_and_fingerprints(const feed_options& job, std::uint64_t cache_bytes, lane_rates& rates) {
-  const auto cuts = chunker_on(job.cuts, backend::automatic);
-  if (!cuts) return cuts.error();
+  CUTPOINT_TRY(const auto cuts, chunker_on(job.cuts, backend::automatic));
   const aligned_bytes block = aligned_bytes::random(block_bytes);
-  const auto chunks = std::make_shared<const std::vector<chunk>>(cuts->find_cuts(block.view()));
+  const auto chunks = std::make_shared<const std::vector<chunk>>(cuts.find_cuts(block.view()));
   const std::uint64_t mean_bytes = block_bytes / chunks->size();
   const std::uint64_t block_count = std::clamp(2 * cache_bytes / block_bytes, least_blocks, most_blocks);
   const aligned_bytes sample = aligned_bytes::copy(std::vector<byte_span>(block_count, block.view()));
-  const std::string canonical = cuts->canonical();
+  const std::string canonical = cuts.canonical();
   rates.cuts = {{.name = canonical.substr(0, canonical.find('(')),
                  .cuts = canonical,
                  .mean_bytes = static_cast<double>(mean_bytes),
-                 .bytes_per_second = best_rate(cutting_work(*cuts, sample.view()), sample.view().size()),
-                 .where = backend_of(*cuts)}};
+                 .bytes_per_second = best_rate(cutting_work(cuts, sample.view()), sample.view().size()),
+                 .where = backend_of(cuts)}};
   if (job.fingerprint.kind == fingerprint_kind::none) return {};
-  auto chosen = fingerprints_on(job.fingerprint, backend::automatic);
-  if (!chosen) return chosen.error();
+  CUTPOINT_TRY(auto chosen, fingerprints_on(job.fingerprint, backend::automatic));
   std::vector<digest> digests(chunks->size());
   for (std::size_t i = 0; i < chunks->size(); ++i) {
-    chosen->batch->submit(block.view().subspan((*chunks)[i].offset, (*chunks)[i].length), digests[i]);
+    chosen.batch->submit(block.view().subspan((*chunks)[i].offset, (*chunks)[i].length), digests[i]);
   }
-  CUTPOINT_RETURN_IF_FAILED(chosen->batch->flush());
+  CUTPOINT_RETURN_IF_FAILED(chosen.batch->flush());
   rates.fingerprints = {
       {.kind = job.fingerprint.kind,
        .chunk_bytes = mean_bytes,
        .in_flight = std::max<std::uint64_t>(1, work_block_bytes / mean_bytes),
-       .bytes_per_second = best_rate(hashing_work(std::move(chosen->batch), block.view(), chunks), block_bytes),
-       .where = chosen->where}};
+       .bytes_per_second = best_rate(hashing_work(std::move(chosen.batch), block.view(), chunks), block_bytes),
+       .where = chosen.where}};
   return {};
 }
 
@@ -88,12 +85,8 @@ result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info
                    .memory = {},
                    .processor = {},
                    .devices = {}};
-  const auto memory = measure_memory(model.processor_count, largest_cache(machine));
-  if (!memory) return memory.error();
-  model.memory = *memory;
-  const auto together = measure_together(model.processor_count);
-  if (!together) return together.error();
-  model.together = *together;
+  CUTPOINT_TRY(model.memory, measure_memory(model.processor_count, largest_cache(machine)));
+  CUTPOINT_TRY(model.together, measure_together(model.processor_count));
   model.seconds_of_a_chunk = measure_index();
   CUTPOINT_RETURN_IF_FAILED(measure_cuts_and_fingerprints(job, largest_cache(machine), model.processor));
   const device_provider cuda;
@@ -116,11 +109,9 @@ result<std::shared_ptr<const job_rates>> measure_rates(const feed_options& job, 
   std::shared_ptr<const job_rates> rates;
   const std::vector<gpu_info> devices = gpus_to_measure(job);
   if (devices.empty()) return rates;
-  const auto machine = discover_topology();
-  if (!machine) return machine.error();
-  const auto costs = calibrate(*machine, devices, job);
-  if (!costs) return costs.error();
-  rates = std::make_shared<const job_rates>(rates_for(*costs, job, thread_count));
+  CUTPOINT_TRY(const auto machine, discover_topology());
+  CUTPOINT_TRY(const auto costs, calibrate(machine, devices, job));
+  rates = std::make_shared<const job_rates>(rates_for(costs, job, thread_count));
   return rates;
 }
 
@@ -247,9 +238,7 @@ result<double> measure_together(std::uint64_t processor_count) {
   const std::vector<std::uint8_t> bytes = random_bytes(hashed_bytes);
   std::vector<chosen_fingerprinter> makers(threads);
   for (chosen_fingerprinter& maker : makers) {
-    auto fingerprinter = fingerprints_on(fingerprint_kind::blake3, widest_backend());
-    if (!fingerprinter) return fingerprinter.error();
-    maker = *std::move(fingerprinter);
+    CUTPOINT_TRY(maker, fingerprints_on(fingerprint_kind::blake3, widest_backend()));
   }
   const thread_work work = [&](std::uint64_t thread) {
     const double begin = thread_seconds();
@@ -262,11 +251,9 @@ result<double> measure_together(std::uint64_t processor_count) {
     }
     return done;
   };
-  const auto alone = rate_of_threads(1, work);
-  const auto all = rate_of_threads(threads, work);
-  if (!alone) return alone.error();
-  if (!all) return all.error();
-  return std::min(1.0, *all / (*alone * static_cast<double>(threads)));
+  CUTPOINT_TRY(const double alone, rate_of_threads(1, work));
+  CUTPOINT_TRY(const double all, rate_of_threads(threads, work));
+  return std::min(1.0, all / (alone * static_cast<double>(threads)));
 }
 
 double measure_index() {

@@ -1,7 +1,6 @@
 // The rates of a job's lanes, from the cost model, and the plan of their work.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include <cutpoint/cost_model.h>

@@ -26,15 +26,14 @@ class probe {
       : provider_(provider), device_(device), job_(job), how_(how), sample_(sample) {}
 
   status measure(device_costs& costs, double mean_chunk_bytes) const {
-    const auto link = provider_.measure_link(device_);
-    if (!link) return link.error();
-    costs.link_in = link->in;
-    costs.link_out = link->out_duplex;  // a feed copies in both directions at a time
+    CUTPOINT_TRY(const auto link, provider_.measure_link(device_));
+    costs.link_in = link.in;
+    costs.link_out = link.out_duplex;  // a feed copies in both directions at a time
     auto cutter = make_cutter();
     if (!cutter && cutter.error().code() != status_code::unavailable) return cutter.error();
     const status measured =
         cutter ? measure_cuts(**cutter, costs) : measure_fingerprints(costs, mean_chunk_bytes, cutter.error());
-    costs.latency_seconds = std::max(costs.latency_seconds, link->launch_seconds);
+    costs.latency_seconds = std::max(costs.latency_seconds, link.launch_seconds);
     return measured;
   }
 
@@ -53,21 +52,19 @@ class probe {
       const cuda::stream_range all{.begin = 0, .start = 0, .stop = bytes, .end = bytes, .ends = 1};
       return offload.run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, output);
     };
-    const auto small = least_seconds_of([&] { return run(how_.small_bytes); }, output.times);
-    if (!small) return small.error();
-    const auto seconds = least_seconds_of([&] { return run(how_.batch_bytes); }, output.times);
-    if (!seconds) return seconds.error();
-    set_latency(costs, small->whole);
+    CUTPOINT_TRY(const auto small, least_seconds_of([&] { return run(how_.small_bytes); }, output.times));
+    CUTPOINT_TRY(const auto seconds, least_seconds_of([&] { return run(how_.batch_bytes); }, output.times));
+    set_latency(costs, small.whole);
     if (output.lengths.empty()) return {};  // more chunks than the device has room for
     const auto bytes = static_cast<double>(how_.batch_bytes);
     const std::string canonical = job_.cuts.canonical();
     costs.rates.cuts = {{.name = canonical.substr(0, canonical.find('(')),
                          .cuts = canonical,
                          .mean_bytes = bytes / static_cast<double>(output.lengths.size()),
-                         .bytes_per_second = bytes / seconds->cutting,
+                         .bytes_per_second = bytes / seconds.cutting,
                          .where = backend::cuda}};
     if (offload.digest_bytes() != 0)
-      add_fingerprints(costs, how_.batch_bytes, output.lengths.size(), seconds->fingerprinting);
+      add_fingerprints(costs, how_.batch_bytes, output.lengths.size(), seconds.fingerprinting);
     return {};
   }
 
@@ -89,12 +86,10 @@ class probe {
                                     output);
     };
     const std::size_t few = std::clamp<std::size_t>(how_.small_bytes / length, 1, begins.size());
-    const auto small = least_seconds_of([&] { return run(few); }, output.times);
-    if (!small) return small.error();
-    const auto seconds = least_seconds_of([&] { return run(begins.size()); }, output.times);
-    if (!seconds) return seconds.error();
-    set_latency(costs, small->whole);
-    add_fingerprints(costs, begins.size() * length, begins.size(), seconds->fingerprinting);
+    CUTPOINT_TRY(const auto small, least_seconds_of([&] { return run(few); }, output.times));
+    CUTPOINT_TRY(const auto seconds, least_seconds_of([&] { return run(begins.size()); }, output.times));
+    set_latency(costs, small.whole);
+    add_fingerprints(costs, begins.size() * length, begins.size(), seconds.fingerprinting);
     return {};
   }
 

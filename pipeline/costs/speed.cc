@@ -97,14 +97,12 @@ result<aligned_bytes> aligned_bytes::read_files(const std::vector<std::string>& 
   const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(buffer.lines_.data()), most_bytes);
   std::uint64_t size = 0;
   for (const std::string& path : paths) {
-    auto file = file_source::open(path, &cancel);
-    if (!file) return file.error();
+    CUTPOINT_TRY(auto file, file_source::open(path, &cancel));
     const std::uint64_t begin = size;
     while (size < most_bytes) {
-      const auto count = file->read(all.subspan(size));
-      if (!count) return count.error();
-      if (*count == 0) break;
-      size += *count;
+      CUTPOINT_TRY(const auto count, file.read(all.subspan(size)));
+      if (count == 0) break;
+      size += count;
     }
     if (size == begin && size < most_bytes) return status{status_code::io_error, path + ": is empty"};
   }

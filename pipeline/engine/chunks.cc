@@ -88,12 +88,11 @@ status chunk_columns::take(const delivered_chunk& chunk) {
 // --- Bytes in memory -------------------------------------------------------------------------------------------------
 
 status feed_buffer(engine& engine, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {
-  auto feed = engine.open(options, receiver, bytes);
-  if (!feed) return feed.error();
-  CUTPOINT_RETURN_IF_FAILED(feed->begin(0));
-  CUTPOINT_RETURN_IF_FAILED(feed->write(bytes));
-  CUTPOINT_RETURN_IF_FAILED(feed->end());
-  return feed->finish();
+  CUTPOINT_TRY(auto feed, engine.open(options, receiver, bytes));
+  CUTPOINT_RETURN_IF_FAILED(feed.begin(0));
+  CUTPOINT_RETURN_IF_FAILED(feed.write(bytes));
+  CUTPOINT_RETURN_IF_FAILED(feed.end());
+  return feed.finish();
 }
 
 result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_options& options, byte_span bytes) {
@@ -119,9 +118,7 @@ class chunk_reader::short_reads final : public source {
 
   [[nodiscard]] result<std::uint64_t> skip_hole() override {
     if (hole_left_ == 0) {
-      const auto hole = source_.skip_hole();
-      if (!hole) return hole.error();
-      hole_left_ = *hole;
+      CUTPOINT_TRY(hole_left_, source_.skip_hole());
     }
     const std::uint64_t skipped = std::min(hole_left_, most_hole_bytes);
     hole_left_ -= skipped;
@@ -144,10 +141,9 @@ chunk_reader::~chunk_reader() = default;
 
 result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& options, source& source) {
   auto queue = std::make_unique<chunk_queue>();
-  auto feed = engine.open(options, *queue);
-  if (!feed) return feed.error();
-  CUTPOINT_RETURN_IF_FAILED(feed->begin(0));
-  return result<chunk_reader>(chunk_reader(std::move(queue), *std::move(feed), std::make_unique<short_reads>(source)));
+  CUTPOINT_TRY(auto feed, engine.open(options, *queue));
+  CUTPOINT_RETURN_IF_FAILED(feed.begin(0));
+  return result<chunk_reader>(chunk_reader(std::move(queue), std::move(feed), std::make_unique<short_reads>(source)));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {

@@ -32,33 +32,15 @@ status check_names(const std::vector<int>& devices) {
 }  // namespace
 
 std::string_view to_string(stage which) noexcept {
-  switch (which) {
-    case stage::intake:
-      return "intake";
-    case stage::chunking:
-      return "chunking";
-    case stage::joining:
-      return "joining";
-    case stage::fingerprinting:
-      return "fingerprinting";
-    case stage::delivery:
-      return "delivery";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"intake", "chunking", "joining", "fingerprinting", "delivery"};
+  const auto index = static_cast<std::size_t>(which);
+  return index < std::size(names) ? names[index] : "unknown";
 }
 
 std::string_view to_string(device_step which) noexcept {
-  switch (which) {
-    case device_step::copy_in:
-      return "copy in";
-    case device_step::cutting:
-      return "cutting";
-    case device_step::fingerprinting:
-      return "fingerprinting";
-    case device_step::copy_out:
-      return "copy out";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"copy in", "cutting", "fingerprinting", "copy out"};
+  const auto index = static_cast<std::size_t>(which);
+  return index < std::size(names) ? names[index] : "unknown";
 }
 
 engine::engine(std::unique_ptr<pool> owned) noexcept : pool_(std::move(owned)) {}
@@ -102,34 +84,27 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
   const backend on_processor = needs_device(options.where) ? backend::automatic : options.where;
   feed_options placed = options;
   const auto place = [&](chunker& cuts) -> status {
-    auto fastest = pool_->choices.place(cuts, on_processor);
-    if (!fastest) return fastest.error();
-    cuts = *std::move(fastest);
+    CUTPOINT_TRY(cuts, pool_->choices.place(cuts, on_processor));
     return {};
   };
   CUTPOINT_RETURN_IF_FAILED(place(placed.cuts));
-  for (chunker& cuts : placed.rule_cuts) {
-    CUTPOINT_RETURN_IF_FAILED(place(cuts));
-  }
+  for (chunker& cuts : placed.rule_cuts) CUTPOINT_RETURN_IF_FAILED(place(cuts));
   const stream_chunkers cuts(placed);
   CUTPOINT_RETURN_IF_FAILED(check_names(options.devices));
-  auto setup = pool_->set_up(std::move(placed), receiver, bytes);
-  if (!setup) return setup.error();
-  feed_configuration& configuration = setup->configuration;
+  CUTPOINT_TRY(auto setup, pool_->set_up(std::move(placed), receiver, bytes));
+  feed_configuration& configuration = setup.configuration;
   std::vector<lane> lanes;
   while (lanes.size() < configuration.all_lanes()) {
-    auto fingerprinter = pool_->choices.place(options.fingerprint, on_processor);
-    if (!fingerprinter) return fingerprinter.error();
-    configuration.fingerprinted_on = fingerprinter->where;
-    lanes.push_back({.fingerprints = std::move(fingerprinter->batch)});
+    CUTPOINT_TRY(auto fingerprinter, pool_->choices.place(options.fingerprint, on_processor));
+    configuration.fingerprinted_on = fingerprinter.where;
+    lanes.push_back({.fingerprints = std::move(fingerprinter.batch)});
   }
   configuration.chunked_on = backend_of(cuts[0]);
   if (configuration.fingerprinted_on != backend::scalar) configuration.fingerprint_task_bytes = vector_task_bytes;
-  auto for_runs = fingerprinter::make(options.fingerprint);
-  if (!for_runs) return for_runs.error();
-  auto opened_feed = std::make_unique<feed::threaded_feed>(*pool_, configuration, cuts, std::move(setup->key),
-                                                           std::move(setup->memory), std::move(lanes),
-                                                           run_periods(cuts, *std::move(for_runs)), receiver);
+  CUTPOINT_TRY(auto for_runs, fingerprinter::make(options.fingerprint));
+  auto opened_feed =
+      std::make_unique<feed::threaded_feed>(*pool_, configuration, cuts, std::move(setup.key), std::move(setup.memory),
+                                            std::move(lanes), run_periods(cuts, std::move(for_runs)), receiver);
   if (options.trace != nullptr) opened_feed->trace(*options.trace);
   CUTPOINT_RETURN_IF_FAILED(opened_feed->start());
   return feed(std::move(opened_feed));

@@ -41,14 +41,13 @@ result<std::vector<device_lanes>> open_devices(const device_provider& provider, 
                                                const feed_configuration& configuration, std::string& warning) {
   std::vector<device_lanes> devices;
   for (const device_configuration& each : configuration.devices) {
-    auto lanes = device_lanes::open(provider, each.device, options, each);
-    if (!lanes) return lanes.error();
-    if (lanes->size() == 0) {
-      warning = lanes->warning();
+    CUTPOINT_TRY(auto lanes, device_lanes::open(provider, each.device, options, each));
+    if (lanes.size() == 0) {
+      warning = lanes.warning();
       std::erase(options.devices, each.device);
       break;
     }
-    devices.push_back(*std::move(lanes));
+    devices.push_back(std::move(lanes));
   }
   return devices;
 }
@@ -85,18 +84,16 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
                  .ring_bytes = setup.configuration.ring_bytes};
     setup.memory = take_kept(setup.key);
     if (setup.memory != nullptr) break;
-    auto lanes = open_devices(*devices, options, setup.configuration, warning);
-    if (!lanes) return lanes.error();
-    if (lanes->size() != setup.configuration.devices.size()) continue;
-    auto new_ring = ring::make(setup.configuration.ring_bytes);
-    if (!new_ring) return new_ring.error();
-    if (places && !lanes->empty() && lanes->front().node() >= 0) {  // else it lies where it is first written
-      static_cast<void>(places->bind_memory(new_ring->at(0), new_ring->size(), lanes->front().node()));
+    CUTPOINT_TRY(auto lanes, open_devices(*devices, options, setup.configuration, warning));
+    if (lanes.size() != setup.configuration.devices.size()) continue;
+    CUTPOINT_TRY(auto new_ring, ring::make(setup.configuration.ring_bytes));
+    if (places && !lanes.empty() && lanes.front().node() >= 0) {  // else it lies where it is first written
+      static_cast<void>(places->bind_memory(new_ring.at(0), new_ring.size(), lanes.front().node()));
     }
     const std::uint64_t reserved_bytes = bytes_to_reserve(setup.configuration, setup.configuration.ring_bytes);
     if (!budget.reserve(reserved_bytes)) continue;
     setup.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes),
-                                                 *std::move(new_ring), *std::move(lanes));
+                                                 std::move(new_ring), std::move(lanes));
   }
   for (std::size_t i = 0; i < setup.memory->devices.size(); ++i) {
     setup.configuration.devices[i].fingerprints = setup.memory->devices[i].fingerprints();

@@ -1,25 +1,17 @@
 #include "pipeline/engine/threaded_feed.h"
 
-#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <system_error>
 #include <utility>
 
-#include <cutpoint/engine.h>
 #include <fmt/format.h>
 
-#include "pipeline/schedule/lane.h"
-
 namespace cutpoint {
-
-namespace {
 
 /// The feeding thread publishes what it has taken after so many bytes, or after so many calls.
 constexpr std::uint64_t publish_threshold_bytes = 256 * KiB;
 constexpr std::uint64_t publish_threshold_calls = 1024;
-
-}  // namespace
 
 feed::threaded_feed::threaded_feed(engine::pool& pool, const feed_configuration& configuration,
                                    const stream_chunkers& cuts, feed_memory_key key,
@@ -131,11 +123,10 @@ status feed::threaded_feed::commit(std::uint64_t count) {
 status feed::threaded_feed::write_zeros(std::uint64_t count) {
   CUTPOINT_RETURN_IF_FAILED(check_count(count));
   while (count != 0) {
-    const auto room = space();
-    if (!room) return room.error();
+    CUTPOINT_TRY(const auto room, space());
     result<std::uint64_t> byte_count = std::uint64_t{0};
     measure(intake_meter(), [&] {
-      byte_count = intake_.commit_zeros(count, room->size());
+      byte_count = intake_.commit_zeros(count, room.size());
       return byte_count ? *byte_count : 0;
     });
     CUTPOINT_RETURN_IF_FAILED(publish_if_due(byte_count ? status() : byte_count.error(), byte_count ? *byte_count : 0));
@@ -269,10 +260,9 @@ feed_statistics feed::statistics() const { return implementation_->statistics();
 
 status feed::write(byte_span bytes) {
   while (!bytes.empty()) {
-    const auto room = space();
-    if (!room) return room.error();
-    const std::size_t count = std::min(room->size(), bytes.size());
-    if (room->data() != bytes.data()) std::copy_n(bytes.begin(), count, room->begin());
+    CUTPOINT_TRY(const auto room, space());
+    const std::size_t count = std::min(room.size(), bytes.size());
+    if (room.data() != bytes.data()) std::copy_n(bytes.begin(), count, room.begin());
     CUTPOINT_RETURN_IF_FAILED(commit(count));
     bytes = bytes.subspan(count);
   }
@@ -289,9 +279,8 @@ result<bool> feed_next_block(feed& feed, source& source) {
     CUTPOINT_RETURN_IF_FAILED(feed.write_zeros(*hole));
     return true;
   }
-  const auto room = feed.space();
-  if (!room) return room.error();
-  const auto count = source.read(*room);
+  CUTPOINT_TRY(const auto room, feed.space());
+  const auto count = source.read(room);
   if (!count) return ended_by(count.error());
   if (*count == 0) {
     CUTPOINT_RETURN_IF_FAILED(feed.end());
@@ -304,9 +293,8 @@ result<bool> feed_next_block(feed& feed, source& source) {
 status feed_source(feed& feed, std::uint64_t stream, source& source, std::size_t rule) {
   CUTPOINT_RETURN_IF_FAILED(feed.begin(stream, rule));
   for (;;) {
-    const auto goes_on = feed_next_block(feed, source);
-    if (!goes_on) return goes_on.error();
-    if (!*goes_on) return {};
+    CUTPOINT_TRY(const auto goes_on, feed_next_block(feed, source));
+    if (!goes_on) return {};
   }
 }
 

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -26,7 +25,6 @@ namespace cutpoint {
 
 class feed_trace {
  public:
-  /// Traces nothing.
   feed_trace() = default;
   /// Lets every lane keep notes.
   feed_trace(trace_receiver& receiver, std::span<lane> lanes, std::span<const lane_record> records)

@@ -114,32 +114,29 @@ result<named_chunker> chunker_of(const named_table& table, const std::optional<s
   const auto named = std::ranges::count_if(kinds, [&](std::string_view key) { return table.has(key); });
   if (named != 1) return wrong(fmt::format("{}: must have one of algorithm, profile and cuts", table.name()));
   const std::string_view kind = *std::ranges::find_if(kinds, [&](std::string_view key) { return table.has(key); });
-  const auto name = table.text(kind);
-  if (!name) return name.error();
-  const auto size = table.text("size");
-  if (!size) return size.error();
-  auto settings = table.settings("parameters");
-  if (!settings) return settings.error();
+  CUTPOINT_TRY(const auto name, table.text(kind));
+  CUTPOINT_TRY(const auto size, table.text("size"));
+  CUTPOINT_TRY(auto settings, table.settings("parameters"));
   if (kind == "cuts") {
-    if (*size || !settings->empty())
+    if (size || !settings.empty())
       return table.wrong_key("cuts", "names every parameter: no size and no parameters can be given with it");
-    auto cuts = parse_canonical(**name, key_for((*name)->substr(0, (*name)->find('(')), secret));
+    auto cuts = parse_canonical(*name, key_for(name->substr(0, name->find('(')), secret));
     if (!cuts) return table.named(cuts.error());
     return named_chunker{*std::move(cuts), {}};
   }
-  const bool is_whole = kind == "algorithm" && **name == "whole";
-  if (*size || is_whole) {
-    const auto sizes = size_settings(size->value_or(std::string(usual_whole_size)));
+  const bool is_whole = kind == "algorithm" && *name == "whole";
+  if (size || is_whole) {
+    const auto sizes = size_settings(size.value_or(std::string(usual_whole_size)));
     if (!sizes) return table.wrong_key("size", sizes.error().message());
-    settings->insert(settings->end(), sizes->begin(), sizes->end());
+    settings.insert(settings.end(), sizes->begin(), sizes->end());
   }
-  const std::string entry_name = is_whole ? "fixed" : **name;
+  const std::string entry_name = is_whole ? "fixed" : *name;
   const auto entry = find_entry(entry_name);
   if (!entry) return table.named(entry.error());
   const bool is_algorithm = (*entry)->kind == entry_kind::algorithm;
   if (is_algorithm != (kind == "algorithm"))
-    return table.wrong_key(kind, fmt::format("'{}' is {}", **name, is_algorithm ? "an algorithm" : "a profile"));
-  auto cuts = make_chunker(entry_name, *settings, key_for(entry_name, secret));
+    return table.wrong_key(kind, fmt::format("'{}' is {}", *name, is_algorithm ? "an algorithm" : "a profile"));
+  auto cuts = make_chunker(entry_name, settings, key_for(entry_name, secret));
   return cuts ? cuts : table.named(cuts.error());
 }
 
@@ -167,43 +164,36 @@ result<context_file> parse_context_file(std::string_view text, const std::option
     return wrong(fmt::format("the text of {} bytes is too long: a context file has at most {}", text.size(),
                              longest_context_file));
   }
-  const auto content = parse_toml(text);
-  if (!content) return content.error();
+  CUTPOINT_TRY(const auto content, parse_toml(text));
   constexpr std::array<std::string_view, 2> tables = {"class", other_files};
-  CUTPOINT_RETURN_IF_FAILED(named_table("the file", *content).check_keys(tables));
+  CUTPOINT_RETURN_IF_FAILED(named_table("the file", content).check_keys(tables));
   context_file file;
-  if (const toml::node* const others = content->get(other_files)) {
+  if (const toml::node* const others = content.get(other_files)) {
     if (!others->is_table()) return wrong("others: must be a table");
     const named_table table(std::string(other_files), *others->as_table());
     CUTPOINT_RETURN_IF_FAILED(table.check_keys(chunker_keys));
-    const auto cuts = chunker_of(table, key);
-    if (!cuts) return cuts.error();
-    add_warnings(table, *cuts, file.warnings);
-    file.others = cuts->chunker;
+    CUTPOINT_TRY(const auto cuts, chunker_of(table, key));
+    add_warnings(table, cuts, file.warnings);
+    file.others = cuts.chunker;
   }
   std::vector<context_rule> rules;
-  const toml::node* const classes = content->get("class");
+  const toml::node* const classes = content.get("class");
   if (classes != nullptr && !classes->is_table())
     return wrong("class: must be a table for each class, such as [class.pictures]");
   for (const auto& [name, node] : classes != nullptr ? *classes->as_table() : toml::table()) {
     if (!node.is_table()) return wrong(fmt::format("class.{}: must be a table", name.str()));
     const named_table table(fmt::format("class.{}", name.str()), *node.as_table());
     CUTPOINT_RETURN_IF_FAILED(table.check_keys(class_keys));
-    auto extensions = table.texts("extensions");
-    if (!extensions) return extensions.error();
-    const auto level = table.level("compression_level");
-    if (!level) return level.error();
-    const auto cuts = chunker_of(table, key);
-    if (!cuts) return cuts.error();
-    add_warnings(table, *cuts, file.warnings);
+    CUTPOINT_TRY(auto extensions, table.texts("extensions"));
+    CUTPOINT_TRY(const auto level, table.level("compression_level"));
+    CUTPOINT_TRY(const auto cuts, chunker_of(table, key));
+    add_warnings(table, cuts, file.warnings);
     rules.push_back({.name = std::string(name.str()),
-                     .extensions = *std::move(extensions),
-                     .cuts = cuts->chunker,
-                     .compression_level = *level});
+                     .extensions = std::move(extensions),
+                     .cuts = cuts.chunker,
+                     .compression_level = level});
   }
-  auto context = chunking_context::make(std::move(rules));
-  if (!context) return context.error();
-  file.rules = *std::move(context);
+  CUTPOINT_TRY(file.rules, chunking_context::make(std::move(rules)));
   return file;
 }
 

@@ -134,9 +134,7 @@ status dedup_tally::select(std::span<const delivered_chunk> chunks, std::span<st
 }
 
 status dedup_tally::take(const delivered_chunk& chunk) {
-  if (delivered_ == answered_) {
-    CUTPOINT_RETURN_IF_FAILED(select({&chunk, 1}, {}));
-  }
+  if (delivered_ == answered_) CUTPOINT_RETURN_IF_FAILED(select({&chunk, 1}, {}));
   assert(selected_[delivered_] == chunk.fingerprint);
   const std::uint64_t new_count = answers_[delivered_++] == index_answer::absent ? 1 : 0;
   for (dedup_counts* counts : {&total_, &kinds_[kind_]}) {

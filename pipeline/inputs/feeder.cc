@@ -9,15 +9,11 @@
 
 namespace cutpoint {
 
-namespace {
-
 /// At most a sixteenth of the memory is used for read-ahead.
 constexpr std::uint64_t share_of_reading = 16;
 
 /// The largest number of bytes of a hole that are skipped between two checks for cancellation.
 constexpr std::uint64_t most_hole_at_once = 64 * MiB;
-
-}  // namespace
 
 void input_observer::passed_over(const std::string&, file_kind) {}
 void input_observer::repeated(const std::string&) {}
@@ -73,13 +69,12 @@ status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, st
       CUTPOINT_RETURN_IF_FAILED(receiver.skip(skipped));
       continue;
     }
-    const auto room = receiver.space();
-    if (!room) return room.error();
-    const auto count = meter.measure([&] { return file.read(*room); },
+    CUTPOINT_TRY(const auto room, receiver.space());
+    const auto count = meter.measure([&] { return file.read(room); },
                                      [](const auto& read) { return read ? *read : std::uint64_t{0}; });
     if (!count) failure = count.error();
     if (!count || *count == 0) return {};
-    CUTPOINT_RETURN_IF_FAILED(receiver.commit(room->first(*count)));
+    CUTPOINT_RETURN_IF_FAILED(receiver.commit(room.first(*count)));
   }
 }
 

@@ -38,9 +38,7 @@ status input_receiver::take(const delivered_chunk& chunk) {
 status input_receiver::end_stream(std::uint64_t stream, const status& outcome) {
   const entry ended = entries_.remove(stream);
   if (ended.means == meaning::second_reading) return end_second_reading(ended, outcome);
-  if (ended.means == meaning::input) {
-    CUTPOINT_RETURN_IF_FAILED(end_input(stream, outcome));
-  }
+  if (ended.means == meaning::input) CUTPOINT_RETURN_IF_FAILED(end_input(stream, outcome));
   if (outcome.code() == status_code::cancelled) return {};
   if (outcome.ok()) {
     ++done_count_;

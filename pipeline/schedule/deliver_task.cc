@@ -120,9 +120,7 @@ status select(deliver_task& work, const task_context& context) {
   delivery_recorder recorder(*selected);
   CUTPOINT_RETURN_IF_FAILED(deliverer(work, context, recorder).deliver());
   selected->work.resize(selected->chunks.size());
-  if (!selected->chunks.empty()) {
-    CUTPOINT_RETURN_IF_FAILED(context.receiver->select(selected->chunks, selected->work));
-  }
+  if (!selected->chunks.empty()) CUTPOINT_RETURN_IF_FAILED(context.receiver->select(selected->chunks, selected->work));
   make_work_ranges(*selected);
   work.batch->selected = std::move(selected);
   return {};
@@ -135,9 +133,8 @@ status replay(selected_batch& selected, chunk_receiver& receiver, std::uint64_t&
   auto event = selected.events.begin();
   for (std::size_t i = 0; i <= selected.chunks.size(); ++i) {
     for (; event != selected.events.end() && event->chunk_index == i; ++event) {
-      const status called =
-          event->begins ? receiver.begin_stream(event->stream) : receiver.end_stream(event->stream, event->outcome);
-      if (!called.ok()) return called;
+      CUTPOINT_RETURN_IF_FAILED(event->begins ? receiver.begin_stream(event->stream)
+                                              : receiver.end_stream(event->stream, event->outcome));
     }
     if (i == selected.chunks.size()) break;
     delivered_chunk& chunk = selected.chunks[i];

@@ -4,8 +4,6 @@
 
 namespace cutpoint {
 
-namespace {
-
 /// The weight of earlier measurements, with each new one.
 constexpr double remembered_share = 0.8;
 
@@ -15,8 +13,6 @@ constexpr double device_take_factor = 2.0 / 3;
 
 /// A batch is slow if it takes this many times as long as expected.
 constexpr double slow_batch_factor = 2;
-
-}  // namespace
 
 void load_balance::measured_rate::add(double more_bytes, double more_seconds) {
   bytes = remembered_share * bytes + more_bytes;

@@ -1,7 +1,6 @@
 // The ring is one anonymous file in memory, mapped at two neighbouring addresses. Chunks that a receiver keeps are copied out of it.
 #include "pipeline/schedule/ring.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <utility>

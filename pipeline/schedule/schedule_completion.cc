@@ -6,13 +6,9 @@
 
 namespace cutpoint {
 
-namespace {
-
 /// Segments for which speculation pauses after two misses in a row. Each pause is twice as long as the one before.
 constexpr std::uint64_t shortest_speculation_pause = 4;
 constexpr std::uint64_t longest_speculation_pause = 64;
-
-}  // namespace
 
 void schedule::complete(task done, const std::array<stage_work, stage_count>& spent, double now) {
   retained_positions_.erase(std::find(retained_positions_.begin(), retained_positions_.end(), done.retained_from));

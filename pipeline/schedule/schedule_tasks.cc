@@ -6,8 +6,6 @@
 
 namespace cutpoint {
 
-namespace {
-
 /// Maps on speculation make fingerprints while less than this share of their bytes is wasted.
 constexpr double worthwhile_waste = 0.05;
 
@@ -16,8 +14,6 @@ constexpr std::uint64_t max_streams_per_device_batch = 65'536;
 
 /// Lanes take no less, because the bytes that are cut twice at the joins would take too much time.
 constexpr std::uint64_t least_taken_bytes = 256 * KiB;
-
-}  // namespace
 
 bool schedule::may_take() {
   if (context().is_cancelled()) fail(stopped_as_asked());

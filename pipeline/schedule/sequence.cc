@@ -1,9 +1,7 @@
 // The entries and runs of the sequence, in order, and the intake of bytes.
 #include "pipeline/schedule/sequence.h"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace cutpoint {
 
@@ -140,9 +138,8 @@ result<run_period> run_periods::of(byte_span run, std::size_t rule) {
     const chunker& cuts = chunkers_[rule];
     const byte_span seen = run.first(cuts.behind() + cuts.reach());
     const std::uint64_t length = *cuts.next_cut({.bytes = seen, .start = cuts.behind(), .at_end = false});
-    auto fingerprint = fingerprint_(seen.subspan(cuts.behind(), length));
-    if (!fingerprint) return fingerprint.error();
-    known = run_period{length, *fingerprint};
+    CUTPOINT_TRY(auto fingerprint, fingerprint_(seen.subspan(cuts.behind(), length)));
+    known = run_period{length, fingerprint};
   }
   return *known;
 }
@@ -233,9 +230,8 @@ status intake::scan_for_runs() {
     }
     const std::uint64_t last = scanned_ + run->last;
     run_ = pending_run{.kept_from = std::max(scanned_ + run->first + behind(), update_.readable)};
-    const auto removed = shorten(last);
-    if (!removed) return removed.error();
-    scanned_ = last - *removed;
+    CUTPOINT_TRY(const auto removed, shorten(last));
+    scanned_ = last - removed;
     if (scanned_ == cursor_) return {};
     end_run();
   }
@@ -244,9 +240,8 @@ status intake::scan_for_runs() {
 
 status intake::extend_run() {
   const std::uint64_t last = scanned_ + leading_run(ring_->bytes(scanned_ - 1, cursor_)) - 1;
-  const auto removed = shorten(last);
-  if (!removed) return removed.error();
-  scanned_ = last - *removed;
+  CUTPOINT_TRY(const auto removed, shorten(last));
+  scanned_ = last - removed;
   if (scanned_ == cursor_ && run_->removed_bytes < longest_held_run(reach())) return {};
   end_run();
   return scan_for_runs();
@@ -254,11 +249,11 @@ status intake::extend_run() {
 
 result<std::uint64_t> intake::shorten(std::uint64_t last) {
   if (last < run_->kept_from + least_run(reach())) return std::uint64_t{0};
-  const auto period = periods_.of(ring_->bytes(run_->kept_from - behind(), run_->kept_from + reach()), rule_);
-  if (!period) return period.error();
-  const std::uint64_t count = (last - run_->kept_from - 2 * reach()) / period->length;
-  const std::uint64_t removed = count * period->length;
-  run_->period = *period;
+  CUTPOINT_TRY(const auto period,
+               periods_.of(ring_->bytes(run_->kept_from - behind(), run_->kept_from + reach()), rule_));
+  const std::uint64_t count = (last - run_->kept_from - 2 * reach()) / period.length;
+  const std::uint64_t removed = count * period.length;
+  run_->period = period;
   run_->count += count;
   run_->removed_bytes += removed;
   std::uint8_t* destination = ring_->at(last - removed);

@@ -227,7 +227,6 @@ class sequence {
 
   /// The entries that were not taken yet, in order.
   [[nodiscard]] const std::deque<stream_entry>& entries() const noexcept { return entries_; }
-  /// Number of streams that have begun.
   [[nodiscard]] std::uint64_t stream_count() const noexcept { return stream_count_; }
   /// Removes and returns the entries that end at or before `position`, with a copy of the next one.
   [[nodiscard]] std::vector<stream_entry> take_entries(std::uint64_t position);

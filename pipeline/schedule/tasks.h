@@ -101,7 +101,6 @@ struct selected_batch {
     std::uint64_t stream = 0;
     status outcome = {};
   };
-  /// Memory for each chunk.
   static constexpr std::size_t chunk_bytes = sizeof(delivered_chunk) + sizeof(std::unique_ptr<chunk_work>);
   std::vector<delivered_chunk> chunks = {};
   std::vector<std::unique_ptr<chunk_work>> work = {};  ///< for each chunk; null if there is no work

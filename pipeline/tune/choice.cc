@@ -7,7 +7,6 @@
 #include <variant>
 
 #include <cutpoint/backends.h>
-#include <cutpoint/text.h>
 #include <cutpoint/tune/candidate.h>
 #include <cutpoint/tune/search.h>
 #include <fmt/format.h>
@@ -27,15 +26,9 @@ std::vector<tune_merit> merits_of(std::span<const tune_row> measured, std::uint6
 }  // namespace
 
 std::string_view to_string(tune_goal goal) {
-  switch (goal) {
-    case tune_goal::savings:
-      return "savings";
-    case tune_goal::balanced:
-      return "balanced";
-    case tune_goal::speed:
-      return "speed";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"savings", "balanced", "speed"};
+  const auto index = static_cast<std::size_t>(goal);
+  return index < std::size(names) ? names[index] : "unknown";
 }
 
 double tune_row::net_savings(std::uint64_t chunk_cost) const {
@@ -142,15 +135,13 @@ settings sizes_at(const catalog_entry& entry, std::uint64_t nominal) {
 }
 
 result<tune_candidate> candidate_of(std::string_view name, entry_kind kind, std::uint64_t target, settings chosen) {
-  const auto reference = make_chunker(name, chosen);
-  if (!reference) return reference.error();
-  auto fastest = chunker_on(reference->chunker, backend::automatic);
-  if (!fastest) return fastest.error();
+  CUTPOINT_TRY(const auto reference, make_chunker(name, chosen));
+  CUTPOINT_TRY(auto fastest, chunker_on(reference.chunker, backend::automatic));
   return tune_candidate{.name = std::string(name),
                         .kind = kind,
                         .target_bytes = target,
                         .settings = std::move(chosen),
-                        .cuts = *std::move(fastest)};
+                        .cuts = std::move(fastest)};
 }
 
 }  // namespace
@@ -166,9 +157,8 @@ std::vector<parameter_setting> seqcdc_sizes(std::uint64_t target_bytes) {
 }
 
 result<tune_candidate> candidate_at(std::string_view name, std::uint64_t target_bytes, std::uint64_t nominal_bytes) {
-  const auto entry = find_entry(name);
-  if (!entry) return entry.error();
-  return candidate_of(name, entry_kind::algorithm, target_bytes, sizes_at(**entry, nominal_bytes));
+  CUTPOINT_TRY(const auto entry, find_entry(name));
+  return candidate_of(name, entry_kind::algorithm, target_bytes, sizes_at(*entry, nominal_bytes));
 }
 
 result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_bytes, const seqcdc_values& values) {

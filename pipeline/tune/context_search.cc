@@ -39,9 +39,8 @@ result<std::vector<tune_candidate>> candidates_of(const tune_facts& facts, bool 
   std::vector<std::uint64_t> lengths(sampled_lengths.begin(), sampled_lengths.end());
   if (is_all_sampled) lengths.push_back(whole_file_length);
   for (const std::uint64_t length : lengths) {
-    auto fixed = candidate_at("fixed", length, length);
-    if (!fixed) return fixed.error();
-    add(*std::move(fixed));
+    CUTPOINT_TRY(auto fixed, candidate_at("fixed", length, length));
+    add(std::move(fixed));
   }
   return candidates;
 }
@@ -60,12 +59,11 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
   tune_facts compared{.goal = facts.goal, .fingerprint = facts.fingerprint, .chunk_cost = facts.chunk_cost};
   for (const tune_candidate& candidate : candidates) {
     if (cancel.is_requested()) return stopped_as_asked();
-    const auto counts = count_on(sample, streams, candidate.cuts, new_chunks::compressed);
-    if (!counts) return counts.error();
+    CUTPOINT_TRY(const auto counts, count_on(sample, streams, candidate.cuts, new_chunks::compressed));
     compared.rows.push_back({.candidate = candidate,
-                             .counts = counts->total,
-                             .mean_bytes = counts->mean_bytes,
-                             .compression = counts->compression});
+                             .counts = counts.total,
+                             .mean_bytes = counts.mean_bytes,
+                             .compression = counts.compression});
   }
   const tune_row usual = compared.rows.front();
   const aligned_bytes data = timing_data(sample, streams);
@@ -91,8 +89,7 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
 status propose_context(const content_sample& sample, const std::vector<std::string>& extensions,
                        const progress_sink& progress, const cancellation& cancel, tune_facts& facts) {
   const chunker usual = facts.rows.front().candidate.cuts;
-  const auto candidates = candidates_of(facts, sample.bytes().size() == sample.read_bytes());
-  if (!candidates) return candidates.error();
+  CUTPOINT_TRY(const auto candidates, candidates_of(facts, sample.bytes().size() == sample.read_bytes()));
   std::map<std::string, std::vector<sampled_range>> streams_by_extension;
   for (const sampled_range& range : sample.streams()) {
     streams_by_extension[extensions[range.input]].push_back(range);
@@ -109,7 +106,7 @@ status propose_context(const content_sample& sample, const std::vector<std::stri
       continue;
     }
     if (progress) progress(fmt::format("rules for {}", extension));
-    auto measured = measure_extension(sample, streams, *candidates, facts, cancel);
+    auto measured = measure_extension(sample, streams, candidates, facts, cancel);
     if (!measured) {
       if (progress) progress({});
       return measured.error();
@@ -132,19 +129,17 @@ status propose_context(const content_sample& sample, const std::vector<std::stri
     proposal.extensions.push_back(*std::move(measured));
   }
   if (progress) progress({});
-  const auto others = count_on(sample, other_streams, usual, new_chunks::compressed);
-  if (!others) return others.error();
+  CUTPOINT_TRY(const auto others, count_on(sample, other_streams, usual, new_chunks::compressed));
   const tune_row other_row{
-      .candidate = facts.rows.front().candidate, .counts = others->total, .compression = others->compression};
-  proposal.counts += others->total;
-  proposal.usual_counts += others->total;
+      .candidate = facts.rows.front().candidate, .counts = others.total, .compression = others.compression};
+  proposal.counts += others.total;
+  proposal.usual_counts += others.total;
   proposal.stored_bytes += other_row.stored_bytes();
   proposal.usual_stored_bytes += other_row.stored_bytes();
   std::vector<context_rule> listed;
   for (auto& [name, rule] : rules) listed.push_back(std::move(rule));
-  auto context = chunking_context::make(std::move(listed));
-  if (!context) return context.error();
-  proposal.content = {.rules = *std::move(context), .others = usual};
+  CUTPOINT_TRY(auto context, chunking_context::make(std::move(listed)));
+  proposal.content = {.rules = std::move(context), .others = usual};
   facts.context = std::move(proposal);
   return {};
 }

@@ -7,7 +7,6 @@
 #include <map>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/context.h>
@@ -31,9 +30,8 @@ struct candidate_work {
 result<candidate_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, byte_span data) {
   candidate_work work{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
   if (fingerprint == fingerprint_kind::none) return work;
-  auto batch = fingerprints_on(fingerprint, backend::automatic);
-  if (!batch) return batch.error();
-  work.hash = hashing_work(std::move(batch->batch), data, std::make_shared<std::vector<chunk>>(cuts.find_cuts(data)));
+  CUTPOINT_TRY(auto batch, fingerprints_on(fingerprint, backend::automatic));
+  work.hash = hashing_work(std::move(batch.batch), data, std::make_shared<std::vector<chunk>>(cuts.find_cuts(data)));
   return work;
 }
 
@@ -58,8 +56,7 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
                                const chunker& cuts, new_chunks treatment) {
   std::optional<chunk_compressor> compressor;
   if (treatment == new_chunks::compressed) compressor.emplace();
-  auto hash = fingerprinter::make(counting_fingerprint);
-  if (!hash) return hash.error();
+  CUTPOINT_TRY(auto hash, fingerprinter::make(counting_fingerprint));
   dedup_tally tally(counting_fingerprint);
   double seconds = 0;
   std::uint64_t short_count = 0;
@@ -72,10 +69,9 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
     CUTPOINT_RETURN_IF_FAILED(tally.begin_stream(i));
     for (const chunk& c : chunks) {
       const byte_span content = bytes.subspan(c.offset, c.length);
-      const auto fingerprint = (*hash)(content);
-      if (!fingerprint) return fingerprint.error();
+      CUTPOINT_TRY(const auto fingerprint, hash(content));
       const delivered_chunk fed{
-          .stream = i, .offset = c.offset, .length = c.length, .fingerprint = *fingerprint, .bytes = content};
+          .stream = i, .offset = c.offset, .length = c.length, .fingerprint = fingerprint, .bytes = content};
       const std::uint64_t known_bytes = tally.total().unique_bytes;
       CUTPOINT_RETURN_IF_FAILED(tally.take(fed));
       if (compressor && tally.total().unique_bytes != known_bytes) compressor->add(content);
@@ -121,9 +117,8 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
   std::vector<candidate_work> works;
   for (const timed_cuts& each : cuts) {
     if (cancel.is_requested()) return std::vector<measured_speed>();
-    auto work = work_of(each.cuts, fingerprint, data);
-    if (!work) return work.error();
-    works.push_back(*std::move(work));
+    CUTPOINT_TRY(auto work, work_of(each.cuts, fingerprint, data));
+    works.push_back(std::move(work));
   }
   std::map<std::uint64_t, std::vector<double>> hash_rates;  // by group
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -153,9 +148,8 @@ status measure_rows(std::vector<tune_row>& rows, fingerprint_kind fingerprint, b
   for (const tune_row& row : rows) {
     cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
   }
-  const auto speeds = measure_speeds(cuts, fingerprint, data, rounds, round_begins, cancel);
-  if (!speeds) return speeds.error();
-  for (std::size_t i = 0; i < speeds->size(); ++i) rows[i].speed = (*speeds)[i];
+  CUTPOINT_TRY(const auto speeds, measure_speeds(cuts, fingerprint, data, rounds, round_begins, cancel));
+  for (std::size_t i = 0; i < speeds.size(); ++i) rows[i].speed = speeds[i];
   return {};
 }
 

@@ -40,10 +40,9 @@ const chunker& super_chunks() {
 }
 
 result<content_sample> content_sample::make(const sample_size& size) {
-  auto hash = fingerprinter::make(fingerprint_kind::xxh3);
-  if (!hash) return hash.error();
+  CUTPOINT_TRY(auto hash, fingerprinter::make(fingerprint_kind::xxh3));
   return content_sample(size, gear_chunker({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}),
-                        *std::move(hash));
+                        std::move(hash));
 }
 
 content_sample::content_sample(const sample_size& size, const chunker& small_chunks, fingerprinter hash)
@@ -58,9 +57,8 @@ result<std::uint64_t> content_sample::key_of(byte_span bytes) {
   std::uint64_t smallest = everything;
   for (std::uint64_t position = 0; position < bytes.size();) {
     const std::uint64_t length = *small_chunks_.next_cut({.bytes = bytes, .start = position, .at_end = true});
-    const auto fingerprint = hash_(bytes.subspan(position, length));
-    if (!fingerprint) return fingerprint.error();
-    smallest = std::min(smallest, first_word(*fingerprint));
+    CUTPOINT_TRY(const auto fingerprint, hash_(bytes.subspan(position, length)));
+    smallest = std::min(smallest, first_word(fingerprint));
     position += length;
   }
   return splitmix64::mixed(smallest);
@@ -103,24 +101,21 @@ status content_sample::make_room(std::uint64_t count) {
 }
 
 status content_sample::add(std::uint64_t input, byte_span bytes, std::uint64_t count) {
-  for (; count > 0; --count) {
-    CUTPOINT_RETURN_IF_FAILED(add_one(input, bytes));
-  }
+  for (; count > 0; --count) CUTPOINT_RETURN_IF_FAILED(add_one(input, bytes));
   return {};
 }
 
 status content_sample::add_one(std::uint64_t input, byte_span bytes) {
   const std::uint64_t offset = std::exchange(input_bytes_, input_bytes_ + bytes.size());
   read_ += bytes.size();
-  const auto key = key_of(bytes);
-  if (!key) return key.error();
+  CUTPOINT_TRY(const auto key, key_of(bytes));
   if (const std::uint64_t wanted = wanted_bound(); wanted < bound_ - bound_ / 8) drop_from(wanted);
-  const auto is_out = [&] { return *key >= bound_ && bound_ != everything; };
+  const auto is_out = [&] { return key >= bound_ && bound_ != everything; };
   if (is_out()) return {};
   CUTPOINT_RETURN_IF_FAILED(make_room(bytes.size()));
   if (is_out() || bytes.size() > size_.most_bytes - byte_count_) return {};
   std::memcpy(bytes_.get() + byte_count_, bytes.data(), bytes.size());
-  chunks_.push_back({.key = *key, .input = input, .offset = offset, .begin = byte_count_, .length = bytes.size()});
+  chunks_.push_back({.key = key, .input = input, .offset = offset, .begin = byte_count_, .length = bytes.size()});
   byte_count_ += bytes.size();
   return {};
 }

@@ -98,11 +98,10 @@ class searcher {
       if (!facts_.skips_seqcdc_search) {  // one grid for both orders, which have equal means on random bytes
         report_progress(fmt::format("SeqCDC: bounds for {}", format_size(target)));
         const auto usual = usual_bounds(target, plan_.monte_carlo);
-        const auto searched = usual ? result(usual) : find_bounds(target, plan_.monte_carlo, cancel_);
-        if (!searched) return searched.error();
-        if (!*searched) return {};
-        facts_.bounds.push_back(**searched);
-        const auto grid = grid_between(**searched, plan_.most_combinations);
+        CUTPOINT_TRY(const auto searched, usual ? result(usual) : find_bounds(target, plan_.monte_carlo, cancel_));
+        if (!searched) return {};
+        facts_.bounds.push_back(*searched);
+        const auto grid = grid_between(*searched, plan_.most_combinations);
         values.assign(grid.begin(), grid.end());
       }
       for (const std::string& name : names) {
@@ -145,9 +144,8 @@ class searcher {
 
   result<counted> count_candidate(result<tune_candidate> candidate) const {
     if (!candidate) return candidate.error();
-    auto counts = count_on(sample_, streams_, candidate->cuts);
-    if (!counts) return counts.error();
-    return counted{*std::move(candidate), *counts};
+    CUTPOINT_TRY(auto counts, count_on(sample_, streams_, candidate->cuts));
+    return counted{*std::move(candidate), counts};
   }
 
   result<counted> count_once(const tune_task& task) const {

@@ -133,11 +133,9 @@ result<std::vector<trial>> trials_of(std::uint64_t target) {
                                        .seq_length = values.seq_length,
                                        .skip_trigger = values.skip_trigger,
                                        .skip_size = values.skip_size};
-    const auto reference = chunker::make(parameters);
-    if (!reference) return reference.error();
-    auto cuts = chunker_on(*reference, widest_backend());
-    if (!cuts) return cuts.error();
-    trials.push_back({.values = values, .cuts = *std::move(cuts)});
+    CUTPOINT_TRY(const auto reference, chunker::make(parameters));
+    CUTPOINT_TRY(auto cuts, chunker_on(reference, widest_backend()));
+    trials.push_back({.values = values, .cuts = std::move(cuts)});
   }
   return trials;
 }
@@ -159,9 +157,7 @@ std::uint64_t count_of(const value_range& range) { return (range.highest - range
 
 result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, const monte_carlo_options& options,
                                                  const cancellation& cancel) {
-  auto all_trials = trials_of(target_bytes);
-  if (!all_trials) return all_trials.error();
-  std::vector<trial> trials = *std::move(all_trials);
+  CUTPOINT_TRY(std::vector<trial> trials, trials_of(target_bytes));
   seqcdc_bounds bounds{.target_bytes = target_bytes,
                        .run_count = options.run_count,
                        .bytes_each = std::max(least_run, chunks_of_run * target_bytes),
@@ -232,12 +228,11 @@ double expected_sequence_bytes(std::uint64_t seq_length, std::uint64_t value_cou
 result<std::vector<model_row>> compare_model(const monte_carlo_options& options, const cancellation& cancel) {
   std::vector<trial> trials;
   for (std::uint64_t length = model_lengths.lowest; length <= model_lengths.highest; ++length) {
-    const auto reference = chunker::make(
-        seqcdc_parameters{.min_bytes = length + 1, .max_bytes = 0, .seq_length = length, .skip_trigger = 0});
-    if (!reference) return reference.error();
-    auto cuts = chunker_on(*reference, backend::automatic);
-    if (!cuts) return cuts.error();
-    trials.push_back({.values = {.seq_length = length}, .cuts = *std::move(cuts)});
+    CUTPOINT_TRY(const auto reference,
+                 chunker::make(seqcdc_parameters{
+                     .min_bytes = length + 1, .max_bytes = 0, .seq_length = length, .skip_trigger = 0}));
+    CUTPOINT_TRY(auto cuts, chunker_on(reference, backend::automatic));
+    trials.push_back({.values = {.seq_length = length}, .cuts = std::move(cuts)});
   }
   for (std::uint64_t run = 0; run < options.run_count && !cancel.is_requested(); ++run) {
     const aligned_bytes data = aligned_bytes::random(model_run, options.seed + run);

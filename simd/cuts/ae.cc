@@ -102,7 +102,6 @@ class ae_kernel final : public instruction_set_kernel {
                            : cut_by_words(word_values<Order>(rest), end);
   }
 
-  /// Returns the end of the window of an extreme.
   std::uint64_t window_end(std::uint64_t extreme, std::uint64_t end) const {
     return end - extreme > window_ ? extreme + window_ + 1 : end;
   }

@@ -70,7 +70,6 @@ HWY_INLINE hn::Mask<byte_tag> reaching(byte_vector v, byte_vector value) {
   return hn::Eq(Order::better(v, value), v);
 }
 
-/// Returns the best byte of the vector.
 template <class Order>
 HWY_INLINE std::uint8_t best_lane(byte_vector v) {
   const hn::CappedTag<std::uint8_t, 16> block_d;

@@ -143,7 +143,6 @@ class row_digests {
   }
   /// Looks up what a step of the group after the next one adds.
   HWY_INLINE void look_up_ahead(std::size_t step) { look_up<true>(bytes_ahead_ + step, (*rows_ahead_)[step]); }
-  /// Returns the lane of a block of a step.
   static constexpr std::size_t lane_of(std::size_t block) {
     if (!in_words) return block;
     const std::size_t vector = block / vectors::blocks;

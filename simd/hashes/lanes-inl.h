@@ -67,7 +67,6 @@ HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t
   transpose_rows<Count>(loaded);
 }
 
-/// One block of each message.
 struct message_block {
   const std::uint8_t* const* messages;
   std::size_t offset;

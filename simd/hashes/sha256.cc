@@ -1,5 +1,4 @@
 // The vector kernel of SHA-256 (FIPS 180-4), with one message in each vector lane.
-#include <array>
 #include <utility>
 
 #include "host/hash/sha_constants.h"

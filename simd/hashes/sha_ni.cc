@@ -113,7 +113,6 @@ struct sha256 {
   }
 };
 
-/// One block of each message.
 template <class Hash>
 struct block_set {
   const std::uint8_t* bytes[Hash::lanes];

@@ -125,7 +125,6 @@ class zeros_filter {
   HWY_INLINE __m512i merge(__m512i merged, const hashed_block& block, std::uint64_t column) const {
     return _mm512_min_epu8(merged, differing(block, column));
   }
-  /// Returns whether any of the merged hashes is accepted.
   [[nodiscard]] HWY_INLINE bool accepts_any(__m512i merged) const {
     return _mm512_testn_epi8_mask(merged, merged) != 0;
   }

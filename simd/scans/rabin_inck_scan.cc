@@ -130,7 +130,6 @@ class rabin_inck_lanes {
   static std::uint64_t removal_shift(std::uint64_t window) { return 8 * window % 31; }
 
  private:
-  /// Returns the word of one lane.
   static std::uint32_t word(const word_vector (&words)[4], std::uint64_t lane) {
     const std::uint64_t index = lane % 16 / 4 * (lanes / 4) + lane / 16 * 4 + lane % 4;
     std::uint32_t word = 0;

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include <cutpoint/catalog.h>
 #include <cutpoint/context.h>
@@ -15,7 +14,6 @@
 #include "store/format/failure.h"
 #include "store/index/shard_index.h"
 #include "store/objects/lease.h"
-#include "store/session/open_store.h"
 #include "store/storage/directory_storage.h"
 
 namespace cutpoint {
@@ -50,9 +48,8 @@ status make_folders(const std::string& folder) {
   if (!failed) std::filesystem::create_directories(folder, failed);
   if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
   for (const std::string& each : folders_above) {
-    const auto files = store::open_file_system(each);
-    if (!files) return files.error();
-    CUTPOINT_RETURN_IF_FAILED((*files)->sync_folder(""));
+    CUTPOINT_TRY(const auto files, store::open_file_system(each));
+    CUTPOINT_RETURN_IF_FAILED(files->sync_folder(""));
   }
   return {};
 }
@@ -89,10 +86,9 @@ status store_settings::use(const context_file& file) {
 status backup_store::create(const std::string& folder, const store_settings& settings, const store_secret& secret) {
   CUTPOINT_RETURN_IF_FAILED(check_bounds(settings));
   CUTPOINT_RETURN_IF_FAILED(make_folders(folder));
-  auto files = store::open_file_system(folder);
-  if (!files) return files.error();
-  if (status ready = store::make_storage_folders(**files); !ready.ok()) return named_store::in_store(folder, ready);
-  return create({opener_of(std::move(*files)), folder}, settings, secret);
+  CUTPOINT_TRY(auto files, store::open_file_system(folder));
+  CUTPOINT_RETURN_IF_FAILED(named_store::in_store(folder, store::make_storage_folders(*files)));
+  return create({opener_of(std::move(files)), folder}, settings, secret);
 }
 
 status backup_store::create(const store_storage& where, const store_settings& settings, const store_secret& secret) {
@@ -116,25 +112,24 @@ status backup_store::create(const store_storage& where, const store_settings& se
 }
 
 result<backup_store> backup_store::open(const std::string& folder, const store_secret& secret) {
-  auto files = store::open_file_system(folder);
-  if (!files) return files.error();
-  auto store = open({opener_of(std::move(*files)), folder}, secret);
+  CUTPOINT_TRY(auto files, store::open_file_system(folder));
+  auto store = open({opener_of(std::move(files)), folder}, secret);
   if (store) store->implementation_->folder = folder;
   return store;
 }
 
 result<backup_store> backup_store::open(const store_storage& where, const store_secret& secret) {
-  auto opened_store = store::open_store::open(where.open, secret_of(secret));
-  if (!opened_store) return named_store::in_store(where.name, opened_store.error());
+  CUTPOINT_TRY(auto opened_store,
+               named_store::in_store(where.name, store::open_store::open(where.open, secret_of(secret))));
   auto inside = std::make_unique<named_store>();
   inside->name = where.name;
-  const store::store_config& config = (*opened_store)->config();
+  const store::store_config& config = opened_store->config();
   inside->settings = {.cuts = config.cuts,
                       .fingerprint = config.fingerprint,
                       .compression_level = config.level,
                       .container_bytes = config.container_bytes,
                       .context = config.context};
-  inside->opened_store = std::move(*opened_store);
+  inside->opened_store = std::move(opened_store);
   return backup_store(std::move(inside));
 }
 
@@ -166,19 +161,20 @@ status backup_store::fill_index(const cancellation* cancel) {
   if (!opened_store.index())
     return {status_code::invalid_argument,
             implementation_->name + ": use_index was not called, so there is no index to fill"};
-  if (status reopened = opened_store.reopen_shards(); !reopened.ok()) return implementation_->named(reopened);
+  CUTPOINT_RETURN_IF_FAILED(implementation_->named(opened_store.reopen_shards()));
   store::shard_index& shards = opened_store.shards();
   store::index_of_caller index(opened_store.index(), shards);
   for (const store::shard_container& each : shards.containers()) {
     if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
-    if (status added = index.add(each.name); !added.ok()) return implementation_->named(added);
+    CUTPOINT_RETURN_IF_FAILED(implementation_->named(index.add(each.name)));
   }
   return {};
 }
 
 result<std::uint64_t> backup_store::log_number() {
-  const auto log = implementation_->opened_store->read_log([](const store::object_name&, const status&) {});
-  return log ? result<std::uint64_t>(log->newest) : implementation_->named(log.error());
+  const auto skip = [](const store::object_name&, const status&) {};
+  CUTPOINT_TRY(const auto log, implementation_->named(implementation_->opened_store->read_log(skip)));
+  return log.newest;
 }
 
 result<std::vector<store_key>> backup_store::keys() {
@@ -186,12 +182,10 @@ result<std::vector<store_key>> backup_store::keys() {
   if (!used)
     return status(status_code::invalid_argument,
                   implementation_->name + ": the store is not encrypted: it has no keys");
-  const auto log = implementation_->opened_store->read_log();
-  if (!log) return implementation_->named(log.error());
-  const auto listed = store::list_keys(*implementation_->opened_store, *log);
-  if (!listed) return implementation_->named(listed.error());
+  CUTPOINT_TRY(const auto log, implementation_->named(implementation_->opened_store->read_log()));
+  CUTPOINT_TRY(const auto listed, implementation_->named(store::list_keys(*implementation_->opened_store, log)));
   std::vector<store_key> keys;
-  for (const store::listed_key& each : *listed) {
+  for (const store::listed_key& each : listed) {
     const bool is_password = each.kind == store::secret_kind::password;
     keys.push_back(
         {each.id, is_password ? store_secret::kind::password : store_secret::kind::key_file, each.id == used->id});
@@ -207,14 +201,12 @@ result<std::string> backup_store::add_key(const store_secret& secret) {
                   implementation_->name + (used ? ": a key needs a password or a key file"
                                                 : ": the store is not encrypted: it has no keys"));
   }
-  const auto id = store::add_key(*implementation_->opened_store, *new_secret);
-  return id ? id : implementation_->named(id.error());
+  return implementation_->named(store::add_key(*implementation_->opened_store, *new_secret));
 }
 
 status backup_store::remove_key(const std::string& id) {
   if (const auto all = keys(); !all) return all.error();
-  const status removed = store::remove_key(*implementation_->opened_store, id);
-  return removed.ok() ? removed : implementation_->named(removed);
+  return implementation_->named(store::remove_key(*implementation_->opened_store, id));
 }
 
 // Which lanes work for a store, and where their time went.
@@ -297,9 +289,8 @@ result<feed_options> backup_store::named_store::feed_of(const engine& threads, c
   if (feed.rates == nullptr && lanes.measures_rates) {
     const auto key = std::pair(threads.thread_count(), lanes.devices);
     if (!measured_rates.contains(key)) {
-      auto measured = measure_rates(feed, threads.thread_count());
-      if (!measured) return measured.error();
-      measured_rates.emplace(key, *std::move(measured));
+      CUTPOINT_TRY(auto measured, measure_rates(feed, threads.thread_count()));
+      measured_rates.emplace(key, std::move(measured));
     }
     feed.rates = measured_rates.at(key);
   }

@@ -36,9 +36,17 @@ struct backup_store::named_store {
     std::chrono::steady_clock::time_point begin = {};
   };
 
-  /// Puts the name of the store before a message that names an object of it.
-  [[nodiscard]] static status in_store(const std::string& name, const status& why) {
-    return {why.code(), name + ": " + why.message(), why.system_error()};
+  /// Puts the name of the store before the message of an error, which names an object of it.
+  [[nodiscard]] static status in_store(const std::string& name, const status& outcome) {
+    return outcome.ok() ? outcome : status(outcome.code(), name + ": " + outcome.message(), outcome.system_error());
+  }
+  template <class T>
+  [[nodiscard]] static result<T> in_store(const std::string& name, result<T> outcome) {
+    return outcome ? std::move(outcome) : in_store(name, outcome.error());
+  }
+  template <class Outcome>
+  [[nodiscard]] Outcome named(Outcome outcome) const {
+    return in_store(name, std::move(outcome));
   }
   [[nodiscard]] static store_snapshot snapshot_of(std::string id, const store::snapshot& facts);
 
@@ -48,7 +56,6 @@ struct backup_store::named_store {
   [[nodiscard]] result<feed_options> feed_of(const engine& threads, const store_lane_options& lanes,
                                              std::uint64_t memory_bytes, const cancellation* cancel);
 
-  [[nodiscard]] status named(const status& why) const { return in_store(name, why); }
   [[nodiscard]] result<store_snapshot> commit(store::leased_session& session, store::store_writer& writer,
                                               store::snapshot facts, std::chrono::steady_clock::time_point begin,
                                               const cancellation* cancel,
@@ -69,10 +76,8 @@ struct backup_store::named_store {
   [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(
       const store_backup_options& options, const std::vector<std::string>& paths);
   [[nodiscard]] result<store::record_reader> reader() {
-    auto check = store::record_fingerprinter::fastest(opened_store->fingerprint());
-    if (!check) return check.error();
-    return store::record_reader(opened_store->objects(), opened_store->key(), opened_store->shards(),
-                                std::move(*check));
+    CUTPOINT_TRY(auto check, store::record_fingerprinter::fastest(opened_store->fingerprint()));
+    return store::record_reader(opened_store->objects(), opened_store->key(), opened_store->shards(), std::move(check));
   }
 };
 

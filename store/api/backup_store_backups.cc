@@ -22,13 +22,11 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::named_st
   std::optional<store::open_store::listed_snapshot> newest;
   if (options.reads_everything) return newest;
   if (!options.parent.empty()) {
-    auto asked = read(options.parent);
-    if (!asked) return asked.error();
-    return std::optional(store::open_store::listed_snapshot{options.parent, std::move(*asked)});
+    CUTPOINT_TRY(auto asked, read(options.parent));
+    return std::optional(store::open_store::listed_snapshot{options.parent, std::move(asked)});
   }
-  auto all = opened_store->snapshots({});
-  if (!all) return named(all.error());
-  for (auto& each : *all) {
+  CUTPOINT_TRY(auto all, named(opened_store->snapshots({})));
+  for (auto& each : all) {
     if (each.facts.host == options.host && each.facts.paths == paths) newest = std::move(each);
   }
   return newest;
@@ -37,40 +35,37 @@ result<std::optional<store::open_store::listed_snapshot>> backup_store::named_st
 result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
   named_store& own = *implementation_;
   CUTPOINT_RETURN_IF_FAILED(own.opened_store->check_memory(options.memory_bytes));
-  auto feed = own.feed_of(threads, options.lanes, options.memory_bytes, options.cancel);
-  if (!feed) return feed.error();
+  CUTPOINT_TRY(auto feed, own.feed_of(threads, options.lanes, options.memory_bytes, options.cancel));
   if (options.most_old_containers != 0) {
-    if (feed->segment_bytes != 0) {
+    if (feed.segment_bytes != 0) {
       return status(
           status_code::invalid_argument,
           fmt::format("segment_bytes = {} cannot be chosen with most_old_containers, which needs segments of {}",
-                      feed->segment_bytes, format_size(store::container_cap::segment_bytes)));
+                      feed.segment_bytes, format_size(store::container_cap::segment_bytes)));
     }
-    feed->segment_bytes = store::container_cap::segment_bytes;
+    feed.segment_bytes = store::container_cap::segment_bytes;
   }
   CUTPOINT_RETURN_IF_FAILED(store::check_tags(options.tags));
-  named_store::prepared_backup backup{.options = options, .feed = *std::move(feed)};
+  named_store::prepared_backup backup{.options = options, .feed = std::move(feed)};
   if (!own.folder.empty()) {
     const auto store_folder = describe_file(own.folder, symlinks::follow);
     if (store_folder) backup.options.walking.exclude_files.insert(*store_folder);
   }
-  const auto paths = store::named_paths(options);
-  if (!paths) return paths.error();
+  CUTPOINT_TRY(const auto paths, store::named_paths(options));
   backup.facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
   backup.facts.host = options.host;
   backup.facts.tags = options.tags;
-  backup.facts.paths = store::outermost_paths(*paths);
+  backup.facts.paths = store::outermost_paths(paths);
   CUTPOINT_RETURN_IF_FAILED(store::check_texts(backup.facts));
   auto session = options.is_dry_run ? result(std::unique_ptr<store::leased_session>())
                                     : store::leased_session::begin(*own.opened_store);
   if (!session) return own.named(session.error());
   // A parent that was found before the session might lose its data to a prune that does not know of the session.
-  const auto parent = own.parent_of(options, backup.facts.paths);
-  if (!parent) return parent.error();
-  if (*parent) {
-    const store::snapshot& before = (*parent)->facts;
+  CUTPOINT_TRY(const auto parent, own.parent_of(options, backup.facts.paths));
+  if (parent) {
+    const store::snapshot& before = parent->facts;
     backup.parent = {before.root, before.is_incomplete, before.statistics.files, before.statistics.bytes};
-    backup.facts.parent = (*parent)->id;
+    backup.facts.parent = parent->id;
   }
   if (options.is_dry_run) return own.write_nothing(threads, std::move(backup));
   auto written = own.write(threads, std::move(backup), **session);
@@ -83,25 +78,21 @@ result<store_snapshot> backup_store::named_store::write(engine& threads, prepare
                                                         store::leased_session& session) {
   backup.begin = std::chrono::steady_clock::now();
   backup.facts.session = session.id();
-  const auto writer = session.open_writer();
-  if (!writer) return named(writer.error());
-  auto parent_shards = session.open_shards();
-  if (!parent_shards) return named(parent_shards.error());
-  return store_files(threads, std::move(backup), session.objects(), **writer, *parent_shards, &session);
+  CUTPOINT_TRY(const auto writer, named(session.open_writer()));
+  CUTPOINT_TRY(auto parent_shards, named(session.open_shards()));
+  return store_files(threads, std::move(backup), session.objects(), *writer, parent_shards, &session);
 }
 
 /// Does what `write` does, with a storage that discards what is put.
 result<store_snapshot> backup_store::named_store::write_nothing(engine& threads, prepared_backup backup) {
   backup.begin = std::chrono::steady_clock::now();
-  const auto log = opened_store->read_log();
-  if (!log) return named(log.error());
+  CUTPOINT_TRY(const auto log, named(opened_store->read_log()));
   store::discarding_storage objects(opened_store->objects());
-  store::table_cache tables(objects, opened_store->key(), store::table_cache::usual_bytes, log->unusable());
+  store::table_cache tables(objects, opened_store->key(), store::table_cache::usual_bytes, log.unusable());
   store::own_containers containers;
   // No entry becomes a shard, because it could not be read back.
-  const auto writer = opened_store->open_writer(objects, tables, containers, *log, SIZE_MAX);
-  if (!writer) return named(writer.error());
-  return store_files(threads, std::move(backup), objects, **writer, opened_store->shards(), nullptr);
+  CUTPOINT_TRY(const auto writer, named(opened_store->open_writer(objects, tables, containers, log, SIZE_MAX)));
+  return store_files(threads, std::move(backup), objects, *writer, opened_store->shards(), nullptr);
 }
 
 /// Stores the files, and commits them unless the session is null. `parent_shards` is used by one thread, and so not the index
@@ -114,25 +105,24 @@ result<store_snapshot> backup_store::named_store::store_files(engine& threads, p
   store::snapshot& facts = backup.facts;
   if (options.most_old_containers != 0)
     writer.records.cap_containers(options.most_old_containers, objects, opened_store->key());
-  const auto stored = store::backup_files(threads, writer.records, opened_store->reading(parent_shards), options,
-                                          backup.feed, backup.parent);
-  if (!stored) return stored.error();
-  facts.root = stored->root;
-  facts.is_incomplete = stored->totals.problems != 0;
-  facts.paths = stored->paths;
-  facts.statistics.files = stored->files;
-  facts.statistics.folders = stored->folders;
-  facts.statistics.bytes = stored->bytes;
+  CUTPOINT_TRY(const auto stored, store::backup_files(threads, writer.records, opened_store->reading(parent_shards),
+                                                      options, backup.feed, backup.parent));
+  facts.root = stored.root;
+  facts.is_incomplete = stored.totals.problems != 0;
+  facts.paths = stored.paths;
+  facts.statistics.files = stored.files;
+  facts.statistics.folders = stored.folders;
+  facts.statistics.bytes = stored.bytes;
   result<store_snapshot> done = snapshot_of({}, facts);
   if (session == nullptr) {
     CUTPOINT_RETURN_IF_FAILED(options.before_commit ? options.before_commit() : status());
     done->new_raw_bytes = writer.containers.raw_bytes();
     done->new_stored_bytes = writer.containers.stored_bytes();
     done->healed_chunks = writer.records.healed_chunks();
-  } else if (!options.skips_unchanged || !stored->is_unchanged) {
+  } else if (!options.skips_unchanged || !stored.is_unchanged) {
     done = commit(*session, writer, std::move(facts), backup.begin, options.cancel, options.before_commit);
   }
-  if (done) report_session(threads, backup.begin, stored->work, writer.records, options.work);
+  if (done) report_session(threads, backup.begin, stored.work, writer.records, options.work);
   return done;
 }
 
@@ -142,14 +132,13 @@ result<store_snapshot> backup_store::named_store::commit(store::leased_session& 
                                                          std::chrono::steady_clock::time_point begin,
                                                          const cancellation* cancel,
                                                          const std::function<status()>& before_commit) {
-  if (status finished = writer.finish(facts.statistics); !finished.ok()) return named(finished);
+  CUTPOINT_RETURN_IF_FAILED(named(writer.finish(facts.statistics)));
   if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
   CUTPOINT_RETURN_IF_FAILED(before_commit ? before_commit() : status());
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  auto committed = store::commit_snapshot(session, std::move(facts));
-  if (!committed) return named(committed.error());
-  store_snapshot snapshot = snapshot_of(std::move(committed->id), committed->facts);
+  CUTPOINT_TRY(auto committed, named(store::commit_snapshot(session, std::move(facts))));
+  store_snapshot snapshot = snapshot_of(std::move(committed.id), committed.facts);
   snapshot.healed_chunks = writer.records.healed_chunks();
   return snapshot;
 }
@@ -172,11 +161,10 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
     if (options.problem) options.problem(snapshot, why);
   };
   const auto begin = std::chrono::steady_clock::now();
-  auto feed = implementation_->feed_of(threads, options.lanes, options.memory_bytes / 2, options.cancel);
-  if (!feed) return feed.error();
+  CUTPOINT_TRY(auto feed, implementation_->feed_of(threads, options.lanes, options.memory_bytes / 2, options.cancel));
   store::progress_meter meter(options.progress);
   store::snapshot_copier copier(threads, source.internals(), internals(),
-                                {.feed = *std::move(feed),
+                                {.feed = std::move(feed),
                                  .threads = options.threads,
                                  .memory_bytes = options.memory_bytes / 2,
                                  .meter = &meter,

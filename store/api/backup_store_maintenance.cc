@@ -26,8 +26,7 @@ result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& 
     // A snapshot that is damaged can be removed.
     const auto snapshot = implementation_->read(id);
     if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return snapshot.error();
-    const status removed = objects.remove({store::object_kind::snapshot, id});
-    return removed.ok() ? removed : implementation_->named(removed);
+    return implementation_->named(objects.remove({store::object_kind::snapshot, id}));
   };
   std::size_t count = 0;
   for (const std::string& each : ids) {
@@ -36,7 +35,7 @@ result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& 
     count += removed.ok() ? 1u : 0u;
     if (!removed.ok() && problem) problem(each, removed);
   }
-  if (status synced = objects.sync(); !synced.ok()) return implementation_->named(synced);
+  CUTPOINT_RETURN_IF_FAILED(implementation_->named(objects.sync()));
   if (is_cancelled()) return stopped_as_asked();
   return count;
 }
@@ -66,41 +65,38 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
     return status(status_code::invalid_argument, fmt::format("no data are subset {} of {}, or a share of {}",
                                                              subset.number, subset.subset_count, subset.share));
   }
-  auto checked = store::check_store(implementation_->opened_store->reading(), options);
-  return checked ? std::move(checked) : implementation_->named(checked.error());
+  return implementation_->named(store::check_store(implementation_->opened_store->reading(), options));
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {
   auto repaired = store::repair_store(*implementation_->opened_store, options);
   const status reopened =
       implementation_->opened_store->reopen_shards();  // the index is another one, perhaps also after a failure
-  if (!repaired) return implementation_->named(repaired.error());
-  return reopened.ok() ? std::move(repaired) : implementation_->named(reopened);
+  if (repaired) CUTPOINT_RETURN_IF_FAILED(implementation_->named(reopened));
+  return implementation_->named(std::move(repaired));
 }
 
 result<store_edit_summary> backup_store::change_tags(const store_tag_options& options) {
-  auto changed = store::change_tags(*implementation_->opened_store, options);
-  return changed ? std::move(changed) : implementation_->named(changed.error());
+  return implementation_->named(store::change_tags(*implementation_->opened_store, options));
 }
 
 result<store_edit_summary> backup_store::rewrite(const store_rewrite_options& options) {
-  auto rewritten = store::rewrite_snapshots(*implementation_->opened_store, options);
-  if (!rewritten) return implementation_->named(rewritten.error());
-  if (rewritten->edited != 0 && !options.is_dry_run) implementation_->merge_shards();
+  CUTPOINT_TRY(const auto rewritten,
+               implementation_->named(store::rewrite_snapshots(*implementation_->opened_store, options)));
+  if (rewritten.edited != 0 && !options.is_dry_run) implementation_->merge_shards();
   return rewritten;
 }
 
 result<store_report> backup_store::report(const store_report_options& options) {
-  auto report = store::report_store(*implementation_->opened_store, options);
-  return report ? std::move(report) : implementation_->named(report.error());
+  return implementation_->named(store::report_store(*implementation_->opened_store, options));
 }
 
 result<std::vector<store_session>> backup_store::sessions() {
-  const auto leases =
-      store::list_leases(implementation_->opened_store->objects(), implementation_->opened_store->key());
-  if (!leases) return implementation_->named(leases.error());
+  store::open_store& opened_store = *implementation_->opened_store;
+  CUTPOINT_TRY(const auto leases,
+               implementation_->named(store::list_leases(opened_store.objects(), opened_store.key())));
   std::vector<store_session> sessions;
-  for (const store::listed_lease& each : *leases) {
+  for (const store::listed_lease& each : leases) {
     sessions.push_back({std::string(store::session_of(each.id)), each.facts.owner, each.facts.time_left().count()});
   }
   std::ranges::sort(sessions, {}, &store_session::id);
@@ -108,13 +104,11 @@ result<std::vector<store_session>> backup_store::sessions() {
 }
 
 status backup_store::end_session(const std::string& id) {
-  const auto all = sessions();
-  if (!all) return all.error();
-  if (std::ranges::count(*all, id, &store_session::id) == 0) {
+  CUTPOINT_TRY(const auto all, sessions());
+  if (std::ranges::count(all, id, &store_session::id) == 0) {
     return {status_code::invalid_argument, fmt::format("{}: no session has the id {}", implementation_->name, id)};
   }
-  const status ended = store::end_sessions(*implementation_->opened_store, {id});
-  return ended.ok() ? ended : implementation_->named(ended);
+  return implementation_->named(store::end_sessions(*implementation_->opened_store, {id}));
 }
 
 result<store_statistics> backup_store::statistics() {
@@ -124,16 +118,14 @@ result<store_statistics> backup_store::statistics() {
     ++sum.containers;
     sum.container_bytes += each.bytes;
   }
-  const auto log = opened_store.read_log([](const store::object_name&, const status&) {});
-  if (!log) return implementation_->named(log.error());
-  const auto snapshots = opened_store.objects().list(store::object_kind::snapshot);
-  if (!snapshots) return implementation_->named(snapshots.error());
+  const auto skip = [](const store::object_name&, const status&) {};
+  CUTPOINT_TRY(const auto log, implementation_->named(opened_store.read_log(skip)));
+  CUTPOINT_TRY(const auto snapshots, implementation_->named(opened_store.objects().list(store::object_kind::snapshot)));
   sum.snapshots = static_cast<std::uint64_t>(
-      std::ranges::count_if(*snapshots, [&](const std::string& id) { return log->snapshots.contains(id); }));
-  const auto shards = opened_store.objects().list(store::object_kind::shard);
-  if (!shards) return implementation_->named(shards.error());
-  sum.shards = shards->size();
-  for (const std::string& id : *shards) {
+      std::ranges::count_if(snapshots, [&](const std::string& id) { return log.snapshots.contains(id); }));
+  CUTPOINT_TRY(const auto shards, implementation_->named(opened_store.objects().list(store::object_kind::shard)));
+  sum.shards = shards.size();
+  for (const std::string& id : shards) {
     const auto size = opened_store.objects().size({store::object_kind::shard, id});
     if (size) sum.shard_bytes += *size;
   }

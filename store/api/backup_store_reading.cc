@@ -37,19 +37,17 @@ store_snapshot backup_store::named_store::snapshot_of(std::string id, const stor
 result<store::snapshot> backup_store::named_store::read(const std::string& id) {
   const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", name, id));
   if (!store::is_valid_id(id)) return unknown;  // it could name another object
-  const auto is_committed = opened_store->is_committed(id);
-  if (!is_committed) return named(is_committed.error());
-  if (!*is_committed) return unknown;
+  CUTPOINT_TRY(const auto is_committed, named(opened_store->is_committed(id)));
+  if (!is_committed) return unknown;
   auto snapshot = opened_store->read(id);
-  if (snapshot) return snapshot;
-  return store::is_absence(snapshot.error()) ? unknown : named(snapshot.error());
+  if (!snapshot && store::is_absence(snapshot.error())) return unknown;
+  return named(std::move(snapshot));
 }
 
 result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem& problem) {
-  const auto all = implementation_->opened_store->snapshots(problem);
-  if (!all) return implementation_->named(all.error());
+  CUTPOINT_TRY(const auto all, implementation_->named(implementation_->opened_store->snapshots(problem)));
   std::vector<store_snapshot> snapshots;
-  for (const auto& each : *all) snapshots.push_back(named_store::snapshot_of(each.id, each.facts));
+  for (const auto& each : all) snapshots.push_back(named_store::snapshot_of(each.id, each.facts));
   return snapshots;
 }
 
@@ -57,24 +55,24 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id) { return
 
 result<store_snapshot> backup_store::find_snapshot(std::string_view id, const snapshot_filter& filter) {
   status read_failure;  // why a snapshot that the id may mean cannot be read
-  auto all = snapshots([&](const std::string& path, const status& why) {
+  const auto note = [&](const std::string& path, const status& why) {
     if (id == "latest" || (!id.empty() && path.substr(path.rfind('/') + 1).starts_with(id))) read_failure = why;
-  });
-  if (!all) return all.error();
-  const std::size_t count = all->size();
-  std::erase_if(*all, [&](const store_snapshot& each) { return !filter.matches(each); });
+  };
+  CUTPOINT_TRY(auto all, snapshots(note));
+  const std::size_t count = all.size();
+  std::erase_if(all, [&](const store_snapshot& each) { return !filter.matches(each); });
   if (id == "latest" && !read_failure.ok()) {
     return status(read_failure.code(), "which snapshot is the latest is unknown: " + read_failure.message(),
                   read_failure.system_error());
   }
-  if (id == "latest" && !all->empty()) return std::move(all->back());
+  if (id == "latest" && !all.empty()) return std::move(all.back());
   std::vector<const store_snapshot*> matches;
-  for (const store_snapshot& each : *all) {
+  for (const store_snapshot& each : all) {
     if (!id.empty() && each.id.starts_with(id)) matches.push_back(&each);
   }
   if (matches.size() == 1) return *matches.front();
   if (matches.empty() && !read_failure.ok()) return read_failure;
-  const bool is_filtered = all->size() != count;
+  const bool is_filtered = all.size() != count;
   if (id == "latest") {
     return status(status_code::invalid_argument,
                   fmt::format("latest: no snapshot {} {}{}", is_filtered ? "of" : "is in", implementation_->name,
@@ -87,9 +85,8 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id, const sn
 }
 
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
-  const auto snapshot = implementation_->read(id);
-  if (!snapshot) return snapshot.error();
-  if (options.removes_others && snapshot->is_incomplete) {
+  CUTPOINT_TRY(const auto snapshot, implementation_->read(id));
+  if (options.removes_others && snapshot.is_incomplete) {
     return status(
         status_code::invalid_argument,
         fmt::format(
@@ -98,23 +95,20 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
             id));
   }
   return store::restore_files(implementation_->opened_store->reading(),
-                              {.root = snapshot->root,
-                               .complete_paths = snapshot->paths,
-                               .files = snapshot->statistics.files,
-                               .bytes = snapshot->statistics.bytes,
+                              {.root = snapshot.root,
+                               .complete_paths = snapshot.paths,
+                               .files = snapshot.statistics.files,
+                               .bytes = snapshot.statistics.bytes,
                                .store_folder = implementation_->folder},
                               options);
 }
 
 status backup_store::list_files(const std::string& id, std::string_view path,
                                 const std::function<status(const stored_file&)>& visit) {
-  const auto snapshot = implementation_->read(id);
-  if (!snapshot) return snapshot.error();
-  auto nodes = implementation_->reader();
-  if (!nodes) return nodes.error();
-  const auto place = store::find_path(snapshot->root, path, *nodes);
-  if (!place) return place.error();
-  return store::visit_tree(*place, std::string(path), *nodes,
+  CUTPOINT_TRY(const auto snapshot, implementation_->read(id));
+  CUTPOINT_TRY(auto nodes, implementation_->reader());
+  CUTPOINT_TRY(const auto place, store::find_path(snapshot.root, path, nodes));
+  return store::visit_tree(place, std::string(path), nodes,
                            [&](const std::string& below, const store::folder_entry& entry) {
                              return visit({static_cast<const file_metadata&>(entry), below});
                            });
@@ -122,32 +116,25 @@ status backup_store::list_files(const std::string& id, std::string_view path,
 
 status backup_store::read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,
                                const std::function<status(byte_span)>& take) {
-  const auto snapshot = implementation_->read(id);
-  if (!snapshot) return snapshot.error();
-  auto records = implementation_->reader();
-  if (!records) return records.error();
-  const auto file = store::find_path(snapshot->root, path, *records);
-  if (!file) return file.error();
-  return store::dump_file(*file, begin, end, *records, take);
+  CUTPOINT_TRY(const auto snapshot, implementation_->read(id));
+  CUTPOINT_TRY(auto records, implementation_->reader());
+  CUTPOINT_TRY(const auto file, store::find_path(snapshot.root, path, records));
+  return store::dump_file(file, begin, end, records, take);
 }
 
 result<store_diff_summary> backup_store::diff(const store_diff_options& options) {
-  auto nodes = implementation_->reader();
-  if (!nodes) return nodes.error();
+  CUTPOINT_TRY(auto nodes, implementation_->reader());
   const auto folder = [&](const std::string& id, const std::string& path) -> result<store::folder_entry> {
-    const auto snapshot = implementation_->read(id);
-    if (!snapshot) return snapshot.error();
-    auto place = store::find_path(snapshot->root, path, *nodes);
+    CUTPOINT_TRY(const auto snapshot, implementation_->read(id));
+    auto place = store::find_path(snapshot.root, path, nodes);
     if (place && (place->kind != file_kind::directory || !place->node)) {
       return status(status_code::io_error, path + ": it is not a folder", ENOTDIR);
     }
     return place;
   };
-  const auto before = folder(options.before, options.before_path);
-  if (!before) return before.error();
-  const auto after = folder(options.after, options.after_path);
-  if (!after) return after.error();
-  return store::compare_trees(*before->node, *after->node, *nodes, options);
+  CUTPOINT_TRY(const auto before, folder(options.before, options.before_path));
+  CUTPOINT_TRY(const auto after, folder(options.after, options.after_path));
+  return store::compare_trees(*before.node, *after.node, nodes, options);
 }
 
 }  // namespace cutpoint

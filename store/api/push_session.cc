@@ -31,6 +31,7 @@ constexpr std::uint64_t usual_extent_bytes = 16 * KiB;
 
 status no_memory() { return {status_code::memory_limit, "no memory"}; }
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+status stream_has_ended() { return refused("the stream has ended"); }
 
 std::uint64_t text_bytes(const store::folder_entry& entry) {
   std::uint64_t bytes = entry.name.size() + entry.target.size();
@@ -144,16 +145,11 @@ status push_session::pushed_snapshot::begin() {
   CUTPOINT_RETURN_IF_FAILED(store::check_texts(facts_));
   const std::uint64_t memory_bytes = options_.memory_bytes / 2 / options_.most_streams;
   CUTPOINT_RETURN_IF_FAILED(backups_.opened_store->check_memory(memory_bytes));
-  auto feed = backups_.feed_of(threads_, options_.lanes, memory_bytes, options_.cancel);
-  if (!feed) return feed.error();
-  feed->device_memory_bytes /= options_.most_streams;
-  feed_ = *std::move(feed);
-  auto session = store::leased_session::begin(*backups_.opened_store);
-  if (!session) return backups_.named(session.error());
-  session_ = std::move(*session);
-  auto writer = session_->open_writer();
-  if (!writer) return backups_.named(writer.error());
-  writer_ = std::move(*writer);
+  CUTPOINT_TRY(auto feed, backups_.feed_of(threads_, options_.lanes, memory_bytes, options_.cancel));
+  feed.device_memory_bytes /= options_.most_streams;
+  feed_ = std::move(feed);
+  CUTPOINT_TRY(session_, backups_.named(store::leased_session::begin(*backups_.opened_store)));
+  CUTPOINT_TRY(writer_, backups_.named(session_->open_writer()));
   tree_.confine(facts_.paths);
   facts_.session = session_->id();
   return {};
@@ -196,9 +192,8 @@ status push_session::pushed_snapshot::add(const pushed_file& file, std::shared_p
 
 status push_session::pushed_snapshot::add(const pushed_file& file) {
   if (file.kind == file_kind::regular_file) return refused(file.path + ": a regular file is pushed as a stream");
-  auto known = store::entry_of(file);
-  if (!known) return known.error();
-  auto entry = std::make_shared<store::pending_entry>(*std::move(known));
+  CUTPOINT_TRY(auto known, store::entry_of(file));
+  auto entry = std::make_shared<store::pending_entry>(std::move(known));
   CUTPOINT_RETURN_IF_FAILED(entry->complete());
   const std::lock_guard lock(mutex_);
   return add(file, std::move(entry));
@@ -206,11 +201,10 @@ status push_session::pushed_snapshot::add(const pushed_file& file) {
 
 result<std::unique_ptr<push_stream::state>> push_session::pushed_snapshot::begin_stream(const pushed_file& file) {
   if (file.kind != file_kind::regular_file) return refused(file.path + ": a stream is a regular file");
-  auto known = store::entry_of(file);
-  if (!known) return known.error();
+  CUTPOINT_TRY(auto known, store::entry_of(file));
   auto stream = std::make_unique<push_stream::state>();
   stream->path = file.path;
-  stream->entry = std::make_shared<store::pending_entry>(*std::move(known));
+  stream->entry = std::make_shared<store::pending_entry>(std::move(known));
   const std::lock_guard lock(mutex_);
   CUTPOINT_RETURN_IF_FAILED(failure());
   if (open_streams_ == options_.most_streams) {
@@ -297,19 +291,14 @@ result<store_snapshot> push_session::pushed_snapshot::commit() {
 }
 
 result<store_snapshot> push_session::pushed_snapshot::commit_streams() {
-  for (const auto& each : feeds_) {
-    CUTPOINT_RETURN_IF_FAILED(note(each->finish()));
-  }
-  const auto root = tree_.store(writer_->records, facts_.statistics);
-  if (!root) return backups_.named(root.error());
+  for (const auto& each : feeds_) CUTPOINT_RETURN_IF_FAILED(note(each->finish()));
+  CUTPOINT_TRY(facts_.root, backups_.named(tree_.store(writer_->records, facts_.statistics)));
   if (facts_.statistics.files + facts_.statistics.folders == 0 ||
       (facts_.statistics.files == 0 && !failed_streams_.empty())) {
     return failed_streams_.empty() ? refused("nothing was pushed") : failed_streams_.begin()->second;
   }
-  facts_.root = *root;
   facts_.is_incomplete = !failed_streams_.empty();
-  auto committed = backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel);
-  if (!committed) return committed;
+  CUTPOINT_TRY(auto committed, backups_.commit(*session_, *writer_, std::move(facts_), begin_, options_.cancel));
   store_work work;
   for (const auto& each : feeds_) each->add_work(work);
   backup_store::named_store::report_session(threads_, begin_, std::move(work), writer_->records, options_.work);
@@ -335,12 +324,6 @@ push_stream::~push_stream() {
     return {};
   }));
 }
-
-namespace {
-
-status stream_has_ended() { return refused("the stream has ended"); }
-
-}  // namespace
 
 status push_stream::write(byte_span bytes) {
   if (!state_) return stream_has_ended();
@@ -378,10 +361,9 @@ result<push_session> push_session::begin(backup_store& store, engine& threads, c
 }
 
 result<push_stream> push_session::begin_stream(const pushed_file& file) {
-  auto begun = implementation_->guarded([&] { return implementation_->begin_stream(file); });
-  if (!begun) return begun.error();
-  (*begun)->session = implementation_;
-  return push_stream(*std::move(begun));
+  CUTPOINT_TRY(auto begun, implementation_->guarded([&] { return implementation_->begin_stream(file); }));
+  begun->session = implementation_;
+  return push_stream(std::move(begun));
 }
 
 result<push_stream> push_session::begin_stream(std::string path) {

@@ -37,11 +37,10 @@ viewed_folder::~viewed_folder() = default;
 
 result<std::optional<viewed_file>> viewed_folder::next() {
   if (!state_->entries) return std::optional<viewed_file>();
-  auto entry = state_->entries->next();
-  if (!entry) return entry.error();
-  if (!*entry) return std::optional<viewed_file>();
+  CUTPOINT_TRY(auto entry, state_->entries->next());
+  if (!entry) return std::optional<viewed_file>();
   return std::optional(
-      viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(**entry)})));
+      viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*entry)})));
 }
 
 struct store_view::shared_view {
@@ -74,14 +73,11 @@ store_view::~store_view() = default;
 
 result<std::vector<store_snapshot>> store_view::snapshots(const store_problem& problem) {
   const std::lock_guard lock(implementation_->mutex);
-  auto ids = implementation_->objects.list(store::object_kind::snapshot);
-  if (!ids) return ids.error();
-  std::ranges::sort(*ids);
-  if (*ids != implementation_->snapshot_ids) {
-    auto read = implementation_->backups.snapshots(problem);
-    if (!read) return read.error();
-    implementation_->snapshots = std::move(*read);
-    implementation_->snapshot_ids = std::move(*ids);
+  CUTPOINT_TRY(auto ids, implementation_->objects.list(store::object_kind::snapshot));
+  std::ranges::sort(ids);
+  if (ids != implementation_->snapshot_ids) {
+    CUTPOINT_TRY(implementation_->snapshots, implementation_->backups.snapshots(problem));
+    implementation_->snapshot_ids = std::move(ids);
   }
   return implementation_->snapshots;
 }
@@ -99,11 +95,9 @@ result<store::record_reference> store_view::shared_view::root_of(const std::stri
 }
 
 result<viewed_file> store_view::find(const std::string& id, std::string_view path) {
-  const auto root = implementation_->root_of(id);
-  if (!root) return root.error();
-  auto entry = store::find_path(*root, path, implementation_->records);
-  if (!entry) return entry.error();
-  return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*entry)}));
+  CUTPOINT_TRY(const auto root, implementation_->root_of(id));
+  CUTPOINT_TRY(auto entry, store::find_path(root, path, implementation_->records));
+  return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(entry)}));
 }
 
 result<viewed_folder> store_view::open_folder(const viewed_file& folder) {

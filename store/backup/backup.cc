@@ -117,9 +117,7 @@ result<backup_summary> backup::run() {
     if (options_.warning) options_.warning(pattern.text(), why);
   });
   leave_folders("/");
-  const auto root = tree_.finish();
-  if (!root) return root.error();
-  summary_.root = *root;
+  CUTPOINT_TRY(summary_.root, tree_.finish());
   summary_.paths = outermost_paths(named_);
   report_progress({});
   const auto has_changes = [](const store_backup_counts& counts) { return counts.added + counts.changed != 0; };
@@ -220,10 +218,9 @@ status backup::enter_folders_above(const std::string& path) {
   for (std::size_t slash = path.find('/', folder_.size()); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
     const symlinks links = slash <= outermost_.size() ? symlinks::follow : symlinks::skip;
-    const auto folder = describe_file(path.substr(0, slash), links);
-    if (!folder) return folder.error();
-    if (folder->kind != file_kind::directory) return system_failure(folder->path, "read as a directory", ENOTDIR);
-    enter(*folder, true);
+    CUTPOINT_TRY(const auto folder, describe_file(path.substr(0, slash), links));
+    if (folder.kind != file_kind::directory) return system_failure(folder.path, "read as a directory", ENOTDIR);
+    enter(folder, true);
   }
   return {};
 }
@@ -347,14 +344,11 @@ result<backup_summary> backup_files(engine& threads, deduplicator& records, cons
     return status(status_code::invalid_argument,
                   "the name of standard input is not that of a file: '" + options.standard_input_name + "'");
   }
-  auto named = named_paths(options);
-  if (!named) return named.error();
+  CUTPOINT_TRY(auto named, named_paths(options));
   feed_options remaining = feed;  // without the memory of the reader
-  auto reader = make_input_reader(remaining, options.access, options.cancel);
-  if (!reader) return reader.error();
-  auto tree = parent_tree::make(store, parent ? std::optional(parent->root) : std::nullopt);
-  if (!tree) return tree.error();
-  return backup(threads, remaining, records, options, parent, *std::move(reader), *std::move(tree), *std::move(named))
+  CUTPOINT_TRY(auto reader, make_input_reader(remaining, options.access, options.cancel));
+  CUTPOINT_TRY(auto tree, parent_tree::make(store, parent ? std::optional(parent->root) : std::nullopt));
+  return backup(threads, remaining, records, options, parent, std::move(reader), std::move(tree), std::move(named))
       .run();
 }
 

@@ -7,9 +7,8 @@ namespace cutpoint::store {
 
 status content_feed::begin(fed_stream next) {
   if (!feed_) {
-    auto feed = engine_.open(options_, *this);
-    if (!feed) return feed.error();
-    feed_.emplace(std::move(*feed));
+    CUTPOINT_TRY(auto feed, engine_.open(options_, *this));
+    feed_.emplace(std::move(feed));
   }
   return feed_->begin(streams_.add(std::move(next)), rule_);
 }

@@ -49,9 +49,8 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
     file.entry->entry.extents = stored->extents;
     file.entry->entry.node = stored->node;
   } else if (has_content) {
-    auto content = file_source::open(walked, cancel_);
-    if (!content) return content.error();
-    file.content = std::make_unique<file_source>(*std::move(content));
+    CUTPOINT_TRY(auto content, file_source::open(walked, cancel_));
+    file.content = std::make_unique<file_source>(std::move(content));
   }
   CUTPOINT_RETURN_IF_FAILED(add_attributes(file.entry->entry, walked, stored, file.content.get()));
   return file;

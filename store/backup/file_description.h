@@ -100,7 +100,6 @@ struct named_path {
 
 /// Returns whether a walk meets the path `a` before `b`: a folder comes before what is in it.
 [[nodiscard]] bool is_before(const std::string& a, const std::string& b);
-/// Returns whether a path is in a folder or below.
 [[nodiscard]] bool is_below(const std::string& path, const std::string& folder);
 
 /// Returns the paths that are named, in the order of a walk, each once. Errors: io_error, if the working folder is unknown;

@@ -17,9 +17,7 @@ status pending_entry::add(const stored_extent& extent, node_receiver& nodes) {
     return {};
   }
   list_.emplace(node_kind::extents, nodes);
-  for (const stored_extent& each : std::exchange(entry.extents, {})) {
-    CUTPOINT_RETURN_IF_FAILED(list_->add(each));
-  }
+  for (const stored_extent& each : std::exchange(entry.extents, {})) CUTPOINT_RETURN_IF_FAILED(list_->add(each));
   return list_->add(extent);
 }
 
@@ -30,9 +28,7 @@ void pending_entry::restart() {
 
 status pending_entry::complete() {
   if (list_) {
-    const auto node = list_->finish();
-    if (!node) return node.error();
-    entry.node = *node;
+    CUTPOINT_TRY(entry.node, list_->finish());
     list_.reset();
   }
   is_complete_.store(true, std::memory_order_release);
@@ -65,10 +61,9 @@ status tree_builder::perform(step next) {
     folders_.push_back({std::move(*next.folder), node_list_writer(node_kind::folder, nodes_)});
     return {};
   }
-  const auto node = folders_.back().entries.finish();
-  if (!node) return node.error();
+  CUTPOINT_TRY(const auto node, folders_.back().entries.finish());
   folder_entry folder = std::move(folders_.back().entry);
-  folder.node = *node;
+  folder.node = node;
   folders_.pop_back();
   return folders_.back().entries.add(folder);
 }
@@ -111,9 +106,8 @@ bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept 
 }
 
 result<parent_tree> parent_tree::make(const store_reading& store, std::optional<record_reference> root) {
-  auto check = store.make_fingerprinter();
-  if (!check) return check.error();
-  parent_tree tree(store, std::move(*check));
+  CUTPOINT_TRY(auto check, store.make_fingerprinter());
+  parent_tree tree(store, std::move(check));
   tree.push(root);
   return tree;
 }
@@ -266,12 +260,11 @@ result<std::vector<std::string_view>> names_in_path(std::string_view path) {
 }
 
 status pushed_tree::add(const std::string& path, std::shared_ptr<pending_entry> entry) {
-  const auto names = names_in_path(path);
-  if (!names) return names.error();
+  CUTPOINT_TRY(const auto names, names_in_path(path));
   const auto has_path = [&](const std::string& each) { return each == path || is_below(path, each); };
   if (std::ranges::none_of(paths_, has_path)) return refused(path, "it lies below none of the paths of the snapshot");
   branch* present = &root_;
-  for (const std::string_view name : *names) {
+  for (const std::string_view name : names) {
     if (!present->is_folder()) {
       const auto length = static_cast<std::size_t>(name.data() - path.data()) - 1;
       return refused(path, fmt::format("{} is there already, and is no folder", path.substr(0, length)));
@@ -282,7 +275,7 @@ status pushed_tree::add(const std::string& path, std::shared_ptr<pending_entry> 
   }
   const bool is_folder = entry->entry.kind == file_kind::directory;
   if (present->entry || (!present->entries.empty() && !is_folder)) return refused(path, "is there already");
-  entry->entry.name = names->back();
+  entry->entry.name = names.back();
   present->entry = std::move(entry);
   return {};
 }

@@ -55,7 +55,6 @@ class tree_builder {
   /// The arguments must outlive the builder. `left_out` is told of each name whose file was left out under its first name.
   tree_builder(node_receiver& nodes, problem_function left_out);
 
-  /// Adds a folder and enters it.
   void enter(folder_entry folder);
   /// Returns to the folder above.
   void leave();
@@ -66,7 +65,6 @@ class tree_builder {
   [[nodiscard]] status write_complete();
   /// Returns how many entries were written that are no folders.
   [[nodiscard]] const store_backup_counts& counts() const noexcept { return counts_; }
-  /// Returns the number of steps that wait for an entry.
   [[nodiscard]] std::size_t waiting() const noexcept { return steps_.size(); }
   /// Ends the tree, whose entries must all be complete, and returns its root. Errors: those of the receiver.
   [[nodiscard]] result<record_reference> finish();

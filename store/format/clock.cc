@@ -7,12 +7,8 @@
 
 namespace cutpoint::store {
 
-namespace {
-
 /// How often a wait looks whether it was cancelled.
 constexpr std::chrono::milliseconds longest_sleep(50);
-
-}  // namespace
 
 std::uint64_t throttle::block_bytes() const noexcept {
   return bytes_per_second_ == 0 ? UINT64_MAX : std::max<std::uint64_t>(bytes_per_second_ / 10, 4 * KiB);

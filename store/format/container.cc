@@ -145,7 +145,6 @@ result<container_footer> open_footer(sealer& seals, byte_span tail, std::uint64_
   return damage(container_path(id), "its footer is wrong");
 }
 
-/// Opens a trailer in place.
 result<container_table> open_trailer(sealer& seals, std::span<std::uint8_t> trailer, const container_footer& footer,
                                      const std::string& id, const object_salt& salt) {
   const auto fields = trailer.first(trailer.size() - tag_bytes);
@@ -202,28 +201,25 @@ result<container_table> read_container_table(storage& objects, const std::string
 
 result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
                                              std::uint64_t first_read_bytes, std::vector<std::uint8_t>& buffer) {
-  const auto object = objects.open({object_kind::container, id});
-  if (!object) return object.error();
-  const std::uint64_t total_bytes = (*object)->size();
+  CUTPOINT_TRY(const auto object, objects.open({object_kind::container, id}));
+  const std::uint64_t total_bytes = object->size();
   if (total_bytes < tail_bytes || total_bytes > largest_container_bytes) {
     return damage(container_path(id), "its length is impossible");
   }
   buffer.resize(std::clamp<std::uint64_t>(first_read_bytes, tail_bytes, total_bytes));
   const std::uint64_t end_position = total_bytes - buffer.size();
-  CUTPOINT_RETURN_IF_FAILED((*object)->read(end_position, buffer));
+  CUTPOINT_RETURN_IF_FAILED(object->read(end_position, buffer));
   const byte_span tail = byte_span(buffer).last(tail_bytes);
-  const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
-  if (!header) return header.error();
-  const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
-  const auto footer = open_footer(*seals, tail, total_bytes, id);
-  if (!footer) return footer.error();
-  if (footer->trailer_position < end_position) {
-    std::vector<std::uint8_t> begin(end_position - footer->trailer_position);
-    CUTPOINT_RETURN_IF_FAILED((*object)->read(footer->trailer_position, begin));
+  CUTPOINT_TRY(const auto header, decode_container_header(tail.subspan(footer_bytes), id, key));
+  const auto seals = key.sealer_of(header.salt, folder_of(object_kind::container));
+  CUTPOINT_TRY(const auto footer, open_footer(*seals, tail, total_bytes, id));
+  if (footer.trailer_position < end_position) {
+    std::vector<std::uint8_t> begin(end_position - footer.trailer_position);
+    CUTPOINT_RETURN_IF_FAILED(object->read(footer.trailer_position, begin));
     buffer.insert(buffer.begin(), begin.begin(), begin.end());
   }
-  const auto trailer = std::span(buffer).last(total_bytes - footer->trailer_position);
-  return open_trailer(*seals, trailer.first(trailer_bytes(footer->record_count)), *footer, id, header->salt);
+  const auto trailer = std::span(buffer).last(total_bytes - footer.trailer_position);
+  return open_trailer(*seals, trailer.first(trailer_bytes(footer.record_count)), footer, id, header.salt);
 }
 
 result<container_table> decode_container_table(byte_span container, const std::string& id, const seal_key& key) {
@@ -231,14 +227,12 @@ result<container_table> decode_container_table(byte_span container, const std::s
     return damage(container_path(id), "its length is impossible");
   }
   const byte_span tail = container.last(tail_bytes);
-  const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
-  if (!header) return header.error();
-  const auto seals = key.sealer_of(header->salt, folder_of(object_kind::container));
-  const auto footer = open_footer(*seals, tail, container.size(), id);
-  if (!footer) return footer.error();
-  const byte_span sealed = container.subspan(footer->trailer_position, trailer_bytes(footer->record_count));
+  CUTPOINT_TRY(const auto header, decode_container_header(tail.subspan(footer_bytes), id, key));
+  const auto seals = key.sealer_of(header.salt, folder_of(object_kind::container));
+  CUTPOINT_TRY(const auto footer, open_footer(*seals, tail, container.size(), id));
+  const byte_span sealed = container.subspan(footer.trailer_position, trailer_bytes(footer.record_count));
   std::vector<std::uint8_t> trailer(sealed.begin(), sealed.end());
-  return open_trailer(*seals, trailer, *footer, id, header->salt);
+  return open_trailer(*seals, trailer, footer, id, header.salt);
 }
 
 result<byte_span> record_opener::open_payload(const placed_record& place, std::span<std::uint8_t> record) const {
@@ -253,15 +247,14 @@ result<byte_span> record_opener::open_payload(const placed_record& place, std::s
 
 status record_opener::append_content(const placed_record& place, std::span<std::uint8_t> record,
                                      std::vector<std::uint8_t>& content) const {
-  const auto stored = open_payload(place, record);
-  if (!stored) return stored.error();
+  CUTPOINT_TRY(const auto stored, open_payload(place, record));
   const std::size_t begin = content.size();
   if (place.description.codec == record_codec::none) {
-    content.insert(content.end(), stored->begin(), stored->end());
+    content.insert(content.end(), stored.begin(), stored.end());
     return {};
   }
   content.resize(begin + place.description.raw_bytes);
-  if (!decompress(*stored, std::span(content).subspan(begin))) {
+  if (!decompress(stored, std::span(content).subspan(begin))) {
     content.resize(begin);
     return damage(record_name(place), "it cannot be decompressed");
   }
@@ -282,9 +275,8 @@ result<std::vector<std::uint8_t>> read_payload(storage& objects, const container
                                                const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> payload;
   const status read = read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) -> status {
-    const auto content = record_opener(container.salt, key).open_payload(place, record);
-    if (!content) return content.error();
-    payload.assign(content->begin(), content->end());
+    CUTPOINT_TRY(const auto content, record_opener(container.salt, key).open_payload(place, record));
+    payload.assign(content.begin(), content.end());
     return {};
   });
   if (!read.ok()) return read;

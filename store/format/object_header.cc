@@ -1,21 +1,15 @@
 #include "store/format/object_header.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/format/sealer.h"
 
 namespace cutpoint::store {
 
-namespace {
-
 constexpr std::array<std::uint8_t, 8> magic = {'C', 'U', 'T', 'P', 'O', 'I', 'N', 'T'};
 constexpr std::size_t checked_bytes = object_header_bytes - tag_bytes;
-
-}  // namespace
 
 std::array<std::uint8_t, object_header_bytes> encode(const object_header& header) {
   std::vector<std::uint8_t> bytes;

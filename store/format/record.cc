@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <new>
-#include <span>
 
 #include <cutpoint/context.h>
 #include <cutpoint/text.h>

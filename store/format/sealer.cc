@@ -1,13 +1,10 @@
 #include "store/format/sealer.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <cutpoint/backends.h>
@@ -175,16 +172,14 @@ result<std::unique_ptr<batch_fingerprinter>> fastest_fingerprinter(const fingerp
   static std::map<fingerprint_kind, backend> measured;
   const std::lock_guard lock(mutex);
   const auto known = measured.find(recipe.kind);
-  auto chosen = fingerprints_on(recipe, known == measured.end() ? backend::automatic : known->second);
-  if (!chosen) return chosen.error();
-  measured.emplace(recipe.kind, chosen->where);
-  return std::move(chosen->batch);
+  CUTPOINT_TRY(auto chosen, fingerprints_on(recipe, known == measured.end() ? backend::automatic : known->second));
+  measured.emplace(recipe.kind, chosen.where);
+  return std::move(chosen.batch);
 }
 
 result<record_fingerprinter> record_fingerprinter::fastest(const fingerprint_recipe& recipe) {
-  auto maker = fastest_fingerprinter(recipe);
-  if (!maker) return maker.error();
-  return record_fingerprinter(std::move(*maker));
+  CUTPOINT_TRY(auto maker, fastest_fingerprinter(recipe));
+  return record_fingerprinter(std::move(maker));
 }
 
 }  // namespace cutpoint::store

@@ -114,9 +114,8 @@ class record_fingerprinter {
 
   /// Makes one that uses the hash library. Errors: those of `fingerprinter::make`.
   [[nodiscard]] static result<record_fingerprinter> make(const fingerprint_recipe& recipe) {
-    auto maker = fingerprinter::make(recipe);
-    if (!maker) return maker.error();
-    return record_fingerprinter(make_one_by_one_fingerprinter(std::move(*maker)));
+    CUTPOINT_TRY(auto maker, fingerprinter::make(recipe));
+    return record_fingerprinter(make_one_by_one_fingerprinter(std::move(maker)));
   }
 
   /// Makes one of the back end that is the fastest here, as `fastest_fingerprinter`.

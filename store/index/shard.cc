@@ -1,7 +1,5 @@
 #include "store/index/shard.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -212,9 +210,8 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
         guesses < most_guesses
             ? clamped_index(guess / static_cast<std::int64_t>(shard_blocks::block_entries), low, high)
             : low + (high - low) / 2;
-    const auto bytes = read(block);
-    if (!bytes) return bytes.error();
-    const std::uint64_t first = prefix_in(*bytes, 0);
+    CUTPOINT_TRY(const auto bytes, read(block));
+    const std::uint64_t first = prefix_in(bytes, 0);
     if (first >= prefix) {
       if (block == low) {
         high = low + 1;
@@ -223,15 +220,14 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
       // An entry before may have the same prefix.
       high = first > prefix ? block : block + 1;
       if (first == prefix && block > low) {
-        const auto before = read(block - 1);
-        if (!before) return before.error();
-        if (prefix_in(*before, entries_in(block - 1) - 1) < prefix) {
+        CUTPOINT_TRY(const auto before, read(block - 1));
+        if (prefix_in(before, entries_in(block - 1) - 1) < prefix) {
           low = block;
         } else {
           high = block;
         }
       }
-    } else if (prefix_in(*bytes, entries_in(block) - 1) < prefix) {
+    } else if (prefix_in(bytes, entries_in(block) - 1) < prefix) {
       low = block + 1;
     } else {
       low = block;
@@ -242,20 +238,19 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
                                      searched.count, partition_bits_);
   }
   for (std::size_t block = low; block * shard_blocks::block_entries < searched.count; ++block) {
-    const auto bytes = read(block);
-    if (!bytes) return bytes.error();
+    CUTPOINT_TRY(const auto bytes, read(block));
     std::size_t begin = 0;  // of the entries that are not below the prefix
     for (std::size_t end = entries_in(block); begin < end;) {
       const std::size_t middle = begin + (end - begin) / 2;
-      if (prefix_in(*bytes, middle) < prefix) {
+      if (prefix_in(bytes, middle) < prefix) {
         begin = middle + 1;
       } else {
         end = middle;
       }
     }
     for (std::size_t i = begin; i < entries_in(block); ++i) {
-      if (prefix_in(*bytes, i) != prefix) return {};
-      const shard_entry entry = entry_at(*bytes + i * shard_entry_bytes);
+      if (prefix_in(bytes, i) != prefix) return {};
+      const shard_entry entry = entry_at(bytes + i * shard_entry_bytes);
       if (entry.container < containers_.size()) entries.push_back(entry);
     }
   }

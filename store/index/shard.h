@@ -213,7 +213,6 @@ class shard {
   /// Returns the bytes of memory that the containers, the directory and the filters in memory take.
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
-  /// Returns the number of partitions.
   [[nodiscard]] std::size_t partition_count() const noexcept { return partitions_.size(); }
   /// Appends all entries of a partition, in order. Errors: those of the object.
   [[nodiscard]] status read_partition(std::size_t partition, std::vector<shard_entry>& entries) const;

@@ -33,10 +33,9 @@ result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_ca
 
 status shard_index::refresh() {
   for (bool is_complete = false; !is_complete;) {
-    const auto ids = objects_->list(object_kind::shard);
-    if (!ids) return ids.error();
+    CUTPOINT_TRY(const auto ids, objects_->list(object_kind::shard));
     is_complete = true;
-    for (const std::string& id : *ids) {
+    for (const std::string& id : ids) {
       if (known_ids_.contains(id)) continue;
       const status added = open_shard(id);
       if (added.ok()) continue;
@@ -74,11 +73,9 @@ status shard_index::add(const std::string& id) {
 }
 
 status shard_index::open_shard(const std::string& id) {
-  auto object = objects_->open({object_kind::shard, id});
-  if (!object) return object.error();
-  auto opened_shard = shard::open(std::move(*object), id);
-  if (!opened_shard) return opened_shard.error();
-  shards_.push_back(std::move(*opened_shard));
+  CUTPOINT_TRY(auto object, objects_->open({object_kind::shard, id}));
+  CUTPOINT_TRY(auto opened_shard, shard::open(std::move(object), id));
+  shards_.push_back(std::move(opened_shard));
   known_ids_.insert(id);
   // Most records are in the largest shard.
   std::sort(shards_.begin(), shards_.end(),
@@ -95,15 +92,13 @@ void shard_index::leave_unnamed(std::vector<std::string>& ids) const {
 
 /// Lists the containers of sessions that have leases, which are few.
 result<std::vector<std::string>> shard_index::containers_of_sessions() const {
-  const auto leases = objects_->list(object_kind::lease);
-  if (!leases) return leases;
+  CUTPOINT_TRY(const auto leases, objects_->list(object_kind::lease));
   std::set<std::string> sessions;
-  for (const std::string& each : *leases) sessions.emplace(session_of(each));
+  for (const std::string& each : leases) sessions.emplace(session_of(each));
   std::vector<std::string> all;
   for (const std::string& each : sessions) {
-    auto ids = objects_->list(object_kind::container, container_prefix(each));
-    if (!ids) return ids;
-    std::ranges::move(*ids, std::back_inserter(all));
+    CUTPOINT_TRY(auto ids, objects_->list(object_kind::container, container_prefix(each)));
+    std::ranges::move(ids, std::back_inserter(all));
   }
   return all;
 }
@@ -111,23 +106,21 @@ result<std::vector<std::string>> shard_index::containers_of_sessions() const {
 result<bool> shard_index::index_unnamed() {
   if (indexed_ == indexing::of_all) return false;
   indexed_ = indexed_ == indexing::shards_alone ? indexing::of_sessions : indexing::of_all;
-  auto ids = indexed_ == indexing::of_all ? objects_->list(object_kind::container) : containers_of_sessions();
-  if (!ids) return ids.error();
-  leave_unnamed(*ids);
+  CUTPOINT_TRY(auto ids,
+               indexed_ == indexing::of_all ? objects_->list(object_kind::container) : containers_of_sessions());
+  leave_unnamed(ids);
   std::vector<shard_container> unnamed;
   std::vector<shard_entry> entries;
-  for (const std::string& id : *ids) {
+  for (const std::string& id : ids) {
     const container_name name = *container_name_of(id);
-    const auto table = tables_->find(name);
-    if (!table) return table.error();
-    if (*table == nullptr) continue;
-    unnamed.push_back({name, hint_of((*table)->salt), (*table)->container_bytes});
-    append_entries((*table)->records, static_cast<std::uint32_t>(unnamed.size() - 1), entries);
+    CUTPOINT_TRY(const auto table, tables_->find(name));
+    if (table == nullptr) continue;
+    unnamed.push_back({name, hint_of(table->salt), table->container_bytes});
+    append_entries(table->records, static_cast<std::uint32_t>(unnamed.size() - 1), entries);
   }
   if (entries.empty()) return true;
-  auto in_memory = make_shard(seal_, unnamed, std::move(entries));
-  if (!in_memory) return in_memory.error();
-  shards_.push_back(std::move(*in_memory));
+  CUTPOINT_TRY(auto in_memory, make_shard(seal_, unnamed, std::move(entries)));
+  shards_.push_back(std::move(in_memory));
   return true;
 }
 
@@ -162,11 +155,10 @@ status shard_index::find_candidates(const digest& content, std::uint64_t hint, s
 /// Returns the table of the candidate's container if it has the record there, else null.
 result<std::shared_ptr<const container_table>> shard_index::confirm(const candidate& possible, record_kind kind,
                                                                     const digest& content) {
-  auto table = tables_->find(possible.container.name);
-  if (!table) return table;
-  const bool is_there = *table != nullptr && possible.ordinal < (*table)->records.size() &&
-                        is_wanted((*table)->records[possible.ordinal], kind, content);
-  return is_there ? std::move(*table) : nullptr;
+  CUTPOINT_TRY(auto table, tables_->find(possible.container.name));
+  const bool is_there = table != nullptr && possible.ordinal < table->records.size() &&
+                        is_wanted(table->records[possible.ordinal], kind, content);
+  return is_there ? std::move(table) : nullptr;
 }
 
 /// Fills `possible_`: for each digest, a byte for each shard, not 0 if the shard may have it. The loads of all filters
@@ -207,10 +199,9 @@ status shard_index::locate(record_kind kind, std::span<const digest> digests,
     }
     if (!searched.ok()) return searched;
     for (std::size_t c = 0; c < candidates_.size() && !records[i]; ++c) {
-      auto table = confirm(candidates_[c], kind, digests[i]);
-      if (!table) return table.error();
-      if (*table == nullptr) continue;
-      last_table_ = std::move(*table);
+      CUTPOINT_TRY(auto table, confirm(candidates_[c], kind, digests[i]));
+      if (table == nullptr) continue;
+      last_table_ = std::move(table);
       last_ = record_in(*last_table_, candidates_[c].ordinal);
       records[i] = last_;
     }
@@ -228,14 +219,12 @@ status shard_index::locate_all(record_kind kind, const digest& content, std::vec
   }
   const std::size_t begin = records.size();
   for (const candidate& each : candidates_) {
-    const auto table = confirm(each, kind, content);
-    if (!table) return table.error();
-    if (*table == nullptr) continue;
+    CUTPOINT_TRY(const auto table, confirm(each, kind, content));
+    if (table == nullptr) continue;
     // Two shards may name one container while they are merged.
-    const bool is_known = std::ranges::any_of(std::span(records).subspan(begin), [&](const found_record& other) {
-      return other.container->id == (**table).id;
-    });
-    if (!is_known) records.push_back(record_in(**table, each.ordinal));
+    const bool is_known = std::ranges::any_of(
+        std::span(records).subspan(begin), [&](const found_record& other) { return other.container->id == table->id; });
+    if (!is_known) records.push_back(record_in(*table, each.ordinal));
   }
   return {};
 }
@@ -257,9 +246,8 @@ result<bool> shard_index::merge() {
   for (const std::size_t each : chosen) inputs.push_back(&shards_[each]);
   bool are_intact = true;
   for (const shard* const each : inputs) {
-    const auto is_intact = each->is_intact();
-    if (!is_intact) return is_intact.error();
-    are_intact = are_intact && *is_intact;
+    CUTPOINT_TRY(const auto is_intact, each->is_intact());
+    are_intact = are_intact && is_intact;
   }
   const status replaced = are_intact ? replace(inputs, [](const container_name&) { return true; }) : rebuild_damaged();
   return replaced.ok() ? result<bool>(true) : replaced;
@@ -269,18 +257,15 @@ status shard_index::rebuild_damaged() {
   std::vector<std::string> damaged;
   std::vector<std::string> containers;
   for (const shard& each : shards_) {
-    const auto is_intact = each.is_intact();
-    if (!is_intact) return is_intact.error();
-    if (*is_intact) continue;
+    CUTPOINT_TRY(const auto is_intact, each.is_intact());
+    if (is_intact) continue;
     damaged.push_back(each.id());
     for (std::uint32_t i = 0; i < each.container_count(); ++i) containers.push_back(id_of(each.container_at(i).name));
   }
   if (damaged.empty()) return {};
   CUTPOINT_RETURN_IF_FAILED(put_shards_of(*objects_, tables_->key(), containers));
   CUTPOINT_RETURN_IF_FAILED(objects_->sync());
-  for (const std::string& each : damaged) {
-    CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
-  }
+  for (const std::string& each : damaged) CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
   auto index = open(*objects_, seal_, *tables_);
   if (index) *this = std::move(*index);
   return index ? status() : index.error();
@@ -301,16 +286,13 @@ status shard_index::drop_containers(const std::function<bool(const container_nam
 /// Puts one shard for several, syncs, and removes them.
 status shard_index::replace(const std::vector<const shard*>& inputs,
                             const std::function<bool(const container_name&)>& keeps) {
-  const auto merged = merge_shards(*objects_, seal_, inputs, keeps);
-  if (!merged) return merged.error();
+  CUTPOINT_TRY(const auto merged, merge_shards(*objects_, seal_, inputs, keeps));
   CUTPOINT_RETURN_IF_FAILED(objects_->sync());  // durable before the inputs are removed
   std::vector<std::string> removed;
   for (const shard* each : inputs) removed.push_back(each->id());
   std::erase_if(shards_, [&](const shard& each) { return std::ranges::count(removed, each.id()) != 0; });
-  CUTPOINT_RETURN_IF_FAILED(add(*merged));
-  for (const std::string& each : removed) {
-    CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
-  }
+  CUTPOINT_RETURN_IF_FAILED(add(merged));
+  for (const std::string& each : removed) CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
   return {};
 }
 
@@ -338,12 +320,11 @@ std::uint64_t shard_index::entry_count() const noexcept {
 }
 
 result<std::optional<found_record>> index_of_caller::read_place(const store_chunk_place& place, const digest& chunk) {
-  const auto table = shards_.tables().find(place.container);
-  if (!table) return table.error();
-  if (*table == nullptr || place.record >= (*table)->records.size()) return std::optional<found_record>();
-  const record_description& record = (*table)->records[place.record].description;
+  CUTPOINT_TRY(const auto table, shards_.tables().find(place.container));
+  if (table == nullptr || place.record >= table->records.size()) return std::optional<found_record>();
+  const record_description& record = table->records[place.record].description;
   if (record.kind != record_kind::chunk || record.content != chunk) return std::optional<found_record>();
-  return std::optional(record_in(**table, place.record));
+  return std::optional(record_in(*table, place.record));
 }
 
 status index_of_caller::locate(std::span<const digest> chunks, std::span<std::optional<found_record>> records) {
@@ -351,9 +332,7 @@ status index_of_caller::locate(std::span<const digest> chunks, std::span<std::op
   CUTPOINT_RETURN_IF_FAILED(index_->look_up(chunks, places_));
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (!places_[i]) continue;
-    auto record = read_place(*places_[i], chunks[i]);
-    if (!record) return record.error();
-    records[i] = std::move(*record);
+    CUTPOINT_TRY(records[i], read_place(*places_[i], chunks[i]));
     if (records[i]) continue;
     CUTPOINT_RETURN_IF_FAILED(shards_.locate(record_kind::chunk, chunks.subspan(i, 1), records.subspan(i, 1)));
     if (!records[i]) continue;
@@ -364,13 +343,12 @@ status index_of_caller::locate(std::span<const digest> chunks, std::span<std::op
 }
 
 status index_of_caller::add(const container_name& container) {
-  const auto table = shards_.tables().find(container);
-  if (!table) return table.error();
-  if (*table == nullptr) return {};
+  CUTPOINT_TRY(const auto table, shards_.tables().find(container));
+  if (table == nullptr) return {};
   std::vector<digest> chunks;
   std::vector<store_chunk_place> places;
-  for (std::uint32_t i = 0; i < (*table)->records.size(); ++i) {
-    const record_description& record = (*table)->records[i].description;
+  for (std::uint32_t i = 0; i < table->records.size(); ++i) {
+    const record_description& record = table->records[i].description;
     if (record.kind != record_kind::chunk) continue;
     chunks.push_back(record.content);
     places.push_back({container, i});

@@ -130,9 +130,7 @@ status write_shard(object_writer& object, seal_kind seal, std::span<const shard_
   object_salt salt;
   fill_random(salt);
   shard_writer writer(object, salt, seal, sorted, entries.size());
-  for (const shard_entry& each : entries) {
-    CUTPOINT_RETURN_IF_FAILED(writer.append(each));
-  }
+  for (const shard_entry& each : entries) CUTPOINT_RETURN_IF_FAILED(writer.append(each));
   return writer.finish();
 }
 
@@ -162,9 +160,8 @@ class memory_object final : public object_writer, public object_reader {
 result<std::string> put_shard(storage& objects, seal_kind seal, std::span<const shard_container> containers,
                               std::vector<shard_entry> entries) {
   std::string id = new_shard_id();
-  auto object = objects.create({object_kind::shard, id});
-  if (!object) return object.error();
-  const status written = write_shard(**object, seal, containers, std::move(entries));
+  CUTPOINT_TRY(auto object, objects.create({object_kind::shard, id}));
+  const status written = write_shard(*object, seal, containers, std::move(entries));
   return written.ok() ? result<std::string>(std::move(id)) : written;
 }
 
@@ -254,23 +251,19 @@ result<std::string> merge_shards(storage& objects, seal_kind seal, std::span<con
     most_entries += each->entry_count();
   }
   std::string id = new_shard_id();
-  auto object = objects.create({object_kind::shard, id});
-  if (!object) return object.error();
+  CUTPOINT_TRY(auto object, objects.create({object_kind::shard, id}));
   object_salt salt;
   fill_random(salt);
-  shard_writer writer(**object, salt, seal, containers, most_entries);
+  shard_writer writer(*object, salt, seal, containers, most_entries);
 
   std::priority_queue<next_entry, std::vector<next_entry>, std::greater<>> queue;
   const auto advance = [&](std::size_t input) -> status {
     next_entry next{{}, input};
-    const auto has_next = sources[input].next(next.entry);
-    if (!has_next) return has_next.error();
-    if (*has_next) queue.push(next);
+    CUTPOINT_TRY(const auto has_next, sources[input].next(next.entry));
+    if (has_next) queue.push(next);
     return {};
   };
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    CUTPOINT_RETURN_IF_FAILED(advance(i));
-  }
+  for (std::size_t i = 0; i < sources.size(); ++i) CUTPOINT_RETURN_IF_FAILED(advance(i));
   std::optional<shard_entry> last;
   while (!queue.empty()) {
     const next_entry next = queue.top();
@@ -299,12 +292,8 @@ std::vector<std::size_t> shards_to_merge(std::span<const std::uint64_t> entry_co
   return order;
 }
 
-namespace {
-
 /// Entries of 16 bytes that become one shard.
 constexpr std::size_t most_shard_entries = std::size_t{1} << 22;
-
-}  // namespace
 
 status put_shards_of(storage& objects, const seal_key& key, std::span<const std::string> containers) {
   std::vector<shard_container> read;

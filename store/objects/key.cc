@@ -1,7 +1,6 @@
 #include "store/objects/key.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include <openssl/crypto.h>
@@ -30,7 +29,6 @@ bool is_valid(secret_kind kind, const scrypt_cost& cost) {
          cost.p >= 1 && cost.p <= 16;
 }
 
-/// Returns the key that seals a key object.
 result<seal_key> derive(const key_secret& secret, const scrypt_cost& cost, const object_salt& salt) {
   fingerprint_key derived;
   if (secret.kind == secret_kind::key_file) {
@@ -63,8 +61,7 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
   }
   object_salt salt;
   fill_random(salt);
-  const auto key = derive(secret, used, salt);
-  if (!key) return key.error();
+  CUTPOINT_TRY(const auto key, derive(secret, used, salt));
   std::vector<std::uint8_t> body;
   field_writer(body)
       .bytes(store_key)
@@ -74,7 +71,7 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
   digest id{{}, 16};
   fill_random(std::span(id.bytes).first(id.size));
   const object_name name{object_kind::key, to_hex(id)};
-  const seal_tag tag = key->sealer_of(salt, place_of(name))->seal(sealed_content::body, sealed_position, body);
+  const seal_tag tag = key.sealer_of(salt, place_of(name))->seal(sealed_content::body, sealed_position, body);
   std::vector<std::uint8_t> bytes;
   field_writer(bytes)
       .bytes(encode(object_header{object_kind::key, seal_kind::aes_256_gcm, salt}))
@@ -85,9 +82,8 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
       .zeros(4)
       .bytes(body)
       .bytes(tag);
-  const auto proof = proof_of(bytes, store_key, facts.config);
-  if (!proof) return proof.error();
-  field_writer(bytes).bytes(proof->view());
+  CUTPOINT_TRY(const auto proof, proof_of(bytes, store_key, facts.config));
+  field_writer(bytes).bytes(proof.view());
   CUTPOINT_RETURN_IF_FAILED(objects.put(name, std::move(bytes)));
   CUTPOINT_RETURN_IF_FAILED(objects.sync());
   return name.id;
@@ -95,12 +91,10 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
 
 result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret) {
   const object_name name{object_kind::key, id};
-  const auto bytes = read_object(objects, name, largest_key_bytes);
-  if (!bytes) return bytes.error();
-  const auto header = decode_header(*bytes, object_kind::key, path_of(name));
-  if (!header) return header.error();
-  if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
-  field_reader clear(byte_span(*bytes).subspan(object_header_bytes, clear_bytes));
+  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_key_bytes));
+  CUTPOINT_TRY(const auto header, decode_header(bytes, object_kind::key, path_of(name)));
+  if (bytes.size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
+  field_reader clear(byte_span(bytes).subspan(object_header_bytes, clear_bytes));
   const auto kind = static_cast<secret_kind>(clear.number<std::uint8_t>());
   const scrypt_cost cost = {clear.number<std::uint8_t>(), clear.number<std::uint8_t>(), clear.number<std::uint8_t>()};
   if (clear.number<std::uint32_t>() != 0 || !is_valid(kind, cost)) {
@@ -108,13 +102,12 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   }
   const status refused(status_code::invalid_argument, path_of(name) + " is not opened by this password or key file");
   if (kind != secret.kind) return refused;
-  const auto key = derive(secret, cost, header->salt);
-  if (!key) return key.error();
-  const auto sealed_end = bytes->end() - tag_bytes - proof_bytes;
-  std::vector<std::uint8_t> body(bytes->begin() + sealed_position, sealed_end);
+  CUTPOINT_TRY(const auto key, derive(secret, cost, header.salt));
+  const auto sealed_end = bytes.end() - tag_bytes - proof_bytes;
+  std::vector<std::uint8_t> body(bytes.begin() + sealed_position, sealed_end);
   seal_tag tag;
   std::copy_n(sealed_end, tag_bytes, tag.begin());
-  if (!key->sealer_of(header->salt, place_of(name))->open(sealed_content::body, sealed_position, body, tag))
+  if (!key.sealer_of(header.salt, place_of(name))->open(sealed_content::body, sealed_position, body, tag))
     return refused;
   field_reader fields(body);
   opened_key unlocked_key;
@@ -124,10 +117,9 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   unlocked_key.facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   unlocked_key.facts.label = fields.text();
   OPENSSL_cleanse(body.data(), body.size());
-  const auto proof =
-      proof_of(byte_span(*bytes).first(bytes->size() - proof_bytes), unlocked_key.store_key, unlocked_key.facts.config);
-  if (!proof) return proof.error();
-  const bool is_proven = std::ranges::equal(proof->view(), byte_span(*bytes).last(proof_bytes));
+  CUTPOINT_TRY(const auto proof, proof_of(byte_span(bytes).first(bytes.size() - proof_bytes), unlocked_key.store_key,
+                                          unlocked_key.facts.config));
+  const bool is_proven = std::ranges::equal(proof.view(), byte_span(bytes).last(proof_bytes));
   if (!fields.ok() || fields.remaining() != 0 || !is_proven) {
     return damage(path_of(name), "a field is out of its bounds");
   }
@@ -141,19 +133,17 @@ result<bool> is_key_of(storage& objects, const std::string& id, const fingerprin
   if (!bytes) return bytes.error();
   if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return false;
   const byte_span all = *bytes;
-  const auto proof = proof_of(all.first(all.size() - proof_bytes), store_key, config);
-  if (!proof) return proof.error();
-  return std::ranges::equal(proof->view(), all.last(proof_bytes));
+  CUTPOINT_TRY(const auto proof, proof_of(all.first(all.size() - proof_bytes), store_key, config));
+  return std::ranges::equal(proof.view(), all.last(proof_bytes));
 }
 
 result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
   const object_name name{object_kind::key, id};
-  const auto bytes = read_object(objects, name, largest_key_bytes);
-  if (!bytes) return bytes.error();
-  const auto header = decode_header(*bytes, object_kind::key, path_of(name));
+  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_key_bytes));
+  const auto header = decode_header(bytes, object_kind::key, path_of(name));
   if (!header) return header.error();
-  if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
-  const auto kind = static_cast<secret_kind>((*bytes)[object_header_bytes]);
+  if (bytes.size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
+  const auto kind = static_cast<secret_kind>(bytes[object_header_bytes]);
   if (kind != secret_kind::password && kind != secret_kind::key_file) {
     return damage(path_of(name), "a field is out of its bounds");
   }
@@ -161,10 +151,9 @@ result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
 }
 
 result<opened_key> open_any_key(storage& objects, const key_secret& secret, const fingerprint_key& config) {
-  const auto ids = objects.list(object_kind::key);
-  if (!ids) return ids.error();
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::key));
   bool opens_other = false;  // such as those that a process left that stopped before it put its config
-  for (const std::string& id : *ids) {
+  for (const std::string& id : ids) {
     auto unlocked_key = open_key(objects, id, secret);
     if (unlocked_key && unlocked_key->facts.config == config) return unlocked_key;
     opens_other |= unlocked_key.ok();

@@ -1,7 +1,6 @@
 #include "store/objects/lease.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <csignal>
@@ -9,11 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <new>
-#include <set>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/text.h>
@@ -24,7 +20,6 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/format/sealer.h"
 #include "store/objects/small_object.h"
 
 namespace cutpoint::store {
@@ -121,11 +116,9 @@ status put_lease(storage& objects, const std::string& id, const lease& facts, co
 
 result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key) {
   const object_name name{object_kind::lease, id};
-  const auto bytes = read_object(objects, name, largest_lease_bytes);
-  if (!bytes) return bytes.error();
-  const auto body = decode_small_object(*bytes, name, key);
-  if (!body) return body.error();
-  field_reader fields(*body);
+  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_lease_bytes));
+  CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
+  field_reader fields(body);
   lease facts;
   facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   facts.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
@@ -229,10 +222,9 @@ result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& 
   std::set<std::string, std::less<>> seen;
   // A session that renews its lease has two names for a moment, of which a list may lack both: two whole lists do not.
   for (int complete_lists = 0; complete_lists < 2;) {
-    const auto ids = objects.list(object_kind::lease);
-    if (!ids) return ids.error();
+    CUTPOINT_TRY(const auto ids, objects.list(object_kind::lease));
     bool is_complete = true;
-    for (const std::string& id : *ids) {
+    for (const std::string& id : ids) {
       auto facts = read_lease(objects, id, key);
       if (!facts && is_absence(facts.error())) {
         is_complete = false;
@@ -249,9 +241,8 @@ result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& 
 status remove_sessions(storage& objects, const std::set<std::string>& sessions) {
   const auto belongs = [&](const std::string& id) { return sessions.contains(std::string(session_of(id))); };
   for (const object_kind kind : {object_kind::temporary, object_kind::lease}) {
-    const auto ids = objects.list(kind);
-    if (!ids) return ids.error();
-    for (const std::string& id : *ids) {
+    CUTPOINT_TRY(const auto ids, objects.list(kind));
+    for (const std::string& id : ids) {
       if (!belongs(id)) continue;
       CUTPOINT_RETURN_IF_FAILED(objects.remove({kind, id}));
     }
@@ -261,11 +252,10 @@ status remove_sessions(storage& objects, const std::set<std::string>& sessions) 
 }
 
 result<std::set<std::string>> expired_sessions(storage& objects, const seal_key& key) {
-  const auto leases = objects.list(object_kind::lease);
-  if (!leases) return leases.error();
+  CUTPOINT_TRY(const auto leases, objects.list(object_kind::lease));
   std::set<std::string> expired;
   std::set<std::string> alive;
-  for (const std::string& id : *leases) {
+  for (const std::string& id : leases) {
     const auto facts = read_lease(objects, id, key);
     if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
     const bool has_expired = facts ? facts->time_left().count() < 0 : is_damage(facts.error());
@@ -279,34 +269,27 @@ result<std::set<std::string>> expired_sessions(storage& objects, const seal_key&
 
 status remove_abandoned_files(storage& objects, const std::vector<std::string>& files) {
   if (files.empty()) return {};
-  const auto leases = objects.list(object_kind::lease);
-  if (!leases) return leases.error();
+  CUTPOINT_TRY(const auto leases, objects.list(object_kind::lease));
   for (const std::string& file : files) {
     if (is_reserve(file)) continue;
     const bool has_session =
-        std::ranges::any_of(*leases, [&](const std::string& id) { return session_of(id) == session_of(file); });
+        std::ranges::any_of(leases, [&](const std::string& id) { return session_of(id) == session_of(file); });
     if (has_session) continue;
     CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::temporary, file}));
   }
   return objects.sync();
 }
 
-namespace {
-
 constexpr std::string_view prefix = "reserve-";
 /// Enough for entries of the log that name 5,000 containers and as many snapshots.
 constexpr std::size_t reserve_bytes = 1 * MiB;
 
-}  // namespace
-
 bool is_reserve(std::string_view temporary_id) noexcept { return temporary_id.starts_with(prefix); }
 
 status put_reserve(storage& objects) {
-  const auto free = objects.free_bytes();
-  if (!free) return free.error();
-  const auto ids = objects.list(object_kind::temporary);
-  if (!ids) return ids.error();
-  if (*free == UINT64_MAX || *free < reserve_bytes || std::ranges::any_of(*ids, is_reserve)) return {};
+  CUTPOINT_TRY(const auto free, objects.free_bytes());
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::temporary));
+  if (free == UINT64_MAX || free < reserve_bytes || std::ranges::any_of(ids, is_reserve)) return {};
   digest id{{}, 16};
   fill_random(std::span(id.bytes).first(id.size));
   std::vector<std::uint8_t> bytes(reserve_bytes);
@@ -317,10 +300,9 @@ status put_reserve(storage& objects) {
 }
 
 result<bool> remove_reserve(storage& objects) {
-  const auto ids = objects.list(object_kind::temporary);
-  if (!ids) return ids.error();
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::temporary));
   bool was_there = false;
-  for (const std::string& each : *ids) {
+  for (const std::string& each : ids) {
     if (!is_reserve(each)) continue;
     CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::temporary, each}));
     was_there = true;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -103,7 +102,6 @@ class held_lease {
   std::thread renewer_;
 };
 
-/// A lease, and its id.
 struct listed_lease {
   std::string id;
   lease facts;

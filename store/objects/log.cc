@@ -20,10 +20,9 @@ object_name entry_name(std::uint64_t number) { return {object_kind::log_entry, f
 
 /// Returns the numbers of all entries, in order. Objects with other names are passed over.
 result<std::vector<std::uint64_t>> list_numbers(storage& objects) {
-  const auto ids = objects.list(object_kind::log_entry);
-  if (!ids) return ids.error();
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::log_entry));
   std::vector<std::uint64_t> numbers;
-  for (const std::string& id : *ids) {
+  for (const std::string& id : ids) {
     std::uint64_t number = 0;
     std::from_chars(id.data(), id.data() + id.size(), number, 16);
     if (entry_name(number).id == id && number != 0) numbers.push_back(number);
@@ -65,11 +64,9 @@ void read(std::set<std::string>& ids, field_reader& fields) {
 
 result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_t number) {
   const object_name name = entry_name(number);
-  const auto bytes = read_object(objects, name, largest_entry_bytes);
-  if (!bytes) return bytes.error();
-  const auto body = decode_small_object(*bytes, name, key);
-  if (!body) return body.error();
-  field_reader fields(*body);
+  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_entry_bytes));
+  CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
+  field_reader fields(body);
   log_entry entry;
   entry.kind = static_cast<log_entry_kind>(fields.number<std::uint8_t>());
   read(entry.removed_containers, fields);
@@ -161,17 +158,16 @@ result<store_log> read_readable(storage& objects, const seal_key& key,
   auto numbers = list_numbers(objects);
   if (!numbers) return numbers.error();
   for (;;) {
-    auto counted = read_counted(objects, key, *numbers, known == nullptr ? unknown : *known);
-    if (!counted) return counted.error();
+    CUTPOINT_TRY(auto counted, read_counted(objects, key, *numbers, known == nullptr ? unknown : *known));
     // Names may be missing in a list that was made while others wrote. Two equal lists in turn were not.
     auto again = list_numbers(objects);
     if (!again) return again.error();
     const bool is_same = *again == *numbers;
     numbers = std::move(again);
-    if (!*counted || (!is_same && !(*counted)->failures.empty())) continue;
+    if (!counted || (!is_same && !counted->failures.empty())) continue;
     store_log log;
-    for (const auto& [number, entry] : (*counted)->entries) apply(entry, number, log);
-    for (const auto& [number, why] : (*counted)->failures) {
+    for (const auto& [number, entry] : counted->entries) apply(entry, number, log);
+    for (const auto& [number, why] : counted->failures) {
       log.newest = std::max(log.newest, number);
       damaged(entry_name(number), why);
     }
@@ -218,9 +214,8 @@ result<store_log> read_log(storage& objects, const seal_key& key,
       },
       known);
   if (!log || is_whole) return log;
-  const auto ids = objects.list(object_kind::snapshot);
-  if (!ids) return ids.error();
-  log->snapshots.insert(ids->begin(), ids->end());
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::snapshot));
+  log->snapshots.insert(ids.begin(), ids.end());
   return log;
 }
 
@@ -237,23 +232,20 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) return std::optional<std::uint64_t>();
   if (!put.ok()) return put;
-  const auto numbers = list_all_numbers(objects);
-  if (!numbers) return numbers.error();
-  if (!numbers->empty() && numbers->back() == number) return std::optional(number);
+  CUTPOINT_TRY(const auto numbers, list_all_numbers(objects));
+  if (!numbers.empty() && numbers.back() == number) return std::optional(number);
   // The number was free, perhaps because a newer decision has replaced the entry that had it.
-  const auto log = read_readable(
-      objects, key, [](const object_name&, const status&) {}, nullptr);
-  if (!log) return log.error();
-  const bool is_before = log->decision > number;
+  CUTPOINT_TRY(const auto log, read_readable(
+                                   objects, key, [](const object_name&, const status&) {}, nullptr));
+  const bool is_before = log.decision > number;
   const bool counts = !is_before || (entry.kind == log_entry_kind::change && !entry.snapshots.empty() &&
-                                     std::ranges::includes(log->snapshots, entry.snapshots));
+                                     std::ranges::includes(log.snapshots, entry.snapshots));
   return counts ? std::optional(number) : std::nullopt;
 }
 
 status remove_entries_before(storage& objects, std::uint64_t decision) {
-  const auto numbers = list_numbers(objects);
-  if (!numbers) return numbers.error();
-  for (const std::uint64_t each : *numbers) {
+  CUTPOINT_TRY(const auto numbers, list_numbers(objects));
+  for (const std::uint64_t each : numbers) {
     if (each >= decision) break;
     CUTPOINT_RETURN_IF_FAILED(objects.remove(entry_name(each)));
   }

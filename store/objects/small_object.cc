@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include <cutpoint/context.h>
 #include <cutpoint/text.h>
 
 #include "store/format/failure.h"
 #include "store/format/fields.h"
-#include "store/format/object_header.h"
-#include "store/format/record.h"
-#include "store/format/sealer.h"
 
 namespace cutpoint::store {
 
@@ -23,9 +19,8 @@ std::vector<std::uint8_t> encode_small_object(const object_name& name, std::vect
 
 result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, const object_name& name, const seal_key& key) {
   const std::string object = path_of(name);
-  const auto header = decode_header(bytes, name.kind, object);
-  if (!header) return header.error();
-  if (header->seal != key.kind()) {
+  CUTPOINT_TRY(const auto header, decode_header(bytes, name.kind, object));
+  if (header.seal != key.kind()) {
     return status(status_code::invalid_argument,
                   object + (key.kind() == seal_kind::checksum ? " is encrypted" : " is not encrypted"));
   }
@@ -34,27 +29,22 @@ result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, const obj
   std::vector<std::uint8_t> body(sealed.begin(), sealed.end());
   seal_tag tag;
   std::copy(bytes.end() - tag_bytes, bytes.end(), tag.begin());
-  if (!key.sealer_of(header->salt, place_of(name))->open(sealed_content::body, object_header_bytes, body, tag)) {
+  if (!key.sealer_of(header.salt, place_of(name))->open(sealed_content::body, object_header_bytes, body, tag)) {
     return damage(object, "its bytes have changed");
   }
   return body;
 }
 
 result<std::vector<std::uint8_t>> read_object(storage& objects, const object_name& name, std::size_t largest_bytes) {
-  const auto size = objects.size(name);
-  if (!size) return size.error();
-  if (*size > largest_bytes) return damage(path_of(name), "it is too long");
-  std::vector<std::uint8_t> bytes(*size);
+  CUTPOINT_TRY(const auto size, objects.size(name));
+  if (size > largest_bytes) return damage(path_of(name), "it is too long");
+  std::vector<std::uint8_t> bytes(size);
   CUTPOINT_RETURN_IF_FAILED(objects.read(name, 0, bytes));
   return bytes;
 }
 
-namespace {
-
 constexpr std::size_t largest_config_bytes = MiB;
 constexpr std::uint16_t context_extension = first_required_extension;
-
-}  // namespace
 
 object_name config_name() { return {object_kind::config, "config"}; }
 
@@ -87,11 +77,9 @@ status put_config(storage& objects, std::vector<std::uint8_t> bytes) {
 }
 
 result<store_config> read_config(storage& objects) {
-  const auto bytes = read_object(objects, config_name(), largest_config_bytes);
-  if (!bytes) return bytes.error();
-  const auto body = decode_small_object(*bytes, config_name(), seal_key());
-  if (!body) return body.error();
-  field_reader fields(*body);
+  CUTPOINT_TRY(const auto bytes, read_object(objects, config_name(), largest_config_bytes));
+  CUTPOINT_TRY(const auto body, decode_small_object(bytes, config_name(), seal_key()));
+  field_reader fields(body);
   store_config config;
   config.identity = fields.bytes<sizeof config.identity>();
   const auto encryption = fields.number<std::uint8_t>();
@@ -206,14 +194,12 @@ status check_texts(const snapshot& facts) {
 }
 
 result<std::string> put_snapshot(storage& objects, const snapshot& facts, const seal_key& key) {
-  auto body = body_of(facts);
-  if (!body) return body.error();
+  CUTPOINT_TRY(auto body, body_of(facts));
   object_salt salt;
   fill_random(salt);
-  std::vector<std::uint8_t> bytes = encode_small_object({object_kind::snapshot, ""}, *std::move(body), key, salt);
-  const auto name = blake3_digest(bytes);
-  if (!name) return name.error();
-  std::string id = to_hex(*name);
+  std::vector<std::uint8_t> bytes = encode_small_object({object_kind::snapshot, ""}, std::move(body), key, salt);
+  CUTPOINT_TRY(const auto name, blake3_digest(bytes));
+  std::string id = to_hex(name);
   CUTPOINT_RETURN_IF_FAILED(objects.put({object_kind::snapshot, id}, std::move(bytes)));
   return id;
 }
@@ -221,14 +207,11 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
 result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
                                const seal_key& key) {
   const object_name name{object_kind::snapshot, id};
-  const auto bytes = read_object(objects, name, largest_snapshot_bytes);
-  if (!bytes) return bytes.error();
-  const auto named = blake3_digest(*bytes);
-  if (!named) return named.error();
-  if (to_hex(*named) != id) return damage(path_of(name), "its bytes do not have its name");
-  const auto body = decode_small_object(*bytes, name, key);
-  if (!body) return body.error();
-  field_reader fields(*body);
+  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_snapshot_bytes));
+  CUTPOINT_TRY(const auto named, blake3_digest(bytes));
+  if (to_hex(named) != id) return damage(path_of(name), "its bytes do not have its name");
+  CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
+  field_reader fields(body);
   snapshot facts;
   facts.root.content = {fields.bytes<largest_digest_bytes>(), digest_bytes};
   facts.root.raw_bytes = fields.number<std::uint32_t>();

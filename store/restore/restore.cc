@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 
@@ -172,9 +171,7 @@ status restorer::visit_next() {
 
 status restorer::leave_folder() {
   const level& left = levels_.back();
-  if (left.is_entered) {
-    CUTPOINT_RETURN_IF_FAILED(remove_others());
-  }
+  if (left.is_entered) CUTPOINT_RETURN_IF_FAILED(remove_others());
   path_.resize(std::max<std::size_t>(left.path_bytes - 1, 1));
   if (left.is_entered && target_.is_changed() && sets_metadata(left)) {
     report_metadata(path_, set_metadata(target_.folder(), left.entry));
@@ -410,24 +407,19 @@ void restorer::report_metadata(const std::string& path, const std::vector<metada
 result<store_restore_summary> restore_files(const store_reading& store, const restored_snapshot& snapshot,
                                             const store_restore_options& options) {
   if (options.target.empty()) return status(status_code::invalid_argument, "the target is empty, and must be a folder");
-  auto check = store.make_fingerprinter();
-  if (!check) return check.error();
+  CUTPOINT_TRY(auto check, store.make_fingerprinter());
   progress_meter meter(options.progress);
-  auto window = restore_window::make(store, options, meter);
-  if (!window) return window.error();
-  auto nodes_check = store.make_fingerprinter();
-  if (!nodes_check) return nodes_check.error();
+  CUTPOINT_TRY(auto window, restore_window::make(store, options, meter));
+  CUTPOINT_TRY(auto nodes_check, store.make_fingerprinter());
   // The path is looked up first, so that nothing is created for one that does not exist.
-  record_reader nodes(store.objects, store.key, store.shards, std::move(*nodes_check));
-  auto begin = find_path(snapshot.root, options.path, nodes);
-  if (!begin) return begin.error();
+  record_reader nodes(store.objects, store.key, store.shards, std::move(nodes_check));
+  CUTPOINT_TRY(auto begin, find_path(snapshot.root, options.path, nodes));
   std::string top = options.path;
   while (top.ends_with('/')) top.pop_back();
-  if (begin->kind != file_kind::directory) top.resize(top.size() - begin->name.size());
+  if (begin.kind != file_kind::directory) top.resize(top.size() - begin.name.size());
   const auto access = options.is_dry_run ? target_access::looks : target_access::changes;
-  auto target = target_tree::open(options.target, access, snapshot.store_folder);
-  if (!target) return target.error();
-  if (options.removes_others && options.include.empty() && target->is_file_system_root()) {
+  CUTPOINT_TRY(auto target, target_tree::open(options.target, access, snapshot.store_folder));
+  if (options.removes_others && options.include.empty() && target.is_file_system_root()) {
     return status(status_code::invalid_argument,
                   options.target + ": nothing is removed from the root of the file system without patterns to include");
   }
@@ -435,8 +427,8 @@ result<store_restore_summary> restore_files(const store_reading& store, const re
       options.path.find_first_not_of('/') == std::string::npos && options.include.empty() && options.exclude.empty();
   meter.begin("restoring files", is_total_known ? snapshot.files : 0, is_total_known ? snapshot.bytes : 0);
   return restorer(store, options, meter, restore_filter(options, std::move(top), snapshot.complete_paths),
-                  std::move(*target), std::move(*window), std::move(*check))
-      .restore(std::move(*begin));
+                  std::move(target), std::move(window), std::move(check))
+      .restore(std::move(begin));
 }
 
 }  // namespace cutpoint::store

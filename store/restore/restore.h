@@ -11,7 +11,6 @@
 
 namespace cutpoint::store {
 
-/// The snapshot to restore.
 struct restored_snapshot {
   record_reference root;
   /// Paths at and below which it has all that there was. Above them nothing is removed from the target.

@@ -50,11 +50,9 @@ bool is_fatal(const status& outcome) noexcept {
 
 result<restore_window> restore_window::make(const store_reading& store, const store_restore_options& options,
                                             progress_meter& meter) {
-  auto contents = content_window::make(store, options.threads);
-  if (!contents) return contents.error();
-  auto comparison = content_comparison::make(store, options.threads);
-  if (!comparison) return comparison.error();
-  return restore_window(options, meter, std::move(*contents), std::move(*comparison));
+  CUTPOINT_TRY(auto contents, content_window::make(store, options.threads));
+  CUTPOINT_TRY(auto comparison, content_comparison::make(store, options.threads));
+  return restore_window(options, meter, std::move(contents), std::move(comparison));
 }
 
 restore_window::restore_window(const store_restore_options& options, progress_meter& meter, content_window contents,

@@ -10,14 +10,12 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "host/core/parallel.h"
 #include "store/format/failure.h"
-#include "store/restore/set_metadata.h"
 
 namespace cutpoint::store {
 
@@ -187,9 +185,8 @@ result<std::vector<Worker>> make_workers(const store_reading& store, std::uint64
   std::vector<Worker> workers;
   const std::size_t count = thread_count(threads);
   for (std::size_t i = 0; i < count; ++i) {
-    auto check = store.make_fingerprinter();
-    if (!check) return check.error();
-    workers.push_back({.check = std::move(*check)});
+    CUTPOINT_TRY(auto check, store.make_fingerprinter());
+    workers.push_back({.check = std::move(check)});
   }
   return workers;
 }
@@ -197,11 +194,9 @@ result<std::vector<Worker>> make_workers(const store_reading& store, std::uint64
 }  // namespace
 
 result<content_window> content_window::make(const store_reading& store, std::uint64_t threads) {
-  auto workers = make_workers<worker>(store, threads);
-  if (!workers) return workers.error();
-  auto check = store.make_fingerprinter();
-  if (!check) return check.error();
-  return content_window(store, std::move(*check), *std::move(workers));
+  CUTPOINT_TRY(auto workers, make_workers<worker>(store, threads));
+  CUTPOINT_TRY(auto check, store.make_fingerprinter());
+  return content_window(store, std::move(check), std::move(workers));
 }
 
 /// Plans reads of the records of some places. Those that are not found are left to the reader that looks again.
@@ -284,10 +279,9 @@ result<byte_span> content_window::open_record(worker& own, record_opener& opener
                                               std::span<std::uint8_t> record) {
   own.content.clear();
   CUTPOINT_RETURN_IF_FAILED(opener.append_content(read.record, record, own.content));
-  const auto digest_of_content = own.check(own.content);
-  if (!digest_of_content) return digest_of_content.error();
+  CUTPOINT_TRY(const auto digest_of_content, own.check(own.content));
   const record_reference& wanted = places_[read.place].record;
-  if (*digest_of_content == wanted.content) return byte_span(own.content);
+  if (digest_of_content == wanted.content) return byte_span(own.content);
   return damage(to_hex(wanted.content), "its content does not have its digest");
 }
 
@@ -318,17 +312,12 @@ void content_window::read_range(worker& own, std::span<const planned_read> range
   }
 }
 
-namespace {
-
 /// Places that a thread compares at a time.
 constexpr std::size_t places_at_once = 64;
 
-}  // namespace
-
 result<content_comparison> content_comparison::make(const store_reading& store, std::uint64_t threads) {
-  auto workers = make_workers<worker>(store, threads);
-  if (!workers) return workers.error();
-  return content_comparison(*std::move(workers));
+  CUTPOINT_TRY(auto workers, make_workers<worker>(store, threads));
+  return content_comparison(std::move(workers));
 }
 
 std::vector<content_place> content_comparison::find_differences(std::span<const content_place> places) {

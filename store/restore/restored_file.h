@@ -67,7 +67,6 @@ struct restored_file {
 /// permits nothing that the entry does not. Returns an invalid descriptor for all other files, which must be replaced.
 [[nodiscard]] owned_descriptor open_in_place(int folder, const folder_entry& entry);
 
-/// Returns whether all bytes are zero.
 [[nodiscard]] bool is_zero(byte_span bytes) noexcept;
 
 // Reads many chunks at once, ordered by their containers, so that neighbours are read together.

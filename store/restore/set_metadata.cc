@@ -103,12 +103,8 @@ std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& en
   return failures;
 }
 
-namespace {
-
 constexpr std::uint32_t stored_flags = immutable_flag | append_only_flag | no_dump_flag;
 constexpr std::uint32_t protecting_flags = immutable_flag | append_only_flag;
-
-}  // namespace
 
 std::uint32_t flags_of(int file) noexcept {
   int all = 0;  // the kernel reads and writes an int, whatever the type in the name of the call is

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/restore/set_metadata.h"

@@ -54,7 +54,6 @@ class target_tree {
   /// Returns the descriptor of the folder at the end of the way; -1 for one that would be created.
   [[nodiscard]] int folder() const noexcept { return levels_.back().folder.get(); }
   [[nodiscard]] bool is_changed() const noexcept { return access_ == target_access::changes; }
-  /// Returns whether the target is the root of the file system.
   [[nodiscard]] bool is_file_system_root() const;
   /// Enters the folder of an entry, which is created if it does not exist, with mode 0700. One that exists permits nothing
   /// that the entry does not until its metadata is set. A file of that name is replaced if `replaces_files`. Returns 0 or

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
-#include <map>
 #include <string_view>
 
 #include "store/format/clock.h"
@@ -156,9 +155,8 @@ result<std::uint64_t> deduplicator::append(record_kind kind, const digest& conte
 /// Opens the shards that have been put, which have all records but those of the container that is being filled. So the records that
 /// are in memory are bounded.
 status deduplicator::open_own_shards(std::uint64_t unfinished_hint) {
-  const auto added = add_own_shards();
-  if (!added) return added.error();
-  if (!*added) return {};
+  CUTPOINT_TRY(const auto added, add_own_shards());
+  if (!added) return {};
   for (new_records* each : {&new_chunks_, &new_nodes_}) {
     std::erase_if(*each, [&](const auto& record) { return record.second != 0 && record.second != unfinished_hint; });
   }
@@ -169,9 +167,7 @@ status deduplicator::open_own_shards(std::uint64_t unfinished_hint) {
 /// Opens the shards that have been put, and adds the chunks that they have to the index of the caller. Returns whether there are any.
 result<bool> deduplicator::add_own_shards() {
   const std::vector<std::string> ids = records_.take_shards();
-  for (const std::string& each : ids) {
-    CUTPOINT_RETURN_IF_FAILED(shards_.add(each));
-  }
+  for (const std::string& each : ids) CUTPOINT_RETURN_IF_FAILED(shards_.add(each));
   if (ids.empty() || !index_) return !ids.empty();
   for (; indexed_containers_ < records_.put_containers().size(); ++indexed_containers_) {
     CUTPOINT_RETURN_IF_FAILED(index_->add(records_.put_containers()[indexed_containers_]));
@@ -179,7 +175,6 @@ result<bool> deduplicator::add_own_shards() {
   return true;
 }
 
-/// Returns the hint of a record that this session has stored.
 result<std::uint64_t> deduplicator::hint_of_stored(record_kind kind, const digest& content) {
   const auto position = new_of(kind).find(content);
   if (position != new_of(kind).end()) return position->second;
@@ -200,17 +195,15 @@ result<stored_extent> deduplicator::store(const delivered_chunk& chunk, selectio
     const auto& work = static_cast<const compression&>(*chunk.work);
     add(compression_, work.work());
     const byte_span payload = work.payload(chunk.bytes);
-    const auto appended = append(record_kind::chunk, chunk.fingerprint, chunk.length, work.codec(), payload);
-    if (!appended) return appended.error();
+    CUTPOINT_TRY(const auto appended,
+                 append(record_kind::chunk, chunk.fingerprint, chunk.length, work.codec(), payload));
     if (!classes_.empty()) {
       classes_[chunk.rule].new_raw_bytes += chunk.length;
       classes_[chunk.rule].new_stored_bytes += payload.size();
     }
-    hint = *appended;
+    hint = appended;
   } else if (hint == 0) {
-    const auto stored = hint_of_stored(record_kind::chunk, chunk.fingerprint);
-    if (!stored) return stored.error();
-    hint = *stored;
+    CUTPOINT_TRY(hint, hint_of_stored(record_kind::chunk, chunk.fingerprint));
   }
   const record_reference record{chunk.fingerprint, static_cast<std::uint32_t>(chunk.length), hint};
   return stored_extent{chunk.count == 1 ? extent_kind::data : extent_kind::run, record, chunk.count};
@@ -219,30 +212,25 @@ result<stored_extent> deduplicator::store(const delivered_chunk& chunk, selectio
 result<record_reference> deduplicator::put_node(const encoded_node& node) {
   const std::lock_guard lock(mutex_);
   const work_timer timer(writing_);
-  const auto name = nodes_(node.content());
-  if (!name) return name.error();
-  record_reference reference{*name, static_cast<std::uint32_t>(node.content_bytes), 0};
-  if (const auto position = new_nodes_.find(*name); position != new_nodes_.end()) {
+  CUTPOINT_TRY(const auto name, nodes_(node.content()));
+  record_reference reference{name, static_cast<std::uint32_t>(node.content_bytes), 0};
+  if (const auto position = new_nodes_.find(name); position != new_nodes_.end()) {
     reference.hint = position->second;
     return reference;
   }
   std::optional<found_record> record;
-  CUTPOINT_RETURN_IF_FAILED(shards_.locate(record_kind::node, {&*name, 1}, {&record, 1}));
+  CUTPOINT_RETURN_IF_FAILED(shards_.locate(record_kind::node, {&name, 1}, {&record, 1}));
   if (record) {
     reference.hint = hint_of(record->container->salt);
     if (bound_) {
-      const auto same = find_same_node(*name, node);
-      if (!same) return same.error();
-      reference.hint = *same;
+      CUTPOINT_TRY(reference.hint, find_same_node(name, node));
     }
     if (reference.hint != 0) return reference;
   }
   std::vector<std::uint8_t> frame;
   const record_codec codec = compressors_.front().compress(node.bytes, frame);
-  const auto appended = append(record_kind::node, *name, node.bytes.size(), codec,
-                               codec == record_codec::none ? byte_span(node.bytes) : byte_span(frame));
-  if (!appended) return appended.error();
-  reference.hint = *appended;
+  CUTPOINT_TRY(reference.hint, append(record_kind::node, name, node.bytes.size(), codec,
+                                      codec == record_codec::none ? byte_span(node.bytes) : byte_span(frame)));
   return reference;
 }
 
@@ -345,11 +333,9 @@ result<std::unique_ptr<store_writer>> store_writer::open(const store_config& con
                                                          const seal_key& key, table_cache& tables, own_containers& own,
                                                          record_fingerprinter node_names,
                                                          std::size_t most_waiting_entries) {
-  auto shards = shard_index::open(objects, key.kind(), tables);
-  if (!shards) return shards.error();
-  auto containers = record_writer::make(objects, key, config.container_bytes, own, most_waiting_entries);
-  if (!containers) return containers.error();
-  return std::make_unique<store_writer>(config, *std::move(shards), *std::move(containers), std::move(node_names));
+  CUTPOINT_TRY(auto shards, shard_index::open(objects, key.kind(), tables));
+  CUTPOINT_TRY(auto containers, record_writer::make(objects, key, config.container_bytes, own, most_waiting_entries));
+  return std::make_unique<store_writer>(config, std::move(shards), std::move(containers), std::move(node_names));
 }
 
 status store_writer::finish(snapshot_statistics& statistics) {

@@ -9,33 +9,24 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/index/shard_writer.h"
-#include "store/objects/lease.h"
 #include "store/session/tree_audit.h"
 
 namespace cutpoint::store {
 
-namespace {
-
 constexpr std::chrono::minutes lease_duration(30);
 /// Containers that wait for the helper thread.
 constexpr std::size_t pending_containers = 2;
-
-}  // namespace
 
 result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened_store) {
   std::unique_ptr<leased_session> session(new leased_session(opened_store));
   session->name_ = new_session_id();
   static_cast<void>(read_hex(session->name_, session->containers_.session));  // it is one that this program has made
   CUTPOINT_RETURN_IF_FAILED(end_expired_sessions(opened_store));
-  const auto before = opened_store.read_log();
-  if (!before) return before.error();
-  auto lease = held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
-                                opened_store.key(), session->name_, lease_duration, before->newest);
-  if (!lease) return lease.error();
-  session->lease_ = std::move(*lease);
-  auto log = opened_store.read_log();
-  if (!log) return log.error();
-  session->log_ = std::move(*log);
+  CUTPOINT_TRY(const auto before, opened_store.read_log());
+  CUTPOINT_TRY(session->lease_,
+               held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
+                                opened_store.key(), session->name_, lease_duration, before.newest));
+  CUTPOINT_TRY(session->log_, opened_store.read_log());
   // The tables that `opened_store` has in memory may be of containers that were removed.
   session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
                                                    session->log_.unusable());
@@ -46,9 +37,8 @@ result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened
 
 /// Puts shards for all containers, if there is none. Nothing else lists all containers in the normal course.
 status leased_session::make_lost_index() {
-  const auto shards = opened_store_.objects().list(object_kind::shard);
-  if (!shards) return shards.error();
-  if (!shards->empty()) return {};
+  CUTPOINT_TRY(const auto shards, opened_store_.objects().list(object_kind::shard));
+  if (!shards.empty()) return {};
   const status put = index_containers(*open_storage(), opened_store_.key(), "");
   // Without room they stay unnamed: what they have is stored again, and a prune frees room.
   return is_lack_of_room(put) ? status() : put;
@@ -71,11 +61,8 @@ status leased_session::leave_nothing_unnamed() {
   const status indexed = index_containers(*open_storage(), opened_store_.key(), prefix);
   if (indexed.ok() || lease_->may_have_expired()) return indexed;
   const auto removing = open_storage();  // a storage that has failed stays failed
-  const auto unnamed = unnamed_containers(*removing, opened_store_.key(), prefix);
-  if (!unnamed) return unnamed.error();
-  for (const std::string& each : *unnamed) {
-    CUTPOINT_RETURN_IF_FAILED(removing->remove({object_kind::container, each}));
-  }
+  CUTPOINT_TRY(const auto unnamed, unnamed_containers(*removing, opened_store_.key(), prefix));
+  for (const std::string& each : unnamed) CUTPOINT_RETURN_IF_FAILED(removing->remove({object_kind::container, each}));
   return removing->sync();
 }
 
@@ -95,19 +82,17 @@ result<std::vector<std::string>> unnamed_containers(storage& objects, const seal
   auto ids = objects.list(object_kind::container, prefix);
   if (!ids || ids->empty()) return ids;
   table_cache tables(objects, key, 0);
-  const auto shards = shard_index::open(objects, key.kind(), tables);
-  if (!shards) return shards.error();
-  shards->leave_unnamed(*ids);
+  CUTPOINT_TRY(const auto shards, shard_index::open(objects, key.kind(), tables));
+  shards.leave_unnamed(*ids);
   return ids;
 }
 
 status index_containers(storage& objects, const seal_key& key, const std::string& prefix) {
-  const auto ids = unnamed_containers(objects, key, prefix);
-  if (!ids) return ids.error();
-  if (ids->empty()) return {};
+  CUTPOINT_TRY(const auto ids, unnamed_containers(objects, key, prefix));
+  if (ids.empty()) return {};
   // No shard names a container that is not durable, whoever wrote that.
   CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::container, prefix));
-  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects, key, *ids));
+  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects, key, ids));
   return objects.sync();
 }
 
@@ -120,9 +105,8 @@ status end_sessions(open_store& opened_store, const std::set<std::string>& sessi
 }
 
 status end_expired_sessions(open_store& opened_store) {
-  const auto expired = expired_sessions(opened_store.objects(), opened_store.key());
-  if (!expired) return expired.error();
-  for (const std::string& each : *expired) {
+  CUTPOINT_TRY(const auto expired, expired_sessions(opened_store.objects(), opened_store.key()));
+  for (const std::string& each : expired) {
     const status ended = end_sessions(opened_store, {each});
     if (!ended.ok() && !is_lack_of_room(ended)) return ended;
   }
@@ -135,16 +119,14 @@ namespace {
 /// be of containers that were removed.
 status find_all_records(open_store& opened_store, const record_reference& root, std::set<container_name> lost) {
   table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, std::move(lost));
-  auto shards = shard_index::open(opened_store.objects(), opened_store.key().kind(), tables);
-  if (!shards) return shards.error();
+  CUTPOINT_TRY(auto shards, shard_index::open(opened_store.objects(), opened_store.key().kind(), tables));
   const lost_records none;
   cancellation first_problem;
-  auto trees =
-      tree_audit::make({opened_store.objects(), opened_store.key(), *shards, opened_store.reading().make_fingerprinter},
-                       none, &first_problem);
-  if (!trees) return trees.error();
+  CUTPOINT_TRY(auto trees, tree_audit::make({opened_store.objects(), opened_store.key(), shards,
+                                             opened_store.reading().make_fingerprinter},
+                                            none, &first_problem));
   status problem;
-  const auto is_whole = trees->audit(root, [&](const std::string& path, const status& why) {
+  const auto is_whole = trees.audit(root, [&](const std::string& path, const status& why) {
     if (problem.ok()) problem = {why.code(), path + ": " + why.message(), why.system_error()};
     first_problem.request();
   });
@@ -172,33 +154,29 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     facts.edited = nanoseconds_now();
   }
   for (;;) {
-    auto log = opened_store.read_log();
-    if (!log) return log.error();
-    if (!has_lost_nothing(verified, *log)) {
-      CUTPOINT_RETURN_IF_FAILED(find_all_records(opened_store, facts.root, log->lost()));
-      verified = *log;
+    CUTPOINT_TRY(auto log, opened_store.read_log());
+    if (!has_lost_nothing(verified, log)) {
+      CUTPOINT_RETURN_IF_FAILED(find_all_records(opened_store, facts.root, log.lost()));
+      verified = log;
     }
-    if (original && !log->snapshots.contains(original->id)) {
+    if (original && !log.snapshots.contains(original->id)) {
       return status(status_code::unavailable, "the snapshot " + original->id + " was removed or replaced meanwhile",
                     ENOENT);
     }
     if (!original) {
-      const auto all = opened_store.snapshots(*log, {});
-      if (!all) return all.error();
-      facts.sequence = all->empty() ? 1 : all->back().facts.sequence + 1;
+      CUTPOINT_TRY(const auto all, opened_store.snapshots(log, {}));
+      facts.sequence = all.empty() ? 1 : all.back().facts.sequence + 1;
     }
     // A snapshot that a prune has seen before its decision may be swept after it. So each attempt puts its own.
     const auto objects = session.open_storage();
-    auto id = put_snapshot(*objects, facts, opened_store.key());
-    if (!id) return id.error();
+    CUTPOINT_TRY(auto id, put_snapshot(*objects, facts, opened_store.key()));
     CUTPOINT_RETURN_IF_FAILED(objects->sync());
     log_entry entry;
-    entry.snapshots = {*id};
+    entry.snapshots = {id};
     if (original && original->is_replaced) entry.removed_snapshots = {original->id};
-    const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, entry);
-    if (!number) return number.error();
-    if (*number) return open_store::listed_snapshot{std::move(*id), std::move(facts)};
-    static_cast<void>(objects->remove({object_kind::snapshot, *id}));  // otherwise a prune sweeps it
+    CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), log, entry));
+    if (number) return open_store::listed_snapshot{std::move(id), std::move(facts)};
+    static_cast<void>(objects->remove({object_kind::snapshot, id}));  // otherwise a prune sweeps it
   }
 }
 
@@ -206,14 +184,10 @@ status append_change(leased_session& session, const log_entry& change,
                      const std::function<status(const store_log&)>& is_right) {
   open_store& opened_store = session.target();
   for (;;) {
-    const auto log = opened_store.read_log();
-    if (!log) return log.error();
-    if (is_right) {
-      CUTPOINT_RETURN_IF_FAILED(is_right(*log));
-    }
-    const auto number = append_to_log(*session.open_storage(), opened_store.key(), *log, change);
-    if (!number) return number.error();
-    if (*number) return {};
+    CUTPOINT_TRY(const auto log, opened_store.read_log());
+    if (is_right) CUTPOINT_RETURN_IF_FAILED(is_right(log));
+    CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), log, change));
+    if (number) return {};
   }
 }
 

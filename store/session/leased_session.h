@@ -1,7 +1,6 @@
 // A session that writes to a store: its lease, the records that it may rely on, its commit, and sessions that have ended.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>

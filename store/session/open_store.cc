@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/format/sealer.h"
-#include "store/objects/small_object.h"
 #include "store/session/leased_session.h"
 
 namespace cutpoint::store {
@@ -34,15 +32,12 @@ status make_store(storage& objects, store_config config, const std::optional<key
                   insecure_cuts insecure) {
   config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
   CUTPOINT_RETURN_IF_FAILED(check_new_cuts(config, insecure));
-  const auto cuts = chunker_of(config, nullptr);
-  if (!cuts) return cuts.error();
-  auto context = context_of(config, nullptr);
-  if (!context) return context.error();
-  config.context = *std::move(context);
+  CUTPOINT_TRY(const auto cuts, chunker_of(config, nullptr));
+  CUTPOINT_TRY(config.context, context_of(config, nullptr));
   if (secret && config.fingerprint != fingerprint_kind::blake3) {
     return refused_key("an encrypted store needs the fingerprint blake3, which takes a key");
   }
-  config.cuts = cuts->canonical();
+  config.cuts = cuts.canonical();
   if (const std::size_t key = config.cuts.find(",key="); secret && key != std::string::npos) {
     config.cuts.erase(key, config.cuts.find_first_of(",)", key + 1) - key);
   }
@@ -53,11 +48,10 @@ status make_store(storage& objects, store_config config, const std::optional<key
     return {status_code::io_error, "a store is there already", EEXIST};
   }
   if (secret) {
-    const auto named = blake3_digest(bytes);
-    if (!named) return named.error();
+    CUTPOINT_TRY(const auto named, blake3_digest(bytes));
     fingerprint_key store_key;
     fill_random(store_key);
-    const auto id = put_key(objects, store_key, {.config = named->bytes, .time = 0, .label = "the first key"}, *secret);
+    const auto id = put_key(objects, store_key, {.config = named.bytes, .time = 0, .label = "the first key"}, *secret);
     if (!id) return id.error();
   }
   return put_config(objects, std::move(bytes));
@@ -82,49 +76,38 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
     if (secret) return refused_key("the store is not encrypted: it takes no password and no key file");
   } else {
     if (!secret) return refused_key("the store is encrypted: a password or a key file is needed");
-    const auto bytes = read_object(*objects_, config_name(), MiB);
-    if (!bytes) return bytes.error();
-    const auto named = blake3_digest(*bytes);
-    if (!named) return named.error();
-    const auto unlocked_key = open_any_key(*objects_, *secret, named->bytes);
-    if (!unlocked_key) return unlocked_key.error();
-    key_ = seal_key(unlocked_key->store_key, config_.identity);
-    opened_by_ = *unlocked_key;
-    fingerprint_.key = derive_key(unlocked_key->store_key, config_.identity, "cutpoint store digest");
+    CUTPOINT_TRY(const auto bytes, read_object(*objects_, config_name(), MiB));
+    CUTPOINT_TRY(const auto named, blake3_digest(bytes));
+    CUTPOINT_TRY(const auto unlocked_key, open_any_key(*objects_, *secret, named.bytes));
+    key_ = seal_key(unlocked_key.store_key, config_.identity);
+    opened_by_ = unlocked_key;
+    fingerprint_.key = derive_key(unlocked_key.store_key, config_.identity, "cutpoint store digest");
     store_key = &opened_by_->store_key;
   }
-  auto cuts = chunker_of(config_, store_key);
-  if (!cuts) return cuts.error();
-  cuts_ = std::move(*cuts);
-  auto context = context_of(config_, store_key);
-  if (!context) return context.error();
-  context_ = *std::move(context);
+  CUTPOINT_TRY(cuts_, chunker_of(config_, store_key));
+  CUTPOINT_TRY(context_, context_of(config_, store_key));
   return {};
 }
 
 status open_store::reopen_shards() {
-  const auto log = read_log([](const object_name&, const status&) {});
-  if (!log) return log.error();
-  if (opened_by_ && log->removed_keys.contains(opened_by_->id)) {
+  CUTPOINT_TRY(const auto log, read_log([](const object_name&, const status&) {}));
+  if (opened_by_ && log.removed_keys.contains(opened_by_->id)) {
     return refused_key("the key that this password or key file opens was removed");
   }
   shards_.reset();
-  tables_ = std::make_unique<table_cache>(*objects_, key_, table_cache::usual_bytes, log->lost());
-  auto shards = shard_index::open(*objects_, key_.kind(), *tables_);
-  if (!shards) return shards.error();
-  shards_ = std::move(*shards);
+  tables_ = std::make_unique<table_cache>(*objects_, key_, table_cache::usual_bytes, log.lost());
+  CUTPOINT_TRY(shards_, shard_index::open(*objects_, key_.kind(), *tables_));
   return {};
 }
 
 result<std::unique_ptr<store_writer>> open_store::open_writer(storage& objects, table_cache& tables,
                                                               own_containers& own, const store_log& log,
                                                               std::size_t most_waiting_entries) const {
-  auto nodes = record_fingerprinter::fastest(fingerprint_);
-  if (!nodes) return nodes.error();
-  auto writer = store_writer::open(config_, objects, key_, tables, own, *std::move(nodes), most_waiting_entries);
-  if (!writer) return writer;
-  (*writer)->records.count_healed(log.condemned);
-  if (index_) (*writer)->records.use_index(index_);
+  CUTPOINT_TRY(auto nodes, record_fingerprinter::fastest(fingerprint_));
+  CUTPOINT_TRY(auto writer,
+               store_writer::open(config_, objects, key_, tables, own, std::move(nodes), most_waiting_entries));
+  writer->records.count_healed(log.condemned);
+  if (index_) writer->records.use_index(index_);
   return writer;
 }
 
@@ -189,14 +172,12 @@ result<snapshot> open_store::read(const std::string& id) {
 
 result<std::vector<listed_key>> list_keys(open_store& opened_store, const store_log& log) {
   const opened_key& used = *opened_store.opened_by();
-  const auto ids = opened_store.objects().list(object_kind::key);
-  if (!ids) return ids.error();
+  CUTPOINT_TRY(const auto ids, opened_store.objects().list(object_kind::key));
   std::vector<listed_key> keys;
-  for (const std::string& id : *ids) {
+  for (const std::string& id : ids) {
     if (log.removed_keys.contains(id)) continue;
-    const auto opens = is_key_of(opened_store.objects(), id, used.store_key, used.facts.config);
-    if (!opens) return opens.error();
-    if (!*opens) continue;
+    CUTPOINT_TRY(const auto opens, is_key_of(opened_store.objects(), id, used.store_key, used.facts.config));
+    if (!opens) continue;
     const auto kind = kind_of_key(opened_store.objects(), id);
     if (!kind && is_absence(kind.error())) continue;
     if (!kind) return kind.error();
@@ -207,29 +188,26 @@ result<std::vector<listed_key>> list_keys(open_store& opened_store, const store_
 }
 
 result<std::string> add_key(open_store& opened_store, const key_secret& secret) {
-  const auto session = leased_session::begin(opened_store);
-  if (!session) return session.error();
+  CUTPOINT_TRY(const auto session, leased_session::begin(opened_store));
   const opened_key& used = *opened_store.opened_by();
-  return put_key(*(*session)->open_storage(), used.store_key,
+  return put_key(*session->open_storage(), used.store_key,
                  {.config = used.facts.config, .time = nanoseconds_now(), .label = {}}, secret);
 }
 
 status remove_key(open_store& opened_store, const std::string& id) {
-  const auto session = leased_session::begin(opened_store);
-  if (!session) return session.error();
+  CUTPOINT_TRY(const auto session, leased_session::begin(opened_store));
   log_entry removal;
   removal.removed_keys = {id};
-  const status removed = append_change(**session, removal, [&](const store_log& log) -> status {
-    const auto left = list_keys(opened_store, log);
-    if (!left) return left.error();
-    if (std::ranges::count(*left, id, &listed_key::id) == 0) {
+  const status removed = append_change(*session, removal, [&](const store_log& log) -> status {
+    CUTPOINT_TRY(const auto left, list_keys(opened_store, log));
+    if (std::ranges::count(left, id, &listed_key::id) == 0) {
       return {status_code::invalid_argument, fmt::format("no key has the id {}", id)};
     }
-    if (left->size() > 1) return {};
+    if (left.size() > 1) return {};
     return {status_code::invalid_argument, "this is the last key: without it nobody can open the store"};
   });
   if (!removed.ok()) return removed;
-  const auto objects = (*session)->open_storage();
+  const auto objects = session->open_storage();
   const status outcome = objects->remove({object_kind::key, id});
   return outcome.ok() ? objects->sync() : outcome;
 }

@@ -1,10 +1,6 @@
 #include "store/session/records.h"
 
-#include <optional>
-#include <utility>
-
 #include "store/format/failure.h"
-#include "store/format/sealer.h"
 #include "store/index/shard_writer.h"
 
 namespace cutpoint::store {
@@ -47,9 +43,7 @@ auto record_reader::read_anywhere(record_kind kind, const record_reference& reco
       auto content = try_container(each);
       if (content || !is_damage(failure)) return content;
     }
-    const auto indexed = shards_.index_unnamed();
-    if (!indexed) return indexed.error();
-    has_more = *indexed;
+    CUTPOINT_TRY(has_more, shards_.index_unnamed());
   }
   return first_failure;
 }
@@ -66,9 +60,8 @@ result<std::vector<std::uint8_t>> record_reader::read(record_kind kind, const re
 }
 
 status record_reader::compare(const record_reference& record, byte_span content) {
-  const auto digest_of_content = check_(content);
-  if (!digest_of_content) return digest_of_content.error();
-  if (*digest_of_content == record.content && content.size() == record.raw_bytes) return {};
+  CUTPOINT_TRY(const auto digest_of_content, check_(content));
+  if (digest_of_content == record.content && content.size() == record.raw_bytes) return {};
   return record_damage(record, "its content does not have its digest or length");
 }
 
@@ -79,13 +72,12 @@ result<std::vector<std::uint8_t>> record_reader::read_chunk(const record_referen
 result<stored_chunk> record_reader::read_stored_chunk(const record_reference& chunk) {
   return read_anywhere(record_kind::chunk, chunk, [&](const found_record& record_in_container) -> result<stored_chunk> {
     const placed_record& place = record_in_container.place;
-    auto payload = read_payload(objects_, *record_in_container.container, place, key_);
-    if (!payload) return payload.error();
+    CUTPOINT_TRY(auto payload, read_payload(objects_, *record_in_container.container, place, key_));
     stored_chunk stored{place.description.codec, {}, {}};
     if (stored.codec == record_codec::none) {
-      stored.content = std::move(*payload);
+      stored.content = std::move(payload);
     } else {
-      stored.frame = std::move(*payload);
+      stored.frame = std::move(payload);
       stored.content.resize(place.description.raw_bytes);
       if (!decompress(stored.frame, stored.content)) return record_damage(chunk, "it cannot be decompressed");
     }
@@ -95,9 +87,8 @@ result<stored_chunk> record_reader::read_stored_chunk(const record_reference& ch
 }
 
 result<std::shared_ptr<const std::vector<std::uint8_t>>> record_reader::share_chunk(const record_reference& chunk) {
-  auto content = read_chunk(chunk);
-  if (!content) return content.error();
-  return std::make_shared<const std::vector<std::uint8_t>>(std::move(*content));
+  CUTPOINT_TRY(auto content, read_chunk(chunk));
+  return std::make_shared<const std::vector<std::uint8_t>>(std::move(content));
 }
 
 result<std::vector<std::uint8_t>> record_reader::read_node(const record_reference& node) {
@@ -106,9 +97,8 @@ result<std::vector<std::uint8_t>> record_reader::read_node(const record_referenc
 
 result<record_writer> record_writer::make(storage& objects, const seal_key& key, std::uint64_t container_bytes,
                                           own_containers& containers, std::size_t most_waiting_entries) {
-  auto names = fastest_fingerprinter(fingerprint_kind::blake3);
-  if (!names) return names.error();
-  return record_writer(objects, key, container_bytes, containers, std::move(*names), most_waiting_entries);
+  CUTPOINT_TRY(auto names, fastest_fingerprinter(fingerprint_kind::blake3));
+  return record_writer(objects, key, container_bytes, containers, std::move(names), most_waiting_entries);
 }
 
 record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
@@ -122,9 +112,7 @@ record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_
       most_waiting_entries_(most_waiting_entries) {}
 
 result<std::uint64_t> record_writer::append(const record_description& description, byte_span payload) {
-  if (builder_ && !builder_->has_room(payload.size())) {
-    CUTPOINT_RETURN_IF_FAILED(put_container());
-  }
+  if (builder_ && !builder_->has_room(payload.size())) CUTPOINT_RETURN_IF_FAILED(put_container());
   if (!builder_) {
     builder_.emplace(container_bytes_);
     fill_random(salt_);
@@ -152,19 +140,16 @@ status record_writer::put_container() {
 /// A shard is put when its containers are durable, so that a crash leaves no shard without them.
 status record_writer::put_entries() {
   CUTPOINT_RETURN_IF_FAILED(objects_.sync());
-  auto id = put_shard(objects_, key_.kind(), containers_, std::exchange(entries_, {}));
-  if (!id) return id.error();
+  CUTPOINT_TRY(auto id, put_shard(objects_, key_.kind(), containers_, std::exchange(entries_, {})));
   CUTPOINT_RETURN_IF_FAILED(objects_.sync());
   for (const shard_container& each : containers_) own_.unnamed.erase(each.name);
   containers_.clear();
-  shards_.push_back(std::move(*id));
+  shards_.push_back(std::move(id));
   return {};
 }
 
 status record_writer::finish() {
-  if (builder_) {
-    CUTPOINT_RETURN_IF_FAILED(put_container());
-  }
+  if (builder_) CUTPOINT_RETURN_IF_FAILED(put_container());
   return entries_.empty() ? objects_.sync() : put_entries();
 }
 

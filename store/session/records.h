@@ -70,7 +70,6 @@ class record_reader final : public record_source {
   record_fingerprinter check_;
 };
 
-/// The containers of a session.
 struct own_containers {
   session_id session = {};
   std::set<container_name> unnamed =
@@ -100,7 +99,6 @@ class record_writer {
   /// container that is being filled.
   [[nodiscard]] std::vector<std::string> take_shards() { return std::exchange(shards_, {}); }
 
-  /// Returns the names of all containers that were put.
   [[nodiscard]] const std::vector<container_name>& put_containers() const noexcept { return put_containers_; }
   [[nodiscard]] std::uint64_t raw_bytes() const noexcept { return raw_bytes_; }        ///< of all contents
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }  ///< of all payloads

@@ -1,7 +1,6 @@
 #include "store/session/shared_reader.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "store/format/failure.h"
 
@@ -47,12 +46,11 @@ result<Content> shared_reader::read(const std::function<result<Content>(record_r
   auto index = newer_index(nullptr);
   for (int tries = 1;; ++tries) {
     if (!index) return index.error();
-    auto reader = take(**index);
-    if (!reader) return reader.error();
-    auto content = read_once((*reader)->records);
+    CUTPOINT_TRY(auto reader, take(**index));
+    auto content = read_once(reader->records);
     {
       const std::lock_guard lock((*index)->mutex);
-      (*index)->idle.push_back(std::move(*reader));
+      (*index)->idle.push_back(std::move(reader));
     }
     if (content || !is_damage(content.error()) || tries == most_tries) return content;
     auto newer = newer_index(*index);
@@ -74,9 +72,9 @@ result<std::shared_ptr<const decoded_node>> shared_reader::decode(const record_r
 
 result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_chunk(const record_reference& chunk) {
   if (auto cached = chunks_.find(chunk.content); cached && cached->size() == chunk.raw_bytes) return cached;
-  auto content = read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_chunk(chunk); });
-  if (!content) return content.error();
-  auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(*content));
+  CUTPOINT_TRY(auto content,
+               read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_chunk(chunk); }));
+  auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(content));
   chunks_.insert(chunk.content, shared, shared->capacity());
   return shared;
 }
@@ -94,11 +92,9 @@ result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped
       return reader_index;
     }
   }
-  auto check = make_fingerprinter_();
-  if (!check) return check.error();
-  auto shards = shard_index::open(objects_, key_.kind(), index.tables);
-  if (!shards) return shards.error();
-  return std::make_unique<single_reader>(objects_, key_, std::move(*shards), std::move(*check));
+  CUTPOINT_TRY(auto check, make_fingerprinter_());
+  CUTPOINT_TRY(auto shards, shard_index::open(objects_, key_.kind(), index.tables));
+  return std::make_unique<single_reader>(objects_, key_, std::move(shards), std::move(check));
 }
 
 /// Returns the index. Maps it anew if it is still `known` and the shards have changed.
@@ -106,11 +102,10 @@ result<std::shared_ptr<shared_reader::mapped_index>> shared_reader::newer_index(
     const std::shared_ptr<mapped_index>& known) {
   const std::lock_guard lock(mutex_);
   if (index_ != known) return index_;
-  auto listed = objects_.list(object_kind::shard);
-  if (!listed) return listed.error();
-  std::ranges::sort(*listed);
-  if (!index_ || index_->shard_ids != *listed) {
-    index_ = std::make_shared<mapped_index>(std::move(*listed), objects_, key_, table_bytes_);
+  CUTPOINT_TRY(auto listed, objects_.list(object_kind::shard));
+  std::ranges::sort(listed);
+  if (!index_ || index_->shard_ids != listed) {
+    index_ = std::make_shared<mapped_index>(std::move(listed), objects_, key_, table_bytes_);
   }
   return index_;
 }

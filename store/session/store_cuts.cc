@@ -93,10 +93,9 @@ result<chunker> with_key(const store_config& config, const fingerprint_key* stor
 
 status check_new(const store_config& config, const chunker& cuts, insecure_cuts insecure) {
   if (!is_encrypted(config)) return {};
-  const auto keyless = with_key(config, nullptr, cuts);
-  if (!keyless) return keyless.error();
-  if (keyless->canonical() != cuts.canonical()) {
-    return refused_cuts(keyless->canonical() + ": an encrypted store derives the key of its cuts itself: give none");
+  CUTPOINT_TRY(const auto keyless, with_key(config, nullptr, cuts));
+  if (keyless.canonical() != cuts.canonical()) {
+    return refused_cuts(keyless.canonical() + ": an encrypted store derives the key of its cuts itself: give none");
   }
   if (insecure == insecure_cuts::accepted || !has_insecure_key(cuts)) return {};
   return refused_cuts(
@@ -107,9 +106,8 @@ status check_new(const store_config& config, const chunker& cuts, insecure_cuts 
 }  // namespace
 
 status check_new_cuts(const store_config& config, insecure_cuts insecure) {
-  const auto cuts = parse_canonical(config.cuts);
-  if (!cuts) return cuts.error();
-  CUTPOINT_RETURN_IF_FAILED(check_new(config, *cuts, insecure));
+  CUTPOINT_TRY(const auto cuts, parse_canonical(config.cuts));
+  CUTPOINT_RETURN_IF_FAILED(check_new(config, cuts, insecure));
   for (const context_rule& rule : config.context.rules()) {
     if (rule.cuts.fixed_chunk_bytes()) continue;
     if (status checked = check_new(config, rule.cuts, insecure); !checked.ok()) return in_class(rule, checked);

@@ -10,9 +10,8 @@
 namespace cutpoint::store {
 
 result<std::uint8_t> store_reading::digest_bytes() const {
-  auto fingerprinter_of_store = make_fingerprinter();
-  if (!fingerprinter_of_store) return fingerprinter_of_store.error();
-  const auto empty = (*fingerprinter_of_store)({});
+  CUTPOINT_TRY(auto fingerprinter_of_store, make_fingerprinter());
+  const auto empty = fingerprinter_of_store({});
   return empty ? result<std::uint8_t>(empty->size) : empty.error();
 }
 
@@ -27,9 +26,7 @@ result<folder_entry> find_path(const record_reference& root, std::string_view pa
     if (name.empty()) continue;
     std::optional<folder_entry> entry;
     if (at.kind == file_kind::directory && at.node) {
-      auto looked_up = find_entry(*at.node, name, nodes);
-      if (!looked_up) return looked_up.error();
-      entry = std::move(*looked_up);
+      CUTPOINT_TRY(entry, find_entry(*at.node, name, nodes));
     }
     if (!entry) return status(status_code::io_error, fmt::format("{}: the snapshot has no such file", path), ENOENT);
     at = std::move(*entry);
@@ -43,9 +40,7 @@ status visit_file(const folder_entry& file, std::uint64_t begin, std::uint64_t e
   std::uint64_t position = 0;
   for (const stored_extent& each : file.extents) {
     const std::uint64_t next = position + each.bytes();
-    if (position < end && next > begin) {
-      CUTPOINT_RETURN_IF_FAILED(visit(each, position));
-    }
+    if (position < end && next > begin) CUTPOINT_RETURN_IF_FAILED(visit(each, position));
     position = next;  // a sum of two lengths of 63 bits does not overflow
     if (position > largest_file_bytes) return damage(file.name, "it is longer than a file can be");
   }
@@ -72,9 +67,8 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
       }
       return {};
     }
-    const auto shared = records.share_chunk(extent.record);
-    if (!shared) return shared.error();
-    const std::vector<std::uint8_t>* const content = shared->get();
+    CUTPOINT_TRY(const auto shared, records.share_chunk(extent.record));
+    const std::vector<std::uint8_t>* const content = shared.get();
     while (at < extent_end) {
       const std::uint64_t skipped = (at - position) % content->size();
       const byte_span bytes =
@@ -110,17 +104,16 @@ status visit_tree(const folder_entry& top, const std::string& path, node_source&
   if (top.kind == file_kind::directory && top.node) enter(top);
   while (!open.empty()) {
     here.resize(open.back().path_bytes);
-    auto entry = open.back().entries.next();
-    if (!entry) return entry.error();
-    if (!*entry) {
+    CUTPOINT_TRY(auto entry, open.back().entries.next());
+    if (!entry) {
       open.pop_back();
       continue;
     }
-    here += (*entry)->name;
+    here += entry->name;
     if (here.size() > longest_stored_path) return damage(here.substr(0, 64) + "...", "the path is too long");
-    CUTPOINT_RETURN_IF_FAILED(visit(here, **entry));
-    if ((*entry)->kind != file_kind::directory || !(*entry)->node) continue;
-    enter(**entry);
+    CUTPOINT_RETURN_IF_FAILED(visit(here, *entry));
+    if (entry->kind != file_kind::directory || !entry->node) continue;
+    enter(*entry);
     if (open.size() > most_folders_with_nodes) {
       open[open.size() - 1 - most_folders_with_nodes].entries.release_nodes();
     }

@@ -21,9 +21,8 @@ tree_audit::tree_audit(const store_reading& store, const lost_records& lost, con
       nodes_(std::make_unique<record_reader>(store.objects, store.key, store.shards, std::move(check))) {}
 
 result<tree_audit> tree_audit::make(const store_reading& store, const lost_records& lost, const cancellation* cancel) {
-  auto check = store.make_fingerprinter();
-  if (!check) return check.error();
-  return tree_audit(store, lost, cancel, std::move(*check));
+  CUTPOINT_TRY(auto check, store.make_fingerprinter());
+  return tree_audit(store, lost, cancel, std::move(check));
 }
 
 status tree_audit::audit_records(const std::vector<record_reference>& records) {
@@ -63,9 +62,7 @@ status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_recor
       elsewhere_record = *whole;
       return {};
     }
-    const auto indexed = store_.shards.index_unnamed();
-    if (!indexed) return indexed.error();
-    has_more = *indexed;
+    CUTPOINT_TRY(has_more, store_.shards.index_unnamed());
   }
   const std::string name = "the record " + to_hex(chunk);
   return damage(name,

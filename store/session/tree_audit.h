@@ -1,7 +1,6 @@
 // Finds the files of snapshots whose records are lost.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>

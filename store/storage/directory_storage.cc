@@ -6,14 +6,9 @@
 #include <deque>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 
-#include <cutpoint/storage.h>
 #include <fmt/format.h>
 
 #include "store/format/failure.h"
@@ -27,9 +22,8 @@ namespace {
 class temporary_file {
  public:
   [[nodiscard]] static result<temporary_file> make(file_system& files, std::string path) {
-    auto file = files.create(path);
-    if (!file) return file.error();
-    return temporary_file(files, std::move(path), std::move(*file));
+    CUTPOINT_TRY(auto file, files.create(path));
+    return temporary_file(files, std::move(path), std::move(file));
   }
   temporary_file(temporary_file&&) = default;
   temporary_file& operator=(temporary_file&&) = delete;
@@ -144,11 +138,8 @@ class directory_storage final : public storage {
   }
 
   status sync_kind(object_kind kind, std::string_view prefix) override {
-    const auto folders = folders_below(kind, prefix);
-    if (!folders) return folders.error();
-    for (const std::string& each : *folders) {
-      CUTPOINT_RETURN_IF_FAILED(sync_folder(each));
-    }
+    CUTPOINT_TRY(const auto folders, folders_below(kind, prefix));
+    for (const std::string& each : folders) CUTPOINT_RETURN_IF_FAILED(sync_folder(each));
     return files_->sync_folder(std::string(folder_of(kind)));
   }
 
@@ -162,20 +153,17 @@ class directory_storage final : public storage {
     return file ? (*file)->read(offset, destination) : file.error();
   }
   result<std::unique_ptr<object_reader>> open(const object_name& name) override {
-    auto file = files_->open(path_of(name));
-    if (!file) return file.error();
-    const auto size = (*file)->size();
-    if (!size) return size.error();
+    CUTPOINT_TRY(auto file, files_->open(path_of(name)));
+    CUTPOINT_TRY(const auto size, file->size());
     // Entries of shards are read in the order of digests, in blocks.
-    if (name.kind == object_kind::shard) (*file)->expect_random_reads();
-    return std::unique_ptr<object_reader>(std::make_unique<directory_object_reader>(std::move(*file), *size));
+    if (name.kind == object_kind::shard) file->expect_random_reads();
+    return std::unique_ptr<object_reader>(std::make_unique<directory_object_reader>(std::move(file), size));
   }
   result<std::vector<std::string>> list(object_kind kind, std::string_view prefix) override {
     std::vector<std::string> ids;
-    const auto folders = folders_below(kind, prefix);
-    if (!folders) return folders.error();
+    CUTPOINT_TRY(const auto folders, folders_below(kind, prefix));
     const std::string root(folder_of(kind));
-    for (const std::string& folder : *folders) {
+    for (const std::string& folder : folders) {
       const auto names = files_->list(folder);
       if (!names && folder != root && is_absence(names.error())) continue;
       if (!names) return names;
@@ -207,10 +195,9 @@ class directory_storage final : public storage {
     if (const std::size_t slash = prefix.find('/'); slash != std::string_view::npos) {
       return std::vector{root + "/" + std::string(prefix.substr(0, slash))};
     }
-    auto names = files_->list(root);
-    if (!names) return names;
-    std::erase_if(*names, [&](const std::string& each) { return !each.starts_with(prefix) || !is_valid_id(each); });
-    for (std::string& each : *names) each.insert(0, root + "/");
+    CUTPOINT_TRY(auto names, files_->list(root));
+    std::erase_if(names, [&](const std::string& each) { return !each.starts_with(prefix) || !is_valid_id(each); });
+    for (std::string& each : names) each.insert(0, root + "/");
     return names;
   }
   /// The temporary file is missing if other processes have taken the session for dead. Its bytes are then written again.
@@ -224,9 +211,8 @@ class directory_storage final : public storage {
   }
   status write_once(pending_object& object) {
     if (!object.file) {
-      auto file = make_temporary();
-      if (!file) return file.error();
-      object.file.emplace(std::move(*file));
+      CUTPOINT_TRY(auto file, make_temporary());
+      object.file.emplace(std::move(file));
       CUTPOINT_RETURN_IF_FAILED(object.file->append(object.bytes));
     }
     if (object.name.kind == object_kind::container) {
@@ -310,9 +296,8 @@ class directory_object_writer final : public object_writer {
 };
 
 result<std::unique_ptr<object_writer>> directory_storage::create(const object_name& name) {
-  auto file = make_temporary();
-  if (!file) return file.error();
-  return std::unique_ptr<object_writer>(std::make_unique<directory_object_writer>(*this, name, std::move(*file)));
+  CUTPOINT_TRY(auto file, make_temporary());
+  return std::unique_ptr<object_writer>(std::make_unique<directory_object_writer>(*this, name, std::move(file)));
 }
 
 }  // namespace
@@ -376,9 +361,8 @@ status storage::sync_kind(object_kind, std::string_view) { return {}; }
 result<std::uint64_t> storage::free_bytes() { return UINT64_MAX; }
 
 result<std::unique_ptr<object_reader>> storage::open(const object_name& name) {
-  const auto bytes = size(name);
-  if (!bytes) return bytes.error();
-  return std::unique_ptr<object_reader>(std::make_unique<ranged_reader>(*this, name, *bytes));
+  CUTPOINT_TRY(const auto bytes, size(name));
+  return std::unique_ptr<object_reader>(std::make_unique<ranged_reader>(*this, name, bytes));
 }
 
 }  // namespace cutpoint::store

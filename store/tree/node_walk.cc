@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <functional>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -37,13 +36,10 @@ class extent_walk {
       : begin_(begin), end_(end), nodes_(nodes), visit_(visit) {}
 
   status walk(const record_reference& reference, std::optional<std::uint8_t> level) {
-    const auto shared = share(reference, node_kind::extents, level, nodes_);
-    if (!shared) return shared.error();
-    const decoded_node* const node = shared->get();
+    CUTPOINT_TRY(const auto shared, share(reference, node_kind::extents, level, nodes_));
+    const decoded_node* const node = shared.get();
     for (const stored_extent& each : node->extents) {
-      if (position_ < end_ && position_ + each.bytes() > begin_) {
-        CUTPOINT_RETURN_IF_FAILED(visit_(each, position_));
-      }
+      if (position_ < end_ && position_ + each.bytes() > begin_) CUTPOINT_RETURN_IF_FAILED(visit_(each, position_));
       if (!advance(each.bytes())) return wrong_node(reference);
     }
     for (const child_node& each : node->children) {
@@ -75,18 +71,15 @@ class extent_walk {
 }  // namespace
 
 result<std::shared_ptr<const decoded_node>> node_source::decode(const record_reference& node) {
-  const auto bytes = read_node(node);
-  if (!bytes) return bytes.error();
-  auto decoded = decode_node(*bytes, node.content);
-  if (!decoded) return decoded.error();
-  return std::make_shared<const decoded_node>(std::move(*decoded));
+  CUTPOINT_TRY(const auto bytes, read_node(node));
+  CUTPOINT_TRY(auto decoded, decode_node(bytes, node.content));
+  return std::make_shared<const decoded_node>(std::move(decoded));
 }
 
 result<decoded_node> read_list_node(const record_reference& reference, node_kind kind,
                                     std::optional<std::uint8_t> level, node_source& nodes) {
-  const auto bytes = nodes.read_node(reference);
-  if (!bytes) return bytes.error();
-  auto node = decode_node(*bytes, reference.content);
+  CUTPOINT_TRY(const auto bytes, nodes.read_node(reference));
+  auto node = decode_node(bytes, reference.content);
   return !node || is_expected(*node, kind, level) ? std::move(node) : wrong_node(reference);
 }
 
@@ -99,21 +92,20 @@ status visit_extents(const record_reference& root, std::uint64_t begin, std::uin
 /// are not above `last_` are passed over if the nodes were released, and are damage otherwise.
 status folder_cursor::open(const record_reference& reference, std::optional<std::uint8_t> level,
                            std::optional<std::string_view> last_name, bool is_resumed) {
-  auto node = read_list_node(reference, node_kind::folder, level, *nodes_);
-  if (!node) return node.error();
+  CUTPOINT_TRY(auto node, read_list_node(reference, node_kind::folder, level, *nodes_));
   const auto ends_as_said = [&](const auto& list, auto name) {
     return !last_name || (!list.empty() && std::invoke(name, list.back()) == *last_name);
   };
-  const bool is_right = node->level == 0 ? ends_as_said(node->entries, &folder_entry::name)
-                                         : ends_as_said(node->children, &child_node::last_name);
+  const bool is_right = node.level == 0 ? ends_as_said(node.entries, &folder_entry::name)
+                                        : ends_as_said(node.children, &child_node::last_name);
   if (!is_right) return wrong_node(reference);
   const auto after = [&](const auto& list, auto name) {
     return static_cast<std::size_t>(std::ranges::upper_bound(list, last_, {}, name) - list.begin());
   };
   const std::size_t next =
-      node->level == 0 ? after(node->entries, &folder_entry::name) : after(node->children, &child_node::last_name);
+      node.level == 0 ? after(node.entries, &folder_entry::name) : after(node.children, &child_node::last_name);
   if (next != 0 && !is_resumed) return wrong_node(reference);
-  open_.push_back({std::move(*node), next});
+  open_.push_back({std::move(node), next});
   return {};
 }
 
@@ -204,12 +196,8 @@ status folder_cursor::pass_equal_nodes(folder_cursor& a, folder_cursor& b) {
       continue;
     }
     if (level_a == 1 && level_b == 1) return {};  // both are nodes of entries, and differ
-    if (level_a >= level_b) {
-      CUTPOINT_RETURN_IF_FAILED(a.open_next(false));
-    }
-    if (level_b >= level_a) {
-      CUTPOINT_RETURN_IF_FAILED(b.open_next(false));
-    }
+    if (level_a >= level_b) CUTPOINT_RETURN_IF_FAILED(a.open_next(false));
+    if (level_b >= level_a) CUTPOINT_RETURN_IF_FAILED(b.open_next(false));
   }
 }
 
@@ -232,10 +220,9 @@ status visit_entries(const record_reference& root, node_source& nodes,
                      const std::function<status(const folder_entry&)>& visit) {
   folder_cursor entries(root, nodes);
   for (;;) {
-    const auto entry = entries.next();
-    if (!entry) return entry.error();
-    if (!*entry) return {};
-    CUTPOINT_RETURN_IF_FAILED(visit(**entry));
+    CUTPOINT_TRY(const auto entry, entries.next());
+    if (!entry) return {};
+    CUTPOINT_RETURN_IF_FAILED(visit(*entry));
   }
 }
 
@@ -244,9 +231,8 @@ result<std::optional<folder_entry>> find_entry(const record_reference& root, std
   record_reference at = root;
   std::optional<std::uint8_t> level;
   for (;;) {
-    const auto shared = share(at, node_kind::folder, level, nodes);
-    if (!shared) return shared.error();
-    const decoded_node* const node = shared->get();
+    CUTPOINT_TRY(const auto shared, share(at, node_kind::folder, level, nodes));
+    const decoded_node* const node = shared.get();
     if (node->level == 0) {
       const auto position = std::ranges::lower_bound(node->entries, name, {}, &folder_entry::name);
       if (position == node->entries.end() || position->name != name) return std::optional<folder_entry>();
@@ -307,16 +293,15 @@ status node_list_writer::end_element(std::size_t level, byte_span cut_key) {
 }
 
 status node_list_writer::end_node(std::size_t level) {
-  const auto node = nodes_.put_node(levels_[level].builder.finish());
-  if (!node) return node.error();
+  CUTPOINT_TRY(const auto node, nodes_.put_node(levels_[level].builder.finish()));
   static_cast<void>(level_at(level + 1));  // may move the levels
   open_level& ended = levels_[level];
   open_level& above = levels_[level + 1];
-  above.builder.add(child_node{*node, ended.bytes, ended.last_name});
+  above.builder.add(child_node{node, ended.bytes, ended.last_name});
   above.bytes += ended.bytes;
   above.last_name = ended.last_name;
   ended.bytes = 0;
-  return end_element(level + 1, node->content.view());
+  return end_element(level + 1, node.content.view());
 }
 
 result<record_reference> node_list_writer::finish() {

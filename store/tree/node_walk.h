@@ -12,7 +12,6 @@
 
 namespace cutpoint::store {
 
-/// Reads nodes.
 class node_source {
  public:
   virtual ~node_source() = default;
@@ -79,7 +78,6 @@ class folder_cursor {
 [[nodiscard]] result<std::optional<folder_entry>> find_entry(const record_reference& root, std::string_view name,
                                                              node_source& nodes);
 
-/// Stores nodes.
 class node_receiver {
  public:
   virtual ~node_receiver() = default;

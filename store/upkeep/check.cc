@@ -48,10 +48,8 @@ class checker {
 
   /// Reads the log. Where entries cannot be read, all snapshots are checked, and sessions do not begin before a repair.
   status check_log() {
-    auto log =
-        read_log(store_.objects, store_.key, [&](const object_name& entry, const status& why) { report(entry, why); });
-    if (!log) return log.error();
-    log_ = std::move(*log);
+    CUTPOINT_TRY(log_, read_log(store_.objects, store_.key,
+                                [&](const object_name& entry, const status& why) { report(entry, why); }));
     return {};
   }
 
@@ -61,9 +59,8 @@ class checker {
       report(name, damage(path_of(name), "it cannot be used; the index can be made again"));
     }
     if (!options_.reads_data) return {};
-    const auto ids = store_.objects.list(object_kind::shard);
-    if (!ids) return ids.error();
-    for (const std::string& each : *ids) {
+    CUTPOINT_TRY(const auto ids, store_.objects.list(object_kind::shard));
+    for (const std::string& each : ids) {
       const object_name name{object_kind::shard, each};
       auto object = store_.objects.open(name);
       if (!object && is_absence(object.error())) continue;  // merged meanwhile
@@ -71,41 +68,36 @@ class checker {
       const auto shard_file = shard::open(std::move(*object), each);
       if (!shard_file && !is_damage(shard_file.error())) return shard_file.error();
       // One that cannot be opened has been reported already.
-      const auto is_intact = shard_file ? shard_file->is_intact() : true;
-      if (!is_intact) return is_intact.error();
-      if (!*is_intact) report(name, damage(path_of(name), "its bytes have changed"));
+      CUTPOINT_TRY(const auto is_intact, shard_file ? shard_file->is_intact() : true);
+      if (!is_intact) report(name, damage(path_of(name), "its bytes have changed"));
     }
     return {};
   }
 
   status check_containers() {
-    auto ids = store_.objects.list(object_kind::container);
-    if (!ids) return ids.error();
+    CUTPOINT_TRY(auto ids, store_.objects.list(object_kind::container));
     // What a repair has condemned and what a prune has decided to remove holds nothing.
-    std::erase_if(*ids, [lost = log_.lost()](const std::string& id) {
+    std::erase_if(ids, [lost = log_.lost()](const std::string& id) {
       const auto name = container_name_of(id);
       return name && lost.contains(*name);
     });
-    summary_.containers = ids->size();
-    CUTPOINT_RETURN_IF_FAILED(check_index(*ids));
+    summary_.containers = ids.size();
+    CUTPOINT_RETURN_IF_FAILED(check_index(ids));
     if (options_.reads_data) {
-      const std::vector<std::string> read = take_subset(store_.objects, options_.subset, *ids);
+      const std::vector<std::string> read = take_subset(store_.objects, options_.subset, ids);
       summary_.read_containers = read.size();
       meter_.begin("reading containers", read.size());
-      const status audited = audit_containers(store_, read, options_.threads, options_.cancel,
-                                              [&](const audited_container& each, const container_auditor&) {
-                                                summary_.records += each.whole.records.size();
-                                                for (const digest& lost : each.lost_chunks)
-                                                  lost_.insert({to_hex(lost), each.id});
-                                                meter_.add(1, each.bytes, each.id);
-                                                if (!each.outcome.ok())
-                                                  report({object_kind::container, each.id}, each.outcome);
-                                                return status();
-                                              });
-      if (!audited.ok()) return audited;
+      const auto note = [&](const audited_container& each, const container_auditor&) {
+        summary_.records += each.whole.records.size();
+        for (const digest& lost : each.lost_chunks) lost_.insert({to_hex(lost), each.id});
+        meter_.add(1, each.bytes, each.id);
+        if (!each.outcome.ok()) report({object_kind::container, each.id}, each.outcome);
+        return status();
+      };
+      CUTPOINT_RETURN_IF_FAILED(audit_containers(store_, read, options_.threads, options_.cancel, note));
     }
-    meter_.begin("reading tables of containers", ids->size());
-    for (const std::string& each : *ids) {
+    meter_.begin("reading tables of containers", ids.size());
+    for (const std::string& each : ids) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
       meter_.add(1, 0, each);
       const auto table = read_container_table(store_.objects, each, store_.key);
@@ -123,13 +115,12 @@ class checker {
   /// Containers that no shard names are those of sessions that have leases. Without any shard the next session makes the index
   /// again.
   status check_index(std::vector<std::string> ids) {
-    const auto leases = store_.objects.list(object_kind::lease);
-    if (!leases) return leases.error();
+    CUTPOINT_TRY(const auto leases, store_.objects.list(object_kind::lease));
     CUTPOINT_RETURN_IF_FAILED(store_.shards.refresh());
     if (store_.shards.shards().empty()) return {};
     store_.shards.leave_unnamed(ids);
     std::set<std::string_view> sessions;
-    for (const std::string& each : *leases) sessions.insert(session_of(each));
+    for (const std::string& each : leases) sessions.insert(session_of(each));
     for (const std::string& each : ids) {
       const object_name name{object_kind::container, each};
       if (sessions.contains(session_of(each)) || !store_.objects.size(name)) continue;
@@ -139,14 +130,12 @@ class checker {
   }
 
   status check_snapshots() {
-    const auto digest_bytes = store_.digest_bytes();
-    if (!digest_bytes) return digest_bytes.error();
-    auto trees = tree_audit::make(store_, lost_, options_.cancel);
-    if (!trees) return trees.error();
+    CUTPOINT_TRY(const auto digest_bytes, store_.digest_bytes());
+    CUTPOINT_TRY(auto trees, tree_audit::make(store_, lost_, options_.cancel));
     meter_.begin("checking snapshots", log_.snapshots.size());
     for (const std::string& id : log_.snapshots) {
       meter_.add(1, 0, id);
-      const auto facts = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
+      const auto facts = read_snapshot(store_.objects, id, digest_bytes, store_.key);
       if (!facts && is_absence(facts.error())) continue;
       ++summary_.snapshots;
       if (!facts && !is_damage(facts.error())) return facts.error();
@@ -155,7 +144,7 @@ class checker {
         continue;
       }
       bool is_removed = false;
-      const auto whole = trees->audit(facts->root, [&](const std::string& path, const status& why) {
+      const auto whole = trees.audit(facts->root, [&](const std::string& path, const status& why) {
         // Another process may remove or replace a snapshot, and then what only that refers to.
         is_removed = is_removed || !is_committed(id);
         if (is_removed) return;
@@ -165,7 +154,7 @@ class checker {
       if (!whole) return whole.error();
       if (is_removed) --summary_.snapshots;
     }
-    summary_.moved_chunks = trees->moved_chunks();
+    summary_.moved_chunks = trees.moved_chunks();
     return {};
   }
 

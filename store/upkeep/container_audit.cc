@@ -9,11 +9,9 @@
 namespace cutpoint::store {
 
 result<container_auditor> container_auditor::make(const store_reading& store) {
-  auto check = store.make_fingerprinter();
-  if (!check) return check.error();
-  auto name = record_fingerprinter::fastest(fingerprint_kind::blake3);
-  if (!name) return name.error();
-  return container_auditor(store, std::move(*check), std::move(*name));
+  CUTPOINT_TRY(auto check, store.make_fingerprinter());
+  CUTPOINT_TRY(auto name, record_fingerprinter::fastest(fingerprint_kind::blake3));
+  return container_auditor(store, std::move(check), std::move(name));
 }
 
 result<std::vector<std::uint8_t>> container_auditor::content(const placed_record& record) const {
@@ -32,9 +30,8 @@ result<bool> has_digest(const record_description& description, byte_span content
     if (!without_hints) return false;
     named = *without_hints;
   }
-  const auto digest_of_bytes = check(named);
-  if (!digest_of_bytes) return digest_of_bytes.error();
-  return *digest_of_bytes == description.content;
+  CUTPOINT_TRY(const auto digest_of_bytes, check(named));
+  return digest_of_bytes == description.content;
 }
 
 result<audited_container> container_auditor::audit(const std::string& id) {
@@ -42,21 +39,19 @@ result<audited_container> container_auditor::audit(const std::string& id) {
   const std::string path = path_of(name);
   audited_container audited;
   audited.id = id;
-  const auto size = store_.objects.size(name);
-  if (!size) return size.error();
-  if (*size > largest_container_bytes) {
+  CUTPOINT_TRY(const auto size, store_.objects.size(name));
+  if (size > largest_container_bytes) {
     audited.outcome = damage(path, "its length is impossible");
     return audited;
   }
-  bytes_.resize(*size);
+  bytes_.resize(size);
   CUTPOINT_RETURN_IF_FAILED(store_.objects.read(name, 0, bytes_));
-  const auto digest_of_bytes = name_(bytes_);
-  if (!digest_of_bytes) return digest_of_bytes.error();
+  CUTPOINT_TRY(const auto digest_of_bytes, name_(bytes_));
   auto table = decode_container_table(bytes_, id, store_.key);
   if (!table && !is_damage(table.error())) return table.error();
   if (!table) {
     audited.outcome = table.error();
-  } else if (!id.ends_with(to_hex(*digest_of_bytes))) {
+  } else if (!id.ends_with(to_hex(digest_of_bytes))) {
     audited.outcome = damage(path, "its bytes do not have its name");
   }
   // The table is enough to read a record: damage of the record's own description costs nothing.
@@ -69,9 +64,8 @@ result<audited_container> container_auditor::audit(const std::string& id) {
     if (each.description.kind == record_kind::padding) continue;
     const auto bytes = content(each);
     if (!bytes && !is_damage(bytes.error())) return bytes.error();
-    const auto is_right = bytes ? has_digest(each.description, *bytes, check_) : false;
-    if (!is_right) return is_right.error();
-    if (*is_right) {
+    CUTPOINT_TRY(const auto is_right, bytes ? has_digest(each.description, *bytes, check_) : false);
+    if (is_right) {
       audited.whole.records.push_back(each);
       continue;
     }
@@ -89,9 +83,8 @@ status audit_containers(const store_reading& store, const std::vector<std::strin
   std::vector<container_auditor> auditors;
   const std::size_t count = std::min(thread_count(threads), ids.size());
   for (std::size_t i = 0; i < count; ++i) {
-    auto auditor = container_auditor::make(store);
-    if (!auditor) return auditor.error();
-    auditors.push_back(std::move(*auditor));
+    CUTPOINT_TRY(auto auditor, container_auditor::make(store));
+    auditors.push_back(std::move(auditor));
   }
   std::mutex mutex;
   status outcome;

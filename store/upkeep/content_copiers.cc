@@ -31,12 +31,8 @@ class stored_stream final : public file_stream {
   std::uint64_t position_ = 0;
 };
 
-namespace {
-
 constexpr std::uint64_t most_waiting_bytes = 32 * MiB;
 constexpr std::size_t most_waiting_extents = std::size_t{1} << 16;
-
-}  // namespace
 
 record_copier::record_copier(shared_reader& source, const store_config& source_config, deduplicator& records,
                              const store_config& target_config, std::uint64_t threads, progress_meter* meter)
@@ -78,10 +74,9 @@ result<std::vector<record_copier::missing_chunk>> record_copier::look_up() {
   for (const waiting_extent& each : waiting_) {
     if (each.extent.kind != extent_kind::hole) digests.push_back(each.extent.record.content);
   }
-  const auto answers = records_.look_up(digests);
-  if (!answers) return answers.error();
+  CUTPOINT_TRY(const auto answers, records_.look_up(digests));
   std::vector<missing_chunk> missing;
-  auto answer = answers->begin();
+  auto answer = answers.begin();
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (waiting_[i].extent.kind == extent_kind::hole) continue;
     waiting_[i].extent.record.hint = answer->hint;
@@ -102,10 +97,9 @@ void record_copier::read(missing_chunk& chunk) {
 }
 
 status record_copier::finish() {
-  auto missing = look_up();
-  if (!missing) return missing.error();
-  run_parallel(threads_, missing->size(), [&](std::size_t, std::size_t i) { read((*missing)[i]); });
-  for (const missing_chunk& each : *missing) {
+  CUTPOINT_TRY(auto missing, look_up());
+  run_parallel(threads_, missing.size(), [&](std::size_t, std::size_t i) { read(missing[i]); });
+  for (const missing_chunk& each : missing) {
     const waiting_extent& first = waiting_[each.extent];
     if (!each.read) return fail(first.file->path, each.read.error());
     const bool is_compressed = each.read->codec != record_codec::none;
@@ -116,9 +110,7 @@ status record_copier::finish() {
   for (waiting_extent& each : waiting_) {
     record_reference& record = each.extent.record;
     if (each.extent.kind != extent_kind::hole && record.hint == 0) {
-      const auto hint = records_.hint_of_put(record.content);
-      if (!hint) return hint.error();
-      record.hint = *hint;
+      CUTPOINT_TRY(record.hint, records_.hint_of_put(record.content));
     }
     count(each.extent.bytes(), each.file->path);
     CUTPOINT_RETURN_IF_FAILED(each.file->entry->add(each.extent, records_));
@@ -251,9 +243,7 @@ class tree_copier {
   }
 
   status write_complete() {
-    if (tree_.waiting() > most_waiting_copies) {
-      CUTPOINT_RETURN_IF_FAILED(contents_.finish());
-    }
+    if (tree_.waiting() > most_waiting_copies) CUTPOINT_RETURN_IF_FAILED(contents_.finish());
     return tree_.write_complete();
   }
 
@@ -276,12 +266,11 @@ result<record_reference> copy_tree(const record_reference& root, record_source& 
 result<std::size_t> stored_stream::read(std::span<std::uint8_t> destination) {
   const std::uint64_t most = position_ + std::min<std::uint64_t>(destination.size(), file_.size - position_);
   std::uint64_t end = most;
-  const status looked =
-      visit_file(file_, position_, most, records_, [&](const stored_extent& extent, std::uint64_t position) {
-        if (extent.kind == extent_kind::hole) end = std::min(end, position);
-        return status();
-      });
-  if (!looked.ok()) return looked;
+  const auto look = [&](const stored_extent& extent, std::uint64_t position) {
+    if (extent.kind == extent_kind::hole) end = std::min(end, position);
+    return status();
+  };
+  CUTPOINT_RETURN_IF_FAILED(visit_file(file_, position_, most, records_, look));
   std::size_t filled = 0;
   const auto take = [&](byte_span bytes) {
     std::memcpy(destination.data() + filled, bytes.data(), bytes.size());
@@ -295,12 +284,11 @@ result<std::size_t> stored_stream::read(std::span<std::uint8_t> destination) {
 
 result<std::uint64_t> stored_stream::skip_hole() {
   std::uint64_t end = position_;
-  const status looked =
-      visit_file(file_, position_, position_ + 1, records_, [&](const stored_extent& extent, std::uint64_t position) {
-        if (extent.kind == extent_kind::hole) end = position + extent.bytes();
-        return status();
-      });
-  if (!looked.ok()) return looked;
+  const auto look = [&](const stored_extent& extent, std::uint64_t position) {
+    if (extent.kind == extent_kind::hole) end = position + extent.bytes();
+    return status();
+  };
+  CUTPOINT_RETURN_IF_FAILED(visit_file(file_, position_, position_ + 1, records_, look));
   end = std::min(end, std::max(file_.size, position_));
   return end - std::exchange(position_, end);
 }

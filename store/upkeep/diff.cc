@@ -42,9 +42,7 @@ class compared_folder {
   /// Reads an entry ahead, unless there is one.
   status read_ahead() {
     if (!entries_ || ahead_) return {};
-    auto next = entries_->next();
-    if (!next) return next.error();
-    ahead_ = std::move(*next);
+    CUTPOINT_TRY(ahead_, entries_->next());
     return {};
   }
   [[nodiscard]] const std::optional<folder_entry>& ahead() const noexcept { return ahead_; }
@@ -256,11 +254,10 @@ struct version {
     std::vector<record_reference> children;
     std::optional<std::uint8_t> level_below;
     for (const record_reference& each : nodes) {
-      const auto node = read_list_node(each, node_kind::extents, level, source);
-      if (!node) return node.error();
-      for (const stored_extent& extent : node->extents) add(extent);
-      for (const child_node& child : node->children) children.push_back(child.node);
-      if (node->level != 0) level_below = static_cast<std::uint8_t>(node->level - 1);
+      CUTPOINT_TRY(const auto node, read_list_node(each, node_kind::extents, level, source));
+      for (const stored_extent& extent : node.extents) add(extent);
+      for (const child_node& child : node.children) children.push_back(child.node);
+      if (node.level != 0) level_below = static_cast<std::uint8_t>(node.level - 1);
       is_too_long = std::max(chunks.size(), children.size()) > most_chunks;
       if (is_too_long) return {};
     }

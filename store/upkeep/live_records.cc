@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 
 #include "host/core/parallel.h"
 #include "store/format/failure.h"
@@ -107,9 +106,8 @@ status live_records::mark_from(const store_reading& store, const std::vector<rec
   std::vector<std::unique_ptr<worker>> workers;
   const std::size_t count = thread_count(options.threads);
   for (std::size_t i = 0; i < count; ++i) {
-    auto check = store.make_fingerprinter();
-    if (!check) return check.error();
-    workers.push_back(std::make_unique<worker>(store, std::move(*check)));
+    CUTPOINT_TRY(auto check, store.make_fingerprinter());
+    workers.push_back(std::make_unique<worker>(store, std::move(check)));
   }
   CUTPOINT_RETURN_IF_FAILED(mark_all(*workers.front(), record_kind::node, roots));
   std::vector<record_reference> waiting = std::exchange(workers.front()->next, {});
@@ -139,18 +137,16 @@ status live_records::mark_from(const store_reading& store, const std::vector<rec
 
 /// Marks everything that a node refers to, and adds nodes that were not visited to those that wait.
 status live_records::visit(worker& own, const record_reference& node) {
-  const auto bytes = own.nodes.read_node(node);
-  if (!bytes) return bytes.error();
-  const auto decoded = decode_node(*bytes, node.content);
-  if (!decoded) return decoded.error();
+  CUTPOINT_TRY(const auto bytes, own.nodes.read_node(node));
+  CUTPOINT_TRY(const auto decoded, decode_node(bytes, node.content));
   own.chunks.clear();
   own.below.clear();
   const auto add = [&](const stored_extent& extent) {
     if (extent.kind != extent_kind::hole) own.chunks.push_back(extent.record);
   };
-  for (const child_node& each : decoded->children) own.below.push_back(each.node);
-  for (const stored_extent& each : decoded->extents) add(each);
-  for (const folder_entry& each : decoded->entries) {
+  for (const child_node& each : decoded.children) own.below.push_back(each.node);
+  for (const stored_extent& each : decoded.extents) add(each);
+  for (const folder_entry& each : decoded.entries) {
     if (each.node) own.below.push_back(*each.node);
     for (const stored_extent& extent : each.extents) add(extent);
   }
@@ -182,10 +178,9 @@ status live_records::mark_all(worker& own, record_kind kind, std::span<const rec
       }
     }
     for (const record_reference& each : own.unfollowed) {
-      const auto chosen = choose(own, kind, each);
-      if (!chosen) return chosen.error();
-      mark(each, *chosen);
-      CUTPOINT_RETURN_IF_FAILED(follow_from(own, each, *chosen));
+      CUTPOINT_TRY(const auto chosen, choose(own, kind, each));
+      mark(each, chosen);
+      CUTPOINT_RETURN_IF_FAILED(follow_from(own, each, chosen));
     }
   }
   return {};
@@ -220,9 +215,7 @@ status live_records::follow_from(worker& own, const record_reference& reference,
   const bool goes_on =
       before.container == position.container && position.ordinal - before.ordinal - 1 < most_records_ahead;
   if (!goes_on || container.is_avoided || container.hint != reference.hint) return {};
-  auto table = own.index.tables().find(container.name);
-  if (!table) return table.error();
-  own.table = std::move(*table);
+  CUTPOINT_TRY(own.table, own.index.tables().find(container.name));
   own.followed = position;
   return {};
 }
@@ -255,10 +248,9 @@ result<live_records::place> live_records::choose(worker& own, record_kind kind, 
   int best_rank = 0;
   for (const place& each : own.places) {
     const known_container& container = containers_[each.container];
-    const auto table = own.index.tables().find(container.name);
-    if (!table) return table.error();
-    if (*table == nullptr || each.ordinal >= (*table)->records.size()) continue;
-    const record_description& description = (*table)->records[each.ordinal].description;
+    CUTPOINT_TRY(const auto table, own.index.tables().find(container.name));
+    if (table == nullptr || each.ordinal >= table->records.size()) continue;
+    const record_description& description = table->records[each.ordinal].description;
     if (description.kind != kind || description.content != reference.content) continue;
     const int rank = 1 + (container.is_avoided ? 0 : 4) + (container.hint == reference.hint ? 2 : 0) +
                      (test_bit(live_, bit_of(each)) ? 1 : 0);

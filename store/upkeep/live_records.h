@@ -41,7 +41,6 @@ class live_records {
   /// Returns the index of a container, or nullopt if no shard names it.
   [[nodiscard]] std::optional<std::size_t> find(const container_name& name) const noexcept;
   [[nodiscard]] const container_name& name(std::size_t container) const noexcept { return containers_[container].name; }
-  /// Returns the length of a container.
   [[nodiscard]] std::uint64_t container_bytes(std::size_t container) const noexcept {
     return containers_[container].bytes;
   }

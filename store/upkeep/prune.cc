@@ -111,9 +111,7 @@ result<store_prune_summary> pruner::prune() {
   }
   // Dead containers go first, because rewriting takes room.
   CUTPOINT_RETURN_IF_FAILED(remove(dead_));
-  if (summary_.awaited.empty()) {
-    CUTPOINT_RETURN_IF_FAILED(rewrite());
-  }
+  if (summary_.awaited.empty()) CUTPOINT_RETURN_IF_FAILED(rewrite());
   CUTPOINT_RETURN_IF_FAILED(remove_abandoned_files(*session_->open_storage(), files_before_));
   return summary_;
 }
@@ -131,52 +129,43 @@ void pruner::count_removable() {
 }
 
 status pruner::begin_session() {
-  auto session = leased_session::begin(opened_store_);
-  if (!session) return session.error();
-  session_ = std::move(*session);
-  auto files = opened_store_.objects().list(object_kind::temporary);
-  if (!files) return files.error();
-  files_before_ = std::move(*files);
+  CUTPOINT_TRY(session_, leased_session::begin(opened_store_));
+  CUTPOINT_TRY(files_before_, opened_store_.objects().list(object_kind::temporary));
   remover_.emplace(*session_, copies_);
   return {};
 }
 
 /// Goes on with what an earlier prune has left.
 status pruner::finish_earlier_prune() {
-  const auto log = opened_store_.read_log();
-  if (!log) return log.error();
-  if (log->decision != 0) {
-    CUTPOINT_RETURN_IF_FAILED(remover_->carry_out(*log));
-  }
-  return log->proposal == 0 ? status() : complete({log->proposal, log->proposed, {}, {}});
+  CUTPOINT_TRY(const auto log, opened_store_.read_log());
+  if (log.decision != 0) CUTPOINT_RETURN_IF_FAILED(remover_->carry_out(log));
+  return log.proposal == 0 ? status() : complete({log.proposal, log.proposed, {}, {}});
 }
 
 status pruner::find_waste() {
-  auto state = read_state(opened_store_);
-  if (!state) return state.error();
+  CUTPOINT_TRY(auto state, read_state(opened_store_));
   if (!options_.is_dry_run) {
     CUTPOINT_RETURN_IF_FAILED(opened_store_.shards().rebuild_damaged());
   } else {
-    std::erase_if(state->snapshots, [&](const auto& each) { return options_.forgotten.contains(each.id); });
+    std::erase_if(state.snapshots, [&](const auto& each) { return options_.forgotten.contains(each.id); });
   }
-  for (const auto& each : state->snapshots) marked_.insert(each.id);
+  for (const auto& each : state.snapshots) marked_.insert(each.id);
   marking_options marking = this->marking();
-  marking.lost = state->log.lost();
-  auto marks = mark_snapshots(opened_store_, state->snapshots, marking);
+  marking.lost = state.log.lost();
+  auto marks = mark_snapshots(opened_store_, state.snapshots, marking);
   if (!marks && is_damage(marks.error()) && session_) {  // a shard may be lost
     CUTPOINT_RETURN_IF_FAILED(index_containers(*session_->open_storage(), opened_store_.key(), ""));
-    marks = mark_snapshots(opened_store_, state->snapshots, marking);
+    marks = mark_snapshots(opened_store_, state.snapshots, marking);
   }
   if (!marks) return marks.error();
   marks_ = std::move(*marks);
-  log_ = std::move(state->log);
+  log_ = std::move(state.log);
   condemned_ = log_.condemned;
   for (const container_name& each : condemned_) {
-    const auto bytes = size_of(id_of(each));
-    if (!bytes) return bytes.error();
+    CUTPOINT_TRY(const auto bytes, size_of(id_of(each)));
     ++summary_.containers;
-    summary_.container_bytes += *bytes;
-    summary_.unused_bytes += *bytes;
+    summary_.container_bytes += bytes;
+    summary_.unused_bytes += bytes;
   }
   meter_.begin("examining containers", marks_->container_count());
   for (std::size_t i = 0; i < marks_->container_count(); ++i) {
@@ -270,9 +259,8 @@ status pruner::remove(const std::vector<removable_container>& containers) {
     if (proposed.containers.contains(name(each))) unused += each.unused_bytes;
   }
   for (const container_name& each : log_.condemned) {  // they hold nothing
-    const auto bytes = size_of(id_of(each));
-    if (!bytes) return bytes.error();
-    unused += condemned_.contains(each) ? *bytes : 0;
+    CUTPOINT_TRY(const auto bytes, size_of(id_of(each)));
+    unused += condemned_.contains(each) ? bytes : 0;
     proposed.containers.insert(each);
   }
   if (proposed.containers.empty()) return {};
@@ -286,22 +274,17 @@ status pruner::remove(const std::vector<removable_container>& containers) {
 status pruner::complete(const removal& proposed) {
   std::map<container_name, std::uint64_t> bytes;
   for (const container_name& each : proposed.containers) {
-    const auto size = size_of(id_of(each));
-    if (!size) return size.error();
-    bytes[each] = *size;
+    CUTPOINT_TRY(bytes[each], size_of(id_of(each)));
   }
-  const auto outcome = remover_->complete(proposed, marking());
-  if (!outcome) return outcome.error();
-  if (outcome->awaited.empty()) {
-    auto log = opened_store_.read_log();
-    if (!log) return log.error();
-    log_ = std::move(*log);
-    summary_.kept_containers += outcome->kept_count;
-    summary_.removed_containers += outcome->removed.size();
-    for (const container_name& each : outcome->removed) summary_.removed_bytes += bytes[each];
+  CUTPOINT_TRY(const auto outcome, remover_->complete(proposed, marking()));
+  if (outcome.awaited.empty()) {
+    CUTPOINT_TRY(log_, opened_store_.read_log());
+    summary_.kept_containers += outcome.kept_count;
+    summary_.removed_containers += outcome.removed.size();
+    for (const container_name& each : outcome.removed) summary_.removed_bytes += bytes[each];
     return {};
   }
-  for (const listed_lease& each : outcome->awaited) summary_.awaited.push_back(each.facts.owner);
+  for (const listed_lease& each : outcome.awaited) summary_.awaited.push_back(each.facts.owner);
   summary_.waiting_containers = proposed.containers.size();
   return {};
 }
@@ -310,18 +293,17 @@ status pruner::complete(const removal& proposed) {
 /// containers are proposed.
 status pruner::rewrite_batch(std::span<const removable_container> batch) {
   std::vector<removable_container> copied;
-  auto records = session_->open_records();
-  if (!records) return records.error();
+  CUTPOINT_TRY(auto records, session_->open_records());
   for (const removable_container& each : batch) {
     if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-    const status outcome = copy_records(each, *records);
+    const status outcome = copy_records(each, records);
     if (is_damage(outcome)) continue;  // a repair saves what is whole
     if (!outcome.ok()) return outcome;
     copied.push_back(each);
     count_rewritten(each);
     meter_.add(1, each.live_bytes, id_of(name(each)));
   }
-  CUTPOINT_RETURN_IF_FAILED(records->finish());
+  CUTPOINT_RETURN_IF_FAILED(records.finish());
   return remove(copied);
 }
 
@@ -336,13 +318,12 @@ status pruner::rewrite() {
   // What a copy may take beyond the records: the end of its container, its padding, and a shard.
   const auto room_of = [](const removable_container& each) { return each.live_bytes + each.live_bytes / 4 + MiB; };
   for (std::span<const removable_container> left = rewritten_; !left.empty() && summary_.awaited.empty();) {
-    const auto free = opened_store_.objects().free_bytes();
-    if (!free) return free.error();
+    CUTPOINT_TRY(const auto free, opened_store_.objects().free_bytes());
     std::size_t count = 0;
     std::uint64_t room = 0;
-    while (count < left.size() && room_of(left[count]) <= *free - room) room += room_of(left[count++]);
+    while (count < left.size() && room_of(left[count]) <= free - room) room += room_of(left[count++]);
     if (count == 0) {
-      summary_.missing_bytes = room_of(left.front()) - *free;
+      summary_.missing_bytes = room_of(left.front()) - free;
       return {};
     }
     meter_.begin("copying containers", count, live_bytes_of(left.first(count)));
@@ -354,14 +335,12 @@ status pruner::rewrite() {
 
 status pruner::copy_records(const removable_container& source, record_writer& records) {
   storage& objects = opened_store_.objects();
-  const auto table = read_container_table(objects, id_of(name(source)), opened_store_.key());
-  if (!table) return table.error();
-  for (std::uint32_t ordinal = 0; ordinal < table->records.size(); ++ordinal) {
+  CUTPOINT_TRY(const auto table, read_container_table(objects, id_of(name(source)), opened_store_.key()));
+  for (std::uint32_t ordinal = 0; ordinal < table.records.size(); ++ordinal) {
     if (!marks_->is_live(source.index, ordinal)) continue;
-    const placed_record& place = table->records[ordinal];
-    const auto payload = read_payload(objects, *table, place, opened_store_.key());
-    if (!payload) return payload.error();
-    if (const auto hint = records.append(place.description, *payload); !hint) return hint.error();
+    const placed_record& place = table.records[ordinal];
+    CUTPOINT_TRY(const auto payload, read_payload(objects, table, place, opened_store_.key()));
+    if (const auto hint = records.append(place.description, payload); !hint) return hint.error();
   }
   return {};
 }

@@ -36,9 +36,8 @@ class repairer {
   [[nodiscard]] storage& objects() const { return opened_store_.objects(); }
   /// Returns the ids of the containers that exist and count.
   [[nodiscard]] result<std::vector<std::string>> list_containers(const store_log& log) const {
-    auto ids = objects().list(object_kind::container);
-    if (!ids) return ids;
-    std::erase_if(*ids, [lost = log.lost()](const std::string& id) {
+    CUTPOINT_TRY(auto ids, objects().list(object_kind::container));
+    std::erase_if(ids, [lost = log.lost()](const std::string& id) {
       const auto name = container_name_of(id);
       return !name || lost.contains(*name);
     });
@@ -64,21 +63,20 @@ class repairer {
 status repairer::mend_log() {
   for (std::set<std::string> reported;;) {
     std::vector<std::pair<object_name, status>> damaged;
-    auto log =
-        opened_store_.read_log([&](const object_name& entry, const status& why) { damaged.emplace_back(entry, why); });
-    if (!log) return log.error();
+    CUTPOINT_TRY(auto log, opened_store_.read_log(
+                               [&](const object_name& entry, const status& why) { damaged.emplace_back(entry, why); }));
     if (damaged.empty()) return {};
     for (const auto& [entry, why] : damaged) {
       if (reported.insert(entry.id).second) report(entry, why, 0);
     }
     log_entry summary;
     summary.kind = log_entry_kind::decision;
-    summary.removed_containers = log->decided;
-    summary.condemned_containers = log->condemned;
-    summary.removed_keys = log->removed_keys;
-    summary.snapshots = log->snapshots;
+    summary.removed_containers = log.decided;
+    summary.condemned_containers = log.condemned;
+    summary.removed_keys = log.removed_keys;
+    summary.snapshots = log.snapshots;
     const auto number =
-        append_to_log(*opened_store_.open_storage_of(new_session_id()), opened_store_.key(), *log, summary);
+        append_to_log(*opened_store_.open_storage_of(new_session_id()), opened_store_.key(), log, summary);
     if (!number) return number.error();
   }
 }
@@ -90,20 +88,17 @@ status repairer::complete_index() {
   std::vector<std::string> damaged = opened_store_.shards().damaged_shards();
   std::set<container_name> indexed;
   for (const shard& each : opened_store_.shards().shards()) {
-    const auto is_intact = each.is_intact();
-    if (!is_intact) return is_intact.error();
-    if (!*is_intact) {
+    CUTPOINT_TRY(const auto is_intact, each.is_intact());
+    if (!is_intact) {
       damaged.push_back(each.id());
       continue;
     }
     for (std::uint32_t i = 0; i < each.container_count(); ++i) indexed.insert(each.container_at(i).name);
   }
-  const auto log = opened_store_.read_log();
-  if (!log) return log.error();
-  auto containers = list_containers(*log);
-  if (!containers) return containers.error();
-  std::erase_if(*containers, [&](const std::string& id) { return indexed.contains(*container_name_of(id)); });
-  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects(), opened_store_.key(), *containers));
+  CUTPOINT_TRY(const auto log, opened_store_.read_log());
+  CUTPOINT_TRY(auto containers, list_containers(log));
+  std::erase_if(containers, [&](const std::string& id) { return indexed.contains(*container_name_of(id)); });
+  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects(), opened_store_.key(), containers));
   CUTPOINT_RETURN_IF_FAILED(objects().sync());
   for (const std::string& each : damaged) {
     const object_name name{object_kind::shard, each};
@@ -115,25 +110,22 @@ status repairer::complete_index() {
 
 /// Stores the whole records of damaged containers again, and then condemns the containers.
 status repairer::condemn_containers() {
-  const auto session = leased_session::begin(opened_store_);
-  if (!session) return session.error();
-  const auto ids = list_containers((*session)->log());
-  if (!ids) return ids.error();
-  auto records = (*session)->open_records();
-  if (!records) return records.error();
-  CUTPOINT_RETURN_IF_FAILED(audit_containers(opened_store_.reading(), *ids, options_.threads, options_.cancel,
+  CUTPOINT_TRY(const auto session, leased_session::begin(opened_store_));
+  CUTPOINT_TRY(const auto ids, list_containers(session->log()));
+  CUTPOINT_TRY(auto records, session->open_records());
+  CUTPOINT_RETURN_IF_FAILED(audit_containers(opened_store_.reading(), ids, options_.threads, options_.cancel,
                                              [&](const audited_container& each, const container_auditor& auditor) {
-                                               return each.outcome.ok() ? status() : save(each, auditor, *records);
+                                               return each.outcome.ok() ? status() : save(each, auditor, records);
                                              }));
-  CUTPOINT_RETURN_IF_FAILED(records->finish());
+  CUTPOINT_RETURN_IF_FAILED(records.finish());
   if (damaged_containers_.empty()) return {};
   log_entry condemnation;
   condemnation.condemned_containers = damaged_containers_;
   // The copies must exist still: a prune that takes the repair for dead sees them as containers that nothing refers to.
-  return append_change(**session, condemnation, [&](const store_log& log) -> status {
-    if (log.decision == (*session)->log().decision) return {};
+  return append_change(*session, condemnation, [&](const store_log& log) -> status {
+    if (log.decision == session->log().decision) return {};
     const std::set<container_name> lost = log.lost();
-    for (const container_name& each : records->put_containers()) {
+    for (const container_name& each : records.put_containers()) {
       const auto size = lost.contains(each) ? result<std::uint64_t>(status(status_code::io_error, "", ENOENT))
                                             : objects().size({object_kind::container, id_of(each)});
       if (!size && is_absence(size.error())) {
@@ -149,11 +141,10 @@ status repairer::condemn_containers() {
 status repairer::save(const audited_container& audited, const container_auditor& auditor, record_writer& records) {
   compressor compress(std::max<int>(opened_store_.config().level, 1));
   for (const placed_record& each : audited.whole.records) {
-    const auto content = auditor.content(each);
-    if (!content) return content.error();
+    CUTPOINT_TRY(const auto content, auditor.content(each));
     std::vector<std::uint8_t> frame;
-    const bool pays = opened_store_.config().codec == record_codec::zstd && compress.compress(*content, frame);
-    const byte_span payload = pays ? byte_span(frame) : byte_span(*content);
+    const bool pays = opened_store_.config().codec == record_codec::zstd && compress.compress(content, frame);
+    const byte_span payload = pays ? byte_span(frame) : byte_span(content);
     record_description description = each.description;
     description.codec = pays ? record_codec::zstd : record_codec::none;
     description.stored_bytes = static_cast<std::uint32_t>(payload.size());
@@ -188,14 +179,14 @@ class whole_entries final : public tree_filter {
 
 /// Replaces the snapshots that lost files.
 status repairer::replace_snapshots() {
-  const auto session = leased_session::begin(opened_store_);
-  if (!session) return session.error();
+  CUTPOINT_TRY(const auto session, leased_session::begin(opened_store_));
   // A container that a prune proposes may have the only whole copy of a record. If a snapshot needs it, the prune finds out.
   CUTPOINT_RETURN_IF_FAILED(opened_store_.reopen_shards());
   std::vector<std::pair<std::string, status>> unreadable;
-  const auto snapshots = opened_store_.snapshots(
-      (*session)->log(), [&](const std::string& path, const status& why) { unreadable.emplace_back(path, why); });
-  if (!snapshots) return snapshots.error();
+  CUTPOINT_TRY(const auto snapshots,
+               opened_store_.snapshots(session->log(), [&](const std::string& path, const status& why) {
+                 unreadable.emplace_back(path, why);
+               }));
   log_entry removal;
   for (const auto& [path, why] : unreadable) {
     if (!is_damage(why)) return why;
@@ -203,17 +194,11 @@ status repairer::replace_snapshots() {
     report(name, why, 0);
     removal.removed_snapshots.insert(name.id);
   }
-  if (!unreadable.empty()) {
-    CUTPOINT_RETURN_IF_FAILED(append_change(**session, removal));
-  }
+  if (!unreadable.empty()) CUTPOINT_RETURN_IF_FAILED(append_change(*session, removal));
   const lost_records none;
-  auto trees = tree_audit::make(opened_store_.reading(), none, options_.cancel);
-  if (!trees) return trees.error();
-  auto writer = (*session)->open_writer();
-  if (!writer) return writer.error();
-  for (const auto& each : *snapshots) {
-    CUTPOINT_RETURN_IF_FAILED(replace(each, *trees, **session, **writer));
-  }
+  CUTPOINT_TRY(auto trees, tree_audit::make(opened_store_.reading(), none, options_.cancel));
+  CUTPOINT_TRY(auto writer, session->open_writer());
+  for (const auto& each : snapshots) CUTPOINT_RETURN_IF_FAILED(replace(each, trees, *session, *writer));
   return {};
 }
 
@@ -222,24 +207,22 @@ status repairer::replace_snapshots() {
 status repairer::replace(const open_store::listed_snapshot& old, tree_audit& trees, leased_session& session,
                          store_writer& writer) {
   status failure;  // that is no damage: it may pass, and must cost no file
-  const auto is_whole = trees.audit(old.facts.root, [&](const std::string&, const status& why) {
+  CUTPOINT_TRY(const auto is_whole, trees.audit(old.facts.root, [&](const std::string&, const status& why) {
     if (!is_damage(why)) failure = why;
-  });
-  if (!is_whole) return is_whole.error();
+  }));
   if (!failure.ok()) return failure;
-  if (*is_whole) return {};
+  if (is_whole) return {};
   whole_entries rest(trees);
-  const auto root = rewrite_tree(old.facts.root, trees.nodes(), rest, writer.records, options_.cancel);
-  if (!root) return root.error();
+  CUTPOINT_TRY(const auto root, rewrite_tree(old.facts.root, trees.nodes(), rest, writer.records, options_.cancel));
   CUTPOINT_RETURN_IF_FAILED(writer.records.finish());
-  if (root->content == old.facts.root.content && root->raw_bytes == old.facts.root.raw_bytes) return {};
+  if (root.content == old.facts.root.content && root.raw_bytes == old.facts.root.raw_bytes) return {};
   const auto reported = trees.audit(old.facts.root, [&](const std::string& path, const status& why) {
     ++summary_.lost_files;
     if (options_.lost) options_.lost(old.id, path, why);
   });
   if (!reported) return reported.error();
   snapshot facts = old.facts;
-  facts.root = *root;
+  facts.root = root;
   facts.is_incomplete = true;
   const auto committed = commit_snapshot(session, std::move(facts), original_snapshot{old.id});
   if (!committed && is_absence(committed.error())) return {};  // somebody has removed it meanwhile

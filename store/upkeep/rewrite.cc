@@ -1,7 +1,5 @@
 // Writes other versions of snapshots: with other tags, or without some files.
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,9 +30,7 @@ class snapshot_edit {
 
   /// Takes a lease, so that nothing is removed that the new versions refer to. Errors: those of sessions.
   [[nodiscard]] status begin_session() {
-    auto session = leased_session::begin(opened_store_);
-    if (!session) return session.error();
-    session_ = std::move(*session);
+    CUTPOINT_TRY(session_, leased_session::begin(opened_store_));
     // A container that a prune proposes may have the only copy of a record. If a snapshot needs it, the prune finds out.
     return opened_store_.reopen_shards();
   }
@@ -44,13 +40,11 @@ class snapshot_edit {
   /// and those of `edit` except damage and absence; cancelled.
   template <class Edit>
   [[nodiscard]] result<store_edit_summary> run(Edit edit) {
-    const auto log = opened_store_.read_log();
-    if (!log) return log.error();
-    const auto snapshots = opened_store_.snapshots(*log, {});
-    if (!snapshots) return snapshots.error();
+    CUTPOINT_TRY(const auto log, opened_store_.read_log());
+    CUTPOINT_TRY(const auto snapshots, opened_store_.snapshots(log, {}));
     std::set<std::string> left = ids_;
     store_edit_summary summary;
-    for (const listed_snapshot& each : *snapshots) {
+    for (const listed_snapshot& each : snapshots) {
       if (cancel_ != nullptr && cancel_->is_requested()) return stopped_as_asked();
       if (left.erase(each.id) == 0) continue;
       const result<bool> edited = edit(each);
@@ -64,13 +58,12 @@ class snapshot_edit {
     }
     for (const std::string& id : left) {
       const status unknown(status_code::invalid_argument, "no snapshot has the id " + id);
-      const auto read = log->snapshots.contains(id) ? opened_store_.read(id) : unknown;
+      const auto read = log.snapshots.contains(id) ? opened_store_.read(id) : unknown;
       report(id, read || is_absence(read.error()) ? unknown : read.error(), summary);
     }
     return summary;
   }
 
-  /// Commits a version of a snapshot.
   [[nodiscard]] result<std::string> commit(const listed_snapshot& old, snapshot facts, bool is_replaced) {
     auto committed =
         commit_snapshot(*session_, std::move(facts), original_snapshot{.id = old.id, .is_replaced = is_replaced});
@@ -183,9 +176,8 @@ result<store_edit_summary> change_tags(open_store& opened_store, const store_tag
     for (const std::string& each : options.added) add_tag(facts.tags, each);
     for (const std::string& each : options.removed) std::erase(facts.tags, each);
     if (facts.tags == old.facts.tags) return false;
-    const auto id = edit.commit(old, std::move(facts), true);
-    if (!id) return id.error();
-    if (options.edited) options.edited(old.id, *id);
+    CUTPOINT_TRY(const auto id, edit.commit(old, std::move(facts), true));
+    if (options.edited) options.edited(old.id, id);
     return true;
   });
 }
@@ -195,13 +187,10 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
   std::unique_ptr<store_writer> writer;
   if (!options.is_dry_run) {
     CUTPOINT_RETURN_IF_FAILED(edit.begin_session());
-    auto records = edit.session().open_writer();
-    if (!records) return records.error();
-    writer = std::move(*records);
+    CUTPOINT_TRY(writer, edit.session().open_writer());
   }
-  auto check = record_fingerprinter::fastest(opened_store.fingerprint());
-  if (!check) return check.error();
-  record_reader source(opened_store.objects(), opened_store.key(), opened_store.shards(), *std::move(check));
+  CUTPOINT_TRY(auto check, record_fingerprinter::fastest(opened_store.fingerprint()));
+  record_reader source(opened_store.objects(), opened_store.key(), opened_store.shards(), std::move(check));
   discarding_receiver none;
   node_receiver& nodes = writer ? static_cast<node_receiver&>(writer->records) : none;
   pattern_list exclude(options.exclude);
@@ -212,19 +201,16 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
     exclusion filter(walking, callbacks, old.facts.paths, [&](const std::string& path) {
       if (options.left_out) options.left_out(old.id, path);
     });
-    const auto root = rewrite_tree(old.facts.root, source, filter, nodes, options.cancel);
-    if (!root) return root.error();
+    CUTPOINT_TRY(const auto root, rewrite_tree(old.facts.root, source, filter, nodes, options.cancel));
     if (filter.left_out_count() == 0) return false;
     std::string id;
     if (writer) {
       CUTPOINT_RETURN_IF_FAILED(writer->records.finish());
       snapshot facts = old.facts;
-      facts.root = *root;
+      facts.root = root;
       filter.count_in(facts.statistics);
       if (!options.replaces_originals) add_tag(facts.tags, rewrite_tag);
-      auto committed = edit.commit(old, std::move(facts), options.replaces_originals);
-      if (!committed) return committed.error();
-      id = std::move(*committed);
+      CUTPOINT_TRY(id, edit.commit(old, std::move(facts), options.replaces_originals));
     }
     if (options.edited) options.edited(old.id, id);
     return true;
@@ -262,22 +248,20 @@ result<record_reference> rewrite_tree(const record_reference& root, node_source&
       continue;
     }
     if (!*next) {
-      const auto node = levels.back().entries.finish();
-      if (!node) return node.error();
+      CUTPOINT_TRY(const auto node, levels.back().entries.finish());
       folder_entry folder = std::move(levels.back().entry);
       levels.pop_back();
-      if (levels.empty()) return *node;
-      folder.node = *node;
+      if (levels.empty()) return node;
+      folder.node = node;
       CUTPOINT_RETURN_IF_FAILED(levels.back().entries.add(folder));
       continue;
     }
     folder_entry& entry = **next;
     path += entry.name;
-    const auto chosen = filter.choose(path, entry);
-    if (!chosen) return chosen.error();
-    if (*chosen == tree_filter::choice::keep) {
+    CUTPOINT_TRY(const auto chosen, filter.choose(path, entry));
+    if (chosen == tree_filter::choice::keep) {
       CUTPOINT_RETURN_IF_FAILED(levels.back().entries.add(entry));
-    } else if (*chosen == tree_filter::choice::enter) {
+    } else if (chosen == tree_filter::choice::enter) {
       if (!entry.node) return damage(path, "it is a folder without entries");
       if (path.size() >= longest_stored_path) return damage(path.substr(0, 64) + "...", "the path is too long");
       path += '/';

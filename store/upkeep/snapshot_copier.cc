@@ -1,11 +1,7 @@
 #include "store/upkeep/snapshot_copier.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
-#include <utility>
-
-#include "store/session/leased_session.h"
 
 namespace cutpoint::store {
 
@@ -17,12 +13,8 @@ snapshot_copier::snapshot_copier(engine& threads, open_store& source, open_store
       reader_(source.objects(), source.key(), source.reading().make_fingerprinter, options.memory_bytes) {}
 
 status snapshot_copier::begin(const problem_function& problem) {
-  auto originals = source_.snapshots(problem);
-  if (!originals) return originals.error();
-  originals_ = std::move(*originals);
-  auto copies = target_.snapshots({});
-  if (!copies) return copies.error();
-  copies_ = std::move(*copies);
+  CUTPOINT_TRY(originals_, source_.snapshots(problem));
+  CUTPOINT_TRY(copies_, target_.snapshots({}));
   return {};
 }
 
@@ -51,26 +43,21 @@ const snapshot_copier::listed_snapshot* snapshot_copier::find_copy(const snapsho
 
 result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snapshot& original,
                                                                status& source_failure) {
-  auto session = leased_session::begin(target_);
-  if (!session) return session.error();
+  CUTPOINT_TRY(auto session, leased_session::begin(target_));
   // What was listed before the session may have been removed, with its data, by a prune that does not know of it.
-  auto copies = target_.snapshots({});
-  if (!copies) return copies.error();
-  copies_ = std::move(*copies);
+  CUTPOINT_TRY(copies_, target_.snapshots({}));
   if (const listed_snapshot* const there = find_copy(original.facts)) return *there;
-  auto writer = (*session)->open_writer();
-  if (!writer) return writer.error();
-  const auto root = copy_contents(original.facts, **session, (*writer)->records, source_failure);
-  if (!root) return root.error();
+  CUTPOINT_TRY(auto writer, session->open_writer());
+  CUTPOINT_TRY(const auto root, copy_contents(original.facts, *session, writer->records, source_failure));
   snapshot facts = original.facts;
-  facts.root = *root;
-  CUTPOINT_RETURN_IF_FAILED((*writer)->finish(facts.statistics));
-  (*writer)->records.add_work(work_);
+  facts.root = root;
+  CUTPOINT_RETURN_IF_FAILED(writer->finish(facts.statistics));
+  writer->records.add_work(work_);
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
   const auto parent = std::ranges::find(originals_, original.facts.parent, &listed_snapshot::id);
   const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->facts);
   facts.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
-  auto committed = commit_snapshot(**session, std::move(facts));
+  auto committed = commit_snapshot(*session, std::move(facts));
   if (committed) copies_.push_back(*committed);
   return committed;
 }
@@ -94,11 +81,9 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
   }
   auto earlier_shards = session.open_shards();  // an index is used by one thread
   if (!earlier_shards) return earlier_shards.error();
-  auto in_source = parent_tree::make(source_.reading(), earlier_original);
-  if (!in_source) return in_source.error();
-  auto in_target = parent_tree::make(target_.reading(*earlier_shards), earlier_copy);
-  if (!in_target) return in_target.error();
-  recut_copier contents(threads_, options_.feed, writer, reader_, {std::move(*in_source), std::move(*in_target)},
+  CUTPOINT_TRY(auto in_source, parent_tree::make(source_.reading(), earlier_original));
+  CUTPOINT_TRY(auto in_target, parent_tree::make(target_.reading(*earlier_shards), earlier_copy));
+  recut_copier contents(threads_, options_.feed, writer, reader_, {std::move(in_source), std::move(in_target)},
                         options_.meter);
   auto root = copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
   contents.add_work(work_);

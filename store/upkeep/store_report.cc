@@ -44,27 +44,24 @@ class reporter {
       report_.live_shares[i].at_most = static_cast<double>(i) / (live_share_bin_count - 1);
     }
     // Snapshots are durable after the shards that they need, and these after their containers.
-    const auto snapshots = opened_store_.snapshots(options_.problem);
-    if (!snapshots) return snapshots.error();
+    CUTPOINT_TRY(const auto snapshots, opened_store_.snapshots(options_.problem));
     CUTPOINT_RETURN_IF_FAILED(opened_store_.reopen_shards());
     marking_options marking;
     marking.threads = options_.threads;
     marking.cancel = options_.cancel;
-    const auto log = opened_store_.read_log([](const object_name&, const status&) {});
-    if (!log) return log.error();
-    marking.lost = log->lost();
-    const auto live = mark_snapshots(opened_store_, *snapshots, marking);
-    if (!live) return live.error();
-    for (std::size_t i = 0; i < live->container_count(); ++i) {
+    CUTPOINT_TRY(const auto log, opened_store_.read_log([](const object_name&, const status&) {}));
+    marking.lost = log.lost();
+    CUTPOINT_TRY(const auto live, mark_snapshots(opened_store_, snapshots, marking));
+    for (std::size_t i = 0; i < live.container_count(); ++i) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      CUTPOINT_RETURN_IF_FAILED(count_container(*live, i));
+      CUTPOINT_RETURN_IF_FAILED(count_container(live, i));
     }
-    if (snapshots->empty()) return report_;
-    CUTPOINT_RETURN_IF_FAILED(survey(snapshots->back(), report_.newest));
-    if (snapshots->size() == 1) {
+    if (snapshots.empty()) return report_;
+    CUTPOINT_RETURN_IF_FAILED(survey(snapshots.back(), report_.newest));
+    if (snapshots.size() == 1) {
       report_.oldest = report_.newest;
     } else
-      CUTPOINT_RETURN_IF_FAILED(survey(snapshots->front(), report_.oldest));
+      CUTPOINT_RETURN_IF_FAILED(survey(snapshots.front(), report_.oldest));
     return report_;
   }
 
@@ -102,12 +99,11 @@ class reporter {
   }
 
   status survey(const open_store::listed_snapshot& snapshot, snapshot_layout& layout) {
-    auto survey =
-        survey_snapshot(opened_store_.reading(), opened_store_.config().context, snapshot.facts.root, options_.cancel);
-    if (!survey) return survey.error();
-    layout = std::move(survey->layout);
+    CUTPOINT_TRY(auto survey, survey_snapshot(opened_store_.reading(), opened_store_.config().context,
+                                              snapshot.facts.root, options_.cancel));
+    layout = std::move(survey.layout);
     layout.id = snapshot.id;
-    if (&layout == &report_.newest) report_.kinds = std::move(survey->kinds);
+    if (&layout == &report_.newest) report_.kinds = std::move(survey.kinds);
     return {};
   }
 
@@ -196,9 +192,8 @@ class surveyor {
 
 result<snapshot_survey> survey_snapshot(const store_reading& store, const chunking_context& context,
                                         const record_reference& root, const cancellation* cancel) {
-  auto check = store.make_fingerprinter();
-  if (!check) return check.error();
-  return surveyor(store, context, std::move(*check)).survey(root, cancel);
+  CUTPOINT_TRY(auto check, store.make_fingerprinter());
+  return surveyor(store, context, std::move(check)).survey(root, cancel);
 }
 
 }  // namespace cutpoint::store

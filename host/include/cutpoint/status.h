@@ -99,3 +99,12 @@ class [[nodiscard]] result {
 /// Returns the status of an expression from the enclosing function, whose result is a status or a `result`, unless it is ok.
 #define CUTPOINT_RETURN_IF_FAILED(...) \
   if (::cutpoint::status failed_status = (__VA_ARGS__); !failed_status.ok()) return failed_status
+
+/// Gives a variable, which it may declare, the value of a result, or returns the error of the result from the enclosing function:
+/// `CUTPOINT_TRY(const auto bytes, read_file(path));`
+#define CUTPOINT_TRY(variable, ...)                                            \
+  auto CUTPOINT_TRIED(__LINE__) = (__VA_ARGS__);                               \
+  if (!CUTPOINT_TRIED(__LINE__).ok()) return CUTPOINT_TRIED(__LINE__).error(); \
+  variable = *std::move(CUTPOINT_TRIED(__LINE__)) /* NOLINT(bugprone-macro-parentheses) */
+#define CUTPOINT_TRIED(line) CUTPOINT_TRIED_AT(line)
+#define CUTPOINT_TRIED_AT(line) tried_result_##line
