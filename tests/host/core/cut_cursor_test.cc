@@ -1,6 +1,4 @@
 // Tests the cut cursor with a scanner that uses the reference, so that it is tested on every machine.
-#include <algorithm>
-
 #include <cutpoint/cut_cursor.h>
 #include <gtest/gtest.h>
 
