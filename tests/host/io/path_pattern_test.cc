@@ -1,7 +1,5 @@
 // Tests that patterns match what gitignore's manual says, and that patterns that cannot match are refused.
 #include <clocale>
-#include <string>
-#include <vector>
 
 #include <cutpoint/path_pattern.h>
 #include <gmock/gmock.h>

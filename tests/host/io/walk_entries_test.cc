@@ -1,7 +1,6 @@
 // Tests the metadata that the walk yields, which equals that of lstat for every kind of entry, and extended attributes
 // and hard links.
 #include <cerrno>
-#include <map>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -21,17 +20,11 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::map<std::string, tree_entry> entries_of(const std::string& path, const walk_options& options = {}) {
+  const walked tree = walk_all("", path, options);
+  EXPECT_TRUE(tree.outcome.ok()) << tree.outcome.message();
+  EXPECT_THAT(tree.problems, IsEmpty());
   std::map<std::string, tree_entry> entries;
-  const status outcome = walk(path, options,
-                              {.entry = [&](const tree_entry& entry) -> status {
-                                 EXPECT_TRUE(entries.emplace(entry.path, entry).second) << entry.path;
-                                 return {};
-                               },
-                               .problem = [](const std::string&, const status& why) -> status {
-                                 ADD_FAILURE() << why.message();
-                                 return {};
-                               }});
-  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  for (const tree_entry& entry : tree.entries) EXPECT_TRUE(entries.emplace(entry.path, entry).second) << entry.path;
   return entries;
 }
 
@@ -125,16 +118,6 @@ TEST_F(walk_entries, of_a_directory_come_before_those_in_it) {
               ElementsAre("tree", "tree/a", "tree/a/b", "tree/a/b/file", "tree/a-", "tree/a."));
 }
 
-TEST_F(walk_entries, of_directories_that_cannot_be_read_are_yielded_all_the_same) {
-  folder_.make_file("tree/shut/file");
-  ASSERT_EQ(::chmod((folder_ / "tree/shut").c_str(), 0), 0);
-  const without_privileges now;
-  if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
-  const walked tree = walk_all(folder_.path(), folder_ / "tree");
-  EXPECT_THAT(tree.directories, ElementsAre("tree", "tree/shut"));
-  EXPECT_THAT(tree.problem_paths, ElementsAre("tree/shut"));
-}
-
 class extended_attributes : public walk_entries {
  protected:
   /// Sets an attribute. Skips the test if the file system has no extended attributes.
@@ -218,13 +201,7 @@ TEST(file_set, keeps_file_systems_apart) {
   EXPECT_TRUE(files.insert(other));
 }
 
-}  // namespace
-// Tests that followed links lead into folders, out of them or nowhere, but never in a circle.
-
-namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
+// Followed links lead into folders, out of them or nowhere, but never in a circle.
 
 class walk_links : public testing::Test {
  protected:
@@ -302,15 +279,6 @@ TEST_F(walk_links, to_themselves_are_loops) {
   folder_.make_link("ping", "tree/pong");
   const std::string loop = ": cannot be found: Too many levels of symbolic links";
   expect_loops({}, {"tree/ping" + loop, "tree/pong" + loop, "tree/self" + loop});
-}
-
-TEST_F(walk_links, that_lead_twice_to_one_folder_are_no_loops) {
-  folder_.make_file("tree/a/file");
-  folder_.make_link("a", "tree/b");
-  folder_.make_link("../a", "tree/c/a");
-  const walked tree = walk_tree();
-  EXPECT_THAT(tree.files, ElementsAre("tree/a/file", "tree/b/file", "tree/c/a/file"));
-  EXPECT_THAT(tree.problems, IsEmpty());
 }
 
 }  // namespace

@@ -146,13 +146,10 @@ TEST_F(walk_filter, leaves_out_files_by_their_identity) {
   EXPECT_EQ(walk_all(folder_.path(), folder_ / "tree/lib", options).files.size(), 3u) << "the given path is yielded";
 }
 
-class walk_of_caches : public walk_filter {
- protected:
-  static constexpr std::string_view signature = "Signature: 8a477f597d28d172789f06886806bc55";
-};
+constexpr std::string_view cache_signature = "Signature: 8a477f597d28d172789f06886806bc55";
 
-TEST_F(walk_of_caches, leaves_only_their_tags) {
-  folder_.make_file("tree/lib/CACHEDIR.TAG", std::string(signature) + "\n# made by a test\n");
+TEST_F(walk_filter, leaves_only_their_tags_of_caches) {
+  folder_.make_file("tree/lib/CACHEDIR.TAG", std::string(cache_signature) + "\n# made by a test\n");
   const walked tree = walk_tree({.exclude_caches = true});
   EXPECT_THAT(tree.all, ElementsAre(folder_ / "tree", "a.c", "a.o", "build", "build/x.c", "build/x.o", "lib",
                                     "lib/CACHEDIR.TAG"));
@@ -160,14 +157,15 @@ TEST_F(walk_of_caches, leaves_only_their_tags) {
   EXPECT_EQ(walk_tree({}).files.size(), 8u);
 }
 
-TEST_F(walk_of_caches, knows_them_by_the_signature_in_a_regular_file) {
+TEST_F(walk_filter, knows_caches_by_the_signature_in_a_regular_file) {
   const std::string in_build = "tree/build/CACHEDIR.TAG";
   const auto is_cache = [&] { return !walk_tree({.exclude_caches = true}).left_out.empty(); };
-  for (const std::string_view content : {std::string_view(), signature.substr(1), signature.substr(0, 42)}) {
+  for (const std::string_view content :
+       {std::string_view(), cache_signature.substr(1), cache_signature.substr(0, 42)}) {
     folder_.make_file(in_build, content);
     EXPECT_FALSE(is_cache()) << content;
   }
-  folder_.make_file(in_build, signature);
+  folder_.make_file(in_build, cache_signature);
   EXPECT_TRUE(is_cache());
   ASSERT_EQ(::rename((folder_ / in_build).c_str(), (folder_ / "tag").c_str()), 0);
   folder_.make_link(folder_ / "tag", in_build);
