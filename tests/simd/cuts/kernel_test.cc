@@ -1,7 +1,5 @@
 // Tests every cut kernel on every instruction set against its reference, with random parameters and those of the
 // catalog.
-#include <algorithm>
-
 #include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"

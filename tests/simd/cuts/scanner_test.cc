@@ -1,6 +1,4 @@
 // Tests candidate scanners: they mark what the reference marks, and a cursor finds the reference's cuts with them.
-#include <algorithm>
-
 #include <cutpoint/cut_cursor.h>
 #include <cutpoint/cut_stream.h>
 #include <fmt/format.h>

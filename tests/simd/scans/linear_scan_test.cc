@@ -1,5 +1,4 @@
 // Tests the scanners of linear hashes with all kinds of windows, polynomials and masks, which chunkers rarely use.
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
