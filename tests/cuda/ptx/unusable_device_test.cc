@@ -1,6 +1,5 @@
 // Tests the engine with devices that cannot be used or fail: the user reads one sentence, and the processor does the work.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "cuda/device/devices.h"
 #include "tests/cuda/ptx/device.h"
