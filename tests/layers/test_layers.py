@@ -27,10 +27,10 @@ class Layers(unittest.TestCase):
 
     def test_the_rules_are_kept(self):
         public, private = {"host/include/cutpoint/a.h": ""}, {"host/b.h": ""}
-        above_or_beside = (("pipeline", "host"), ("cuda", "simd"), ("store", "cluster"), ("cluster", "pipeline"), ("cli", "pipeline"), ("pipeline", "cli"), ("tests", "host"))
+        forbidden = (("pipeline", "host"), ("cuda", "simd"), ("store", "cluster"), ("cluster", "pipeline"), ("cli", "pipeline"), ("pipeline", "cli"), ("tests", "host"))
         for problem_count, files in (
             (0, {"host/a.h": "", "cuda/b.h": '#include "host/a.h"\n#include <vector>\n', "pipeline/c.cc": '#include "cuda/b.h"\n'}),  # layers below
-            *((1, {f"{above}/a.h": "", f"{below}/b.cc": f'#include "{above}/a.h"\n'}) for above, below in above_or_beside),
+            *((1, {f"{above}/a.h": "", f"{below}/b.cc": f'#include "{above}/a.h"\n'}) for above, below in forbidden),
             *((0, {**public, f"{user}/c.cc": "#include <cutpoint/a.h>\n"}) for user in ("cli", "bindings/c")),
             *((1, {**private, f"{user}/c.cc": '#include "host/b.h"\n'}) for user in ("cli", "bindings/c")),
             (1, {"pipeline/include/cutpoint/a.h": "", "host/b.cc": "#include <cutpoint/a.h>\n"}),  # a public header of a higher layer

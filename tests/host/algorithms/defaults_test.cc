@@ -1,6 +1,5 @@
 // Tests that fields that are left out take the documented values.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
 

@@ -13,7 +13,6 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/hash/sha256.h"
 #include "tests/host/naive/naive.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 

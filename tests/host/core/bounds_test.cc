@@ -1,7 +1,6 @@
 // Tests which parameters are refused, and that the message names the parameter, its value and the bound.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
 

@@ -1,6 +1,5 @@
 // Tests that the catalog has every name of the specification, with a description of its parameters.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
 
@@ -136,7 +135,7 @@ TEST(catalog, lists_as_fixed_just_what_cannot_be_given) {
 TEST(catalog, unknown_names_get_the_nearest) {
   for (const status& error : {find_entry("geer").error(), make_chunker("geer", {}).error()}) {
     EXPECT_EQ(error.code(), status_code::unknown_name);
-    EXPECT_EQ(error.message(), "no algorithm or profile 'geer', did you mean 'gear'?");
+    EXPECT_THAT(error.message(), HasSubstr("no algorithm or profile 'geer', did you mean 'gear'?"));
   }
   for (const std::string& name : catalog_names()) {
     EXPECT_THAT(find_entry("x").error().message(), HasSubstr(name));

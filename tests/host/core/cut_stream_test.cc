@@ -1,10 +1,8 @@
 // Tests the sequential cutter. It stops at an error of its source or sink, with that status, after the right chunks.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {

@@ -1,7 +1,6 @@
 // Tests that secret keys are read, named and kept apart from text. secret_memory_test.cc tests where they are in memory.
 #include <cutpoint/secret_key.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "host/algorithms/secrets.h"
 #include "tests/host/algorithms/chunkers.h"

@@ -5,7 +5,6 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/support/choices.h"
 

@@ -1,7 +1,6 @@
 // Tests fingerprints against the vectors that their authors published.
 #include <cutpoint/fingerprint.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/hash/blake3_vectors.h"
 #include "tests/host/hash/sha256.h"

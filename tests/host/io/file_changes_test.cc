@@ -1,12 +1,10 @@
 // Tests files that change while they are read, and files of the kernel, whose size is meaningless.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -3,11 +3,9 @@
 
 #include <cutpoint/file_reader.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/host/io/reading.h"
 #include "tests/host/io/simulated_reads.h"
 
 namespace cutpoint::tests {

@@ -4,12 +4,10 @@
 #include <numeric>
 
 #include <cutpoint/rechunk.h>
-#include <cutpoint/source.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
 namespace {

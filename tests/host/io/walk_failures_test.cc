@@ -2,10 +2,8 @@
 // entry or cancels it.
 #include <cerrno>
 
-#include <cutpoint/source.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -13,7 +11,6 @@
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 #include "tests/host/io/walked.h"
 
 namespace cutpoint::tests {

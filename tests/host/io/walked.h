@@ -24,6 +24,12 @@ struct walked {
   std::vector<tree_entry> entries;
 };
 
+inline std::vector<path_pattern> patterns_of(const std::vector<std::string>& texts) {
+  std::vector<path_pattern> patterns;
+  for (const std::string& each : texts) patterns.push_back(*path_pattern::make(each));
+  return patterns;
+}
+
 /// Walks a tree. `at_entry` is called after each entry is recorded and may end the walk.
 inline walked walk_all(const std::string& root, const std::string& path, const walk_options& options = {},
                        const std::function<status(const tree_entry&)>& at_entry = {},

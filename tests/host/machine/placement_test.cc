@@ -5,7 +5,6 @@
 #include <cutpoint/bytes.h>
 #include <cutpoint/placement.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
 

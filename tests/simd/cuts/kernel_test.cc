@@ -4,7 +4,6 @@
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
 

@@ -5,10 +5,8 @@
 
 #include "simd/hashes/fingerprints.h"
 #include "tests/host/hash/sha256.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "simd/scans/scanners.h"
-#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {
