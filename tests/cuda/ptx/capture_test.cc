@@ -116,7 +116,8 @@ TEST_F(capture, or_an_allocator_gives_the_workspace_elsewhere) {
             "the allocator has no " + std::to_string(arrays.workspace_bytes()) + " bytes of workspace");
 }
 
-// How often a batch calls the runtime, since each call costs time beside the batch's work. Kernels are not in the program many times.
+// A batch calls the runtime rarely, since each call costs time beside the batch's work, and no kernel is in the program
+// many times.
 
 /// Fingerprints are SHA-1, and the kernels have been launched before. Beside copies, clearing and waits, 6 calls record the
 /// batch's times, 5 read them, 2 record what is waited for, and 2 make the device current and the former one again.

@@ -1,6 +1,6 @@
 // Tests that the content of candidate maps does not depend on how they were filled, and that chunks found in them are
 // the right ones.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
@@ -105,17 +105,12 @@ struct mapping {
 };
 
 std::string lengths_text(std::span<const chunk> chunks) {
-  std::string text;
-  for (const chunk& c : chunks) text += fmt::format(" {}", c.length);
-  return text;
+  return fmt::format(" {}", fmt::join(lengths_of(chunks), " "));
 }
 
 std::string positions_text(const std::vector<std::vector<std::uint64_t>>& levels) {
   std::string text;
-  for (const auto& positions : levels) {
-    text += " |";
-    for (const std::uint64_t position : positions) text += fmt::format(" {}", position);
-  }
+  for (const auto& positions : levels) text += fmt::format(" | {}", fmt::join(positions, " "));
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Tests that secret keys are read, named and kept apart from text. secret_memory_test.cc tests where they are in memory.
+// Tests that secret keys are read, named and kept apart from text. secret_memory_test.cc tests their memory.
 #include <cutpoint/secret_key.h>
 #include <gmock/gmock.h>
 

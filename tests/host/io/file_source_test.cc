@@ -1,4 +1,5 @@
-// Tests files as sources and at any position: what they give, what they refuse, and how they handle signals; and memory as a source.
+// Tests files as sources and at any position: what they give, what they refuse, and how they handle signals. Memory is
+// a source, too.
 #include <cerrno>
 #include <csignal>
 #include <numeric>

@@ -118,8 +118,8 @@ TEST(processor_places, are_as_many_as_this_process_may_use) {
   EXPECT_EQ(places.node_of(places.processor_count()), -1);
 }
 
-/// Binds a thread for each processor by `bind(places, number)`. Returns all processors to which they are bound, each to one if
-/// `is_alone`.
+/// Binds a thread for each processor by `bind(places, number)`. Returns all processors to which they are bound. If
+/// `is_alone`, each must be bound to one.
 template <class Bind>
 std::set<unsigned> bound_by(Bind bind, bool is_alone) {
   const processor_places places = here();
