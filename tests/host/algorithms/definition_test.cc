@@ -83,17 +83,6 @@ TEST(masks, take_every_bit_of_a_large_average) {
   EXPECT_EQ(definition_fault(chunker_of("gear", "min_bytes=64,avg_bytes=64K,max_bytes=0"), stream), "");
 }
 
-TEST(ae, cuts_constant_data_every_window_and_one) {
-  const auto chunks = chunker_of("ae-max", "window=100").find_cuts(std::vector<std::uint8_t>(1010, 7));
-  EXPECT_EQ(lengths_of(chunks), (std::vector<std::uint64_t>(10, 101)));
-}
-
-TEST(restic, cuts_zeros_at_every_minimum) {
-  const auto chunks =
-      chunker_of("restic", "min_bytes=64,avg_bytes=1K,max_bytes=4K").find_cuts(std::vector<std::uint8_t>(640));
-  EXPECT_EQ(lengths_of(chunks), (std::vector<std::uint64_t>(10, 64)));
-}
-
 TEST(tttd, cuts_after_the_last_backup_at_the_maximum_only) {
   // With D = 4 and a window of one byte, multiples of 4 match the divisor, and 2 is a backup.
   std::vector<std::uint8_t> bytes(16, 1);

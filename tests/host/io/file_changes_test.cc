@@ -9,9 +9,6 @@
 namespace cutpoint::tests {
 namespace {
 
-using testing::EndsWith;
-using testing::StartsWith;
-
 class file_changes : public testing::Test {
  protected:
   /// Reads some of the file, calls `happening`, and reads the rest.
@@ -144,16 +141,6 @@ TEST(files_of_the_kernel, are_read_to_their_end) {
       }
     }
   }
-}
-
-TEST(files_of_the_kernel, that_change_by_themselves_are_read_whole) {
-  auto stream = file_source::open("/proc/self/status");
-  ASSERT_TRUE(stream.ok());
-  const stream_read got = read_skipping(*stream, 100, [] { return true; });
-  EXPECT_THAT(got.content, StartsWith("Name:\t"));
-  EXPECT_THAT(got.content, testing::HasSubstr("\nnonvoluntary_ctxt_switches:\t"));
-  EXPECT_THAT(got.content, EndsWith("\n"));
-  EXPECT_TRUE(stream->check_unchanged().ok());
 }
 
 }  // namespace
