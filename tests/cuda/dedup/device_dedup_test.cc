@@ -216,12 +216,6 @@ TEST_F(device_dedup_test, compares_every_byte) {
   }
 }
 
-TEST_F(device_dedup_test, distinguishes_digests_that_agree_in_the_first_eight_bytes) {
-  auto pool = random_digests(500, 32, 3);
-  for (raw_digest& each : pool) std::fill_n(each.begin(), 8, 'Z');
-  expect_answers_of_a_set({drawn(pool, 300, 1), pool, drawn(pool, 900, 2)}, 32);
-}
-
 TEST_F(device_dedup_test, grows_over_batches) {
   const auto pool = random_digests(20'000, 20, 5);
   std::vector<batch> batches;

@@ -113,14 +113,6 @@ TEST(casync, cuts_where_the_residue_is_the_largest_for_a_large_average) {
   }
 }
 
-TEST(fastcdc, has_no_mask_of_more_than_25_bits) {
-  EXPECT_TRUE(make_chunker("fastcdc2020", settings_of("avg_bytes=8M,normalization=2")).ok());
-  EXPECT_TRUE(make_chunker("fastcdc", settings_of("avg_bytes=8M")).ok());
-  const auto refused = make_chunker("fastcdc2020", settings_of("avg_bytes=8M,normalization=3"));
-  EXPECT_NE(refused.error().message().find("normalization = 3 must be at most 2"), std::string::npos)
-      << refused.error().message();
-}
-
 TEST(seqcdc, counts_steps_and_skips_bytes_after_the_one_compared) {
   // min - k = 2. The steps at 2 and 3 fall and trigger a skip of 3 bytes. Then steps 7 and 8 are compared, and rise.
   const std::vector<std::uint8_t> bytes = {9, 8, 7, 6, 7, 8, 9, 10, 11, 12};

@@ -51,16 +51,6 @@ TEST_P(algorithm_restart, decides_once_it_sees_more_than_the_lookahead) {
   });
 }
 
-TEST_P(algorithm_restart, makes_chunks_of_the_length_that_it_states) {
-  expect_no_fault(2500, [](const chunker& chunker, byte_span, std::span<const chunk> chunks) -> std::string {
-    const auto length = chunker.fixed_chunk_bytes();
-    if (!length || chunks.empty()) return {};
-    const bool all_equal =
-        std::all_of(chunks.begin(), chunks.end() - 1, [&](const chunk& c) { return c.length == *length; });
-    return all_equal && chunks.back().length <= *length ? "" : chunker.canonical();
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(few_rounds, algorithm_restart, testing::ValuesIn(algorithm_cases(8)), case_name);
 INSTANTIATE_TEST_SUITE_P(full, algorithm_restart, testing::ValuesIn(algorithm_cases(200)), case_name);
 

@@ -83,6 +83,7 @@ const refused_case refused_cases[] = {
     {{"restic", "kopia-buzhash", "casync", "desync-legacy", "pbs", "fastcdc2020"},
      "max_bytes=0",
      "max_bytes = 0 must be at least 1"},
+    {{"fastcdc2020"}, "avg_bytes=8M,normalization=3", "normalization = 3 must be at most 2"},
     {{"ronomon"}, "max_bytes=0", "max_bytes = 0 must be at least 1024"},
     // Sizes that a name stands for.
     {{"xet", "ipfs-buzhash"}, "min_bytes=256K", "min_bytes = 256K cannot be given"},
@@ -132,6 +133,8 @@ TEST(bounds, themselves_are_accepted) {
   EXPECT_THAT(chunker_of("maxp", "avg_bytes=257").canonical(), HasSubstr("half_window=1"));
   for (const auto settings : {"lest=0", "lest=2", "lest=7936"}) chunker_of("ae-max", settings);
   chunker_of("borg1", "min_exp=10,mask_bits=10,max_exp=11,window=1023");
+  chunker_of("fastcdc2020", "avg_bytes=8M,normalization=2");
+  chunker_of("fastcdc", "avg_bytes=8M");
 }
 
 TEST(bounds, a_divisor_may_be_below_the_minimum) {
