@@ -31,18 +31,16 @@ const std::array<std::string, 16> names = {
     "victim", "\xff",
 };
 const std::array<std::string, 8> targets = {"", "..", "../outside", "../victim", "/", "a", "link", "outside/../.."};
-const std::array<std::uint64_t, 10> lengths = {
-    0,
-    1,
-    10,
-    100,
-    4096,
-    1 << 20,
-    std::uint64_t{1} << 40,
-    std::uint64_t{1} << 62,
-    std::uint64_t{1} << 63,
-    ~std::uint64_t{0},
-};
+const std::array<std::uint64_t, 10> lengths = {0,
+                                               1,
+                                               10,
+                                               100,
+                                               4096,
+                                               1 << 20,
+                                               std::uint64_t{1} << 40,
+                                               std::uint64_t{1} << 62,
+                                               std::uint64_t{1} << 63,
+                                               ~std::uint64_t{0}};
 
 template <class Array>
 const auto& any_of(const Array& values, choices& random) {

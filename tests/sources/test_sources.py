@@ -39,11 +39,11 @@ class Tree(unittest.TestCase):
         self.assertEqual([problem.line for problem in check_sources.term_problems(twice)], [3, 5])
 
 
-class CppParameters(unittest.TestCase):
+class Parameters(unittest.TestCase):
     def names(self, text: str) -> list[str]:
         return [name for _, name in check_sources.cpp_parameters(text)]
 
-    def test_every_kind_of_declaration_is_seen(self):
+    def test_every_kind_of_parameter_is_seen(self):
         for text in (
             "void f(int of);",
             "void f(const std::string& with, int a);",
@@ -60,34 +60,23 @@ class CppParameters(unittest.TestCase):
             "void f(int a,\n       // a note (in parentheses)\n       int of);",
         ):
             self.assertEqual(len(self.names(text)), 1, text)
-
-    def test_other_uses_are_not(self):
-        for text in (
-            "x.at(3);",
-            "std::vector<int> v = other.at(at_last);",
-            "options{.by = 3, .on = 4};",
-            "// f(int of)\n/* g(int of) */",
-            'say("f(int of)");',
-            'say(R"(f(int of))");',
-            "struct a { int of; };",
-            "for (int at = 0; f(at); ++at) {}",
-            "f(at, of);",
-            "return f(offset, onto);",
-            "constexpr std::uint64_t one = 1'000'000; void f(int a);",
-        ):
-            self.assertEqual(self.names(text), [], text)
-
-    def test_the_line_is_named(self):
-        self.assertEqual(list(check_sources.cpp_parameters('// one\nauto a = R"(\n)";\nvoid f(int of);\n')), [(4, "of")])
-
-
-class PythonParameters(unittest.TestCase):
-    def test_every_kind_of_parameter_is_seen(self):
         for text in ("def f(of): pass", "def f(*, by=1): pass", "def f(*at): pass", "def f(**to): pass", "lambda on: 1", "async def f(of): pass"):
             self.assertEqual(len(list(check_sources.python_parameters(text))), 1, text)
 
     def test_other_uses_are_not(self):
+        for text in (
+            "x.at(3); std::vector<int> v = other.at(at_last); options{.by = 3, .on = 4};",
+            "// f(int of)\n/* g(int of) */",
+            'say("f(int of)"); say(R"(f(int of))");',
+            "struct a { int of; }; for (int at = 0; f(at); ++at) {}",
+            "f(at, of); return f(offset, onto);",
+            "constexpr std::uint64_t one = 1'000'000; void f(int a);",
+        ):
+            self.assertEqual(self.names(text), [], text)
         self.assertEqual(list(check_sources.python_parameters("f(of=1)\nat = 3\nfor by in range(3): pass")), [])
+
+    def test_the_line_is_named(self):
+        self.assertEqual(list(check_sources.cpp_parameters('// one\nauto a = R"(\n)";\nvoid f(int of);\n')), [(4, "of")])
 
 
 class BannedWords(unittest.TestCase):

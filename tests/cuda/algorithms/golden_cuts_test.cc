@@ -3,13 +3,11 @@
 // (tests/cuda/ptx) over their beginnings. tests/host tests the references against the same cuts.
 #include "tests/host/algorithms/golden_cuts.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "cuda/algorithms/all_specifications.h"
-#include "tests/cuda/support/cut_harness.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 

@@ -1,19 +1,13 @@
 // Tests whole batches (copied in, cut, fingerprinted, copied out) on each executor: the host double, and the first
 // device. The tests on a device are skipped, with the reason, if there is none.
-#include <array>
-#include <thread>
-
-#include <cutpoint/catalog.h>
 #include <gtest/gtest.h>
 
 #include "cuda/batch/batch_offload.h"
 #include "cuda/batch/workspace.h"
 #include "tests/cuda/support/executor_cases.h"
-#include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/faults.h"
-#include "tests/host/support/streams.h"
 
 namespace cutpoint::cuda {
 namespace {
@@ -33,7 +27,7 @@ packed_streams packed(const std::vector<byte_vector>& streams) {
 std::vector<byte_vector> draw_streams(std::uint64_t longest, tests::choices& random) {
   std::vector<byte_vector> streams(random.between(1, 6));
   for (byte_vector& stream : streams) {
-    const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+    const auto what = random.one_of(tests::content::mixed);
     stream = tests::make_stream(what, random.between(1, longest), random);
   }
   return streams;
@@ -46,7 +40,7 @@ std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest
   for (const std::uint64_t edge : {std::uint64_t{1}, std::uint64_t{16}, limits.shortest, longest, limits.longest}) {
     if (edge > std::max(longest, std::uint64_t{64} * KiB)) continue;
     for (const std::uint64_t length : {edge - 1, edge, edge + 1}) {
-      const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+      const auto what = random.one_of(tests::content::mixed);
       if (length != 0) streams.push_back(tests::make_stream(what, length, random));
     }
   }

@@ -2,9 +2,7 @@
 #include "tests/cuda/support/known_chunks.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "cuda/batch/offload.h"
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/support/choices.h"

@@ -1,8 +1,5 @@
 // Tests what needs a device: kernel bodies launched there, and batches whose bytes are already in its memory. They are
 // skipped, with the reason, if there is none.
-#include <string>
-
-#include <cutpoint/catalog.h>
 #include <cutpoint/cuda.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +7,6 @@
 #include "tests/cuda/kernel/block_examples.h"
 #include "tests/cuda/kernel/block_kernels.h"
 #include "tests/cuda/support/executor_cases.h"
-#include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/chunkers.h"
 
@@ -27,13 +23,6 @@ TEST_F(on_first_device, runs_kernel_bodies_as_the_host_does) {
 }
 
 using device_chunker_test = on_first_device;
-
-/// Returns the digests of a batch, one after the other.
-std::vector<std::uint8_t> digests_of(const device_chunks& chunks, std::size_t chunk_count) {
-  const auto copied = copy_from_device(chunks.digests, chunk_count * chunks.digest_bytes);
-  EXPECT_TRUE(copied.ok()) << copied.error().message();
-  return copied ? *copied : std::vector<std::uint8_t>();
-}
 
 std::vector<std::uint8_t> expected_digests(byte_span stream, const std::vector<chunk>& chunks,
                                            const fingerprint_recipe& recipe) {
@@ -65,7 +54,9 @@ void expect_batch(device_chunker& device, byte_span bytes, std::size_t lead, boo
   ASSERT_TRUE(chunks.ok()) << chunks.error().message();
   const std::vector<chunk> expected = at_end ? cuts.find_cuts(bytes) : decided(cuts, bytes);
   ASSERT_EQ(*chunks, expected);
-  ASSERT_EQ(digests_of(*outputs, expected.size()), expected_digests(bytes, expected, recipe));
+  const auto digests = copy_from_device(outputs->digests, expected.size() * outputs->digest_bytes);
+  ASSERT_TRUE(digests.ok()) << digests.error().message();
+  ASSERT_EQ(*digests, expected_digests(bytes, expected, recipe));
 }
 
 TEST_F(device_chunker_test, finds_the_same_by_every_name_at_every_alignment) {

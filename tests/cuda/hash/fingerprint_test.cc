@@ -1,10 +1,6 @@
 // Tests the fingerprint kernels on the host against the fingerprints of host/ and against published vectors.
-#include <algorithm>
 #include <numeric>
-#include <random>
 #include <span>
-#include <string>
-#include <vector>
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/fingerprint.h>
@@ -29,25 +25,20 @@ class packed_chunks {
     const std::uint64_t end = lengths_.empty() ? offset : begins_.back() + lengths_.back();
     memory_.assign((end + sizeof(bytes16) - 1) / sizeof(bytes16), bytes16{{~0u, ~0u, ~0u, ~0u}});
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return lengths_[a] > lengths_[b]; });
+    std::ranges::stable_sort(order_, std::greater(), [&](std::uint32_t i) { return lengths_[i]; });
+    std::mt19937_64 random(size());
+    fill([&](std::size_t) { return static_cast<std::uint8_t>(random()); });
   }
 
   /// Shuffles the order in which chunks are hashed. By default it is by descending length.
   void shuffle_order(std::uint64_t seed) { std::shuffle(order_.begin(), order_.end(), std::mt19937_64(seed)); }
 
-  void fill_with_random_bytes() {
-    std::mt19937_64 random(size());
+  /// Fills each chunk with byte_at(0), byte_at(1), ... At first they have random bytes.
+  template <class ByteAt>
+  void fill(ByteAt byte_at) {
     for (std::size_t i = 0; i < size(); ++i) {
-      for (std::uint8_t& byte : chunk(i)) byte = static_cast<std::uint8_t>(random());
-    }
-  }
-  /// Fills each chunk with 0, 1, ..., 250, again and again.
-  void fill_with_cycles() {
-    for (std::size_t i = 0; i < size(); ++i) {
-      const auto bytes_of_it = chunk(i);
-      for (std::size_t index = 0; index < bytes_of_it.size(); ++index)
-        bytes_of_it[index] = static_cast<std::uint8_t>(index % 251);
+      std::uint8_t* const begin = reinterpret_cast<std::uint8_t*>(memory_.data()) + begins_[i];
+      for (std::size_t index = 0; index < lengths_[i]; ++index) begin[index] = byte_at(index);
     }
   }
 
@@ -62,9 +53,6 @@ class packed_chunks {
 
  private:
   [[nodiscard]] const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(memory_.data()); }
-  [[nodiscard]] std::span<std::uint8_t> chunk(std::size_t i) {
-    return {reinterpret_cast<std::uint8_t*>(memory_.data()) + begins_[i], lengths_[i]};
-  }
 
   std::vector<std::uint32_t> lengths_;
   std::vector<std::uint64_t> begins_;
@@ -174,12 +162,6 @@ void expect_host_digests(const hash& which, const packed_chunks& chunks, const h
   }
 }
 
-packed_chunks random_chunks(std::vector<std::uint32_t> lengths, std::size_t offset) {
-  packed_chunks chunks(std::move(lengths), offset);
-  chunks.fill_with_random_bytes();
-  return chunks;
-}
-
 /// Returns mostly short lengths; one in 64 is up to 20000 bytes.
 std::vector<std::uint32_t> random_lengths(std::size_t count) {
   std::mt19937_64 random(count);
@@ -192,7 +174,7 @@ std::vector<std::uint32_t> random_lengths(std::size_t count) {
 class fingerprint_kernels : public testing::TestWithParam<hash> {};
 
 TEST_P(fingerprint_kernels, equal_the_host_in_any_thread_order) {
-  const packed_chunks chunks = random_chunks(edge_chunk_lengths(), 0);
+  const packed_chunks chunks(edge_chunk_lengths(), 0);
   for (const thread_order& order : {thread_order::forward(), thread_order::reversed(), thread_order::shuffled(1),
                                     thread_order::shuffled(2), thread_order::shuffled(3)}) {
     expect_host_digests(GetParam(), chunks, {.thread_count = GetParam().threads_per_block, .order = order});
@@ -200,7 +182,7 @@ TEST_P(fingerprint_kernels, equal_the_host_in_any_thread_order) {
 }
 
 TEST_P(fingerprint_kernels, ignore_block_size_and_block_count) {
-  const packed_chunks chunks = random_chunks(edge_chunk_lengths(), 5);
+  const packed_chunks chunks(edge_chunk_lengths(), 5);
   for (const std::uint32_t threads : {32u, 64u, 96u, 256u}) {
     for (const std::uint32_t blocks : {1u, 3u, 40u}) {
       expect_host_digests(GetParam(), chunks,
@@ -213,13 +195,13 @@ TEST_P(fingerprint_kernels, ignore_alignment) {
   for (std::size_t offset = 0; offset <= 17; ++offset) {
     for (const std::uint32_t length : edge_chunk_lengths()) {
       if (length > 5000) continue;
-      expect_host_digests(GetParam(), random_chunks({length}, offset), {.thread_count = 32});
+      expect_host_digests(GetParam(), packed_chunks({length}, offset), {.thread_count = 32});
     }
   }
 }
 
 TEST_P(fingerprint_kernels, equal_the_host_over_thousands_of_chunks) {
-  const packed_chunks chunks = random_chunks(random_lengths(5000), 3);
+  const packed_chunks chunks(random_lengths(5000), 3);
   for (const thread_order& order : {thread_order::forward(), thread_order::reversed(), thread_order::shuffled(4)}) {
     expect_host_digests(GetParam(), chunks,
                         {.block_count = 7, .thread_count = GetParam().threads_per_block, .order = order});
@@ -227,7 +209,7 @@ TEST_P(fingerprint_kernels, equal_the_host_over_thousands_of_chunks) {
 }
 
 TEST_P(fingerprint_kernels, ignore_the_order_of_the_chunks) {
-  packed_chunks chunks = random_chunks(random_lengths(1000), 9);
+  packed_chunks chunks(random_lengths(1000), 9);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     chunks.shuffle_order(seed);
     expect_host_digests(GetParam(), chunks, {.block_count = 2, .thread_count = 64});
@@ -247,7 +229,7 @@ TEST(blake3_kernels, equal_the_published_vectors) {
   std::vector<std::uint32_t> lengths;
   for (const auto& vector : tests::blake3_vectors) lengths.push_back(static_cast<std::uint32_t>(vector.size));
   packed_chunks chunks(lengths, 0);
-  chunks.fill_with_cycles();
+  chunks.fill([](std::size_t index) { return static_cast<std::uint8_t>(index % 251); });
   for (const hash& which : {blake3_hash, keyed_blake3_hash}) {
     const auto digests = kernel_digests(which, chunks, {.block_count = 2, .thread_count = 64});
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -264,7 +246,7 @@ TEST(blake3_kernels, find_the_chunks_of_leaves_among_chunks_of_any_number) {
   for (const std::uint32_t count : {1u, 2u, 31u, 32u, 33u, 63u, 65u, 1023u, 1024u, 1025u, 1500u}) {
     std::vector<std::uint32_t> lengths(count, 1);
     lengths[count / 2] = 40 * blake3::leaf_bytes + 1;  // more leaves than a warp has lanes
-    expect_host_digests(blake3_hash, random_chunks(lengths, 1), {.block_count = 2, .thread_count = 64});
+    expect_host_digests(blake3_hash, packed_chunks(lengths, 1), {.block_count = 2, .thread_count = 64});
   }
 }
 

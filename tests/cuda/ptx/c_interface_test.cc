@@ -3,8 +3,10 @@
 #include <cutpoint/cutpoint_cuda.h>
 #include <gtest/gtest.h>
 
+#include "tests/cuda/device/on_device.h"
 #include "tests/cuda/support/buffer_runner.h"
 #include "tests/cuda/support/packed_streams.h"
+#include "tests/host/hash/sha256.h"
 
 namespace cutpoint::cuda {
 namespace {
@@ -82,41 +84,22 @@ TEST(c_interface, cuts_and_fingerprints_as_the_references_do) {
   cutpoint_cuda_destroy(batches);
 }
 
-/// Digests of one byte in device memory, and room for the positions of the new ones.
-class digests_on_device {
- public:
-  digests_on_device() {
-    EXPECT_EQ(cudaMalloc(&digests_, 16), cudaSuccess);
-    EXPECT_EQ(cudaMalloc(&positions_, 16 * sizeof(std::uint32_t)), cudaSuccess);
-  }
-  digests_on_device(const digests_on_device&) = delete;
-  digests_on_device& operator=(const digests_on_device&) = delete;
-  ~digests_on_device() {
-    EXPECT_EQ(cudaFree(digests_), cudaSuccess);
-    EXPECT_EQ(cudaFree(positions_), cudaSuccess);
-  }
-
-  /// Inserts them and returns the positions that are new.
-  std::vector<std::uint32_t> insert(cutpoint_cuda_dedup* dedup, const std::string& digests) {
-    EXPECT_EQ(cudaMemcpy(digests_, digests.data(), digests.size(), cudaMemcpyDefault), cudaSuccess);
-    cutpoint_error error = {};
-    std::uint32_t count = 0;
-    EXPECT_EQ(cutpoint_cuda_dedup_insert(dedup, static_cast<const std::uint8_t*>(digests_),
-                                         static_cast<std::uint32_t>(digests.size()),
-                                         static_cast<std::uint32_t*>(positions_), &count, &error),
-              CUTPOINT_OK)
-        << error.message;
-    std::vector<std::uint32_t> positions(count);
-    EXPECT_EQ(cudaMemcpy(positions.data(), positions_, count * sizeof(std::uint32_t), cudaMemcpyDefault), cudaSuccess);
-    return positions;
-  }
-  [[nodiscard]] const std::uint8_t* digests() const { return static_cast<const std::uint8_t*>(digests_); }
-  [[nodiscard]] std::uint32_t* positions() const { return static_cast<std::uint32_t*>(positions_); }
-
- private:
-  void* digests_ = nullptr;
-  void* positions_ = nullptr;
-};
+/// Inserts digests of one byte and returns the positions of those that are new.
+std::vector<std::uint32_t> insert(cutpoint_cuda_dedup* dedup, const std::string& digests) {
+  const auto there = allocate_on_device(digests.size()).value();
+  const auto positions = allocate_on_device(digests.size() * sizeof(std::uint32_t)).value();
+  EXPECT_TRUE(write_to_device(there.get(), tests::as_bytes(digests)).ok());
+  cutpoint_error error = {};
+  std::uint32_t count = 0;
+  EXPECT_EQ(cutpoint_cuda_dedup_insert(dedup, there.get(), static_cast<std::uint32_t>(digests.size()),
+                                       reinterpret_cast<std::uint32_t*>(positions.get()), &count, &error),
+            CUTPOINT_OK)
+      << error.message;
+  std::vector<std::uint32_t> inserted(count);
+  const auto bytes = copy_from_device(positions.get(), count * sizeof(std::uint32_t)).value();
+  std::memcpy(inserted.data(), bytes.data(), bytes.size());
+  return inserted;
+}
 
 TEST(c_interface, says_which_digests_are_new) {
   using positions = std::vector<std::uint32_t>;
@@ -126,14 +109,13 @@ TEST(c_interface, says_which_digests_are_new) {
       .struct_bytes = sizeof allocator, .context = &calls, .allocate = allocate, .deallocate = deallocate};
   const cutpoint_cuda_allocator* const allocators[] = {nullptr, &allocator};
   for (const cutpoint_cuda_allocator* each : allocators) {
-    digests_on_device arrays;
     const cutpoint_cuda_dedup_options options = {
         .struct_bytes = sizeof options, .digest_bytes = 1, .device = 0, .allocator = each};
     cutpoint_cuda_dedup* dedup = nullptr;
     ASSERT_EQ(cutpoint_cuda_dedup_create(&options, nullptr, &dedup, &error), CUTPOINT_OK) << error.message;
-    EXPECT_EQ(arrays.insert(dedup, "cabbage"), (positions{0, 1, 2, 5, 6}));
-    EXPECT_EQ(arrays.insert(dedup, "cabbages"), (positions{7}));
-    EXPECT_EQ(arrays.insert(dedup, "sage"), positions{});
+    EXPECT_EQ(insert(dedup, "cabbage"), (positions{0, 1, 2, 5, 6}));
+    EXPECT_EQ(insert(dedup, "cabbages"), (positions{7}));
+    EXPECT_EQ(insert(dedup, "sage"), positions{});
     EXPECT_EQ(cutpoint_cuda_dedup_size(dedup), 6u);
     cutpoint_cuda_dedup_destroy(dedup);
     EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
@@ -146,7 +128,8 @@ TEST(c_interface, refuses_to_insert_digests_in_a_capture) {
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   {
-    const digests_on_device arrays;
+    const auto digest = allocate_on_device(1).value();
+    const auto position = allocate_on_device(sizeof(std::uint32_t)).value();
     const cutpoint_cuda_dedup_options options = {
         .struct_bytes = sizeof options, .digest_bytes = 1, .device = 0, .allocator = nullptr};
     cutpoint_error error = {};
@@ -154,7 +137,8 @@ TEST(c_interface, refuses_to_insert_digests_in_a_capture) {
     ASSERT_EQ(cutpoint_cuda_dedup_create(&options, stream, &dedup, &error), CUTPOINT_OK) << error.message;
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
     std::uint32_t count = 0;
-    EXPECT_EQ(cutpoint_cuda_dedup_insert(dedup, arrays.digests(), 1, arrays.positions(), &count, &error),
+    EXPECT_EQ(cutpoint_cuda_dedup_insert(dedup, digest.get(), 1, reinterpret_cast<std::uint32_t*>(position.get()),
+                                         &count, &error),
               CUTPOINT_INVALID_ARGUMENT);
     EXPECT_STREQ(error.message,
                  "the stream is captured, and inserting digests waits for it; insert them after the capture");

@@ -1,14 +1,11 @@
 // Tests that a stream can capture a batch of buffers: the call does nothing that CUDA forbids then, and the graph does the work
 // again for whatever sizes within the bounds the device's memory has at that time.
-#include <map>
-#include <set>
-#include <string>
-
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include "tests/cuda/ptx/device.h"
 #include "tests/cuda/support/buffer_runner.h"
+#include "tests/cuda/support/counting_allocator.h"
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/packed_streams.h"
 
@@ -96,30 +93,6 @@ TEST_F(capture, is_refused_what_CUDA_forbids) {
   EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
 }
 
-/// Gives memory of the interpreted device and counts what is asked for.
-class counting_allocator final : public device_allocator {
- public:
-  explicit counting_allocator(bool is_empty) : is_empty_(is_empty) {}
-  void* allocate(std::size_t byte_count, CUstream_st*) override {
-    void* memory = nullptr;
-    if (!is_empty_) {
-      EXPECT_EQ(cudaMalloc(&memory, byte_count), cudaSuccess);
-    }
-    allocated_bytes += byte_count;
-    return memory;
-  }
-  void deallocate(void* memory, std::size_t byte_count, CUstream_st* stream) override {
-    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    EXPECT_EQ(cudaFree(memory), cudaSuccess);
-    allocated_bytes -= byte_count;
-  }
-
-  std::size_t allocated_bytes = 0;
-
- private:
-  bool is_empty_;
-};
-
 TEST_F(capture, or_an_allocator_gives_the_workspace_elsewhere) {
   const chunker cuts = small_gear();
   const fingerprint_recipe recipe = fingerprint_kind::blake3;
@@ -130,25 +103,21 @@ TEST_F(capture, or_an_allocator_gives_the_workspace_elsewhere) {
   const device_batch_bounds bounds{.max_buffers = 4, .max_total_bytes = 4'000};
   batch_arrays arrays(*runner, bounds);
   arrays.write(buffers);
-  counting_allocator memory(false);
+  memory_count count;
+  counting_allocator memory(count);
   ASSERT_TRUE(batches->enqueue(bounds, arrays.input(), arrays.output(), memory, stream_).ok());
-  EXPECT_EQ(memory.allocated_bytes, 0u);
+  EXPECT_LT(count.allocations_left, -1);
+  EXPECT_EQ(count.live_bytes, 0);
   ASSERT_NO_FATAL_FAILURE(arrays.expect_chunks(buffers, cuts, recipe));
-  counting_allocator nothing(true);
-  const status refused = batches->enqueue(bounds, arrays.input(), arrays.output(), nothing, stream_);
+  count.allocations_left = 0;
+  const status refused = batches->enqueue(bounds, arrays.input(), arrays.output(), memory, stream_);
   EXPECT_EQ(refused.code(), status_code::memory_limit);
   EXPECT_EQ(refused.message(),
             "the allocator has no " + std::to_string(arrays.workspace_bytes()) + " bytes of workspace");
 }
 
-}  // namespace
-// Tests how often a batch calls the runtime, since each call costs time beside the batch's work, and that kernels are not in
-// the program many times.
-
-namespace {
-
-using ptx::device;
-using ptx::device_call;
+// A batch calls the runtime rarely, since each call costs time beside the batch's work, and no kernel is in the program
+// many times.
 
 /// Fingerprints are SHA-1, and the kernels have been launched before. Beside copies, clearing and waits, 6 calls record the
 /// batch's times, 5 read them, 2 record what is waited for, and 2 make the device current and the former one again.

@@ -1,8 +1,5 @@
 // Tests batches on two interpreted devices at once, by one thread and by several. The devices' memory, streams and limits of kernels
 // are apart, and a call that has the wrong one current is a fault.
-#include <optional>
-#include <thread>
-
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +7,6 @@
 #include "tests/cuda/ptx/device.h"
 #include "tests/cuda/support/buffer_runner.h"
 #include "tests/cuda/support/executor_cases.h"
-#include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/pipeline/support/device_feed.h"
 

@@ -156,4 +156,19 @@ void expect_reference_cuts(const Specification& specification, const chunker& re
                 << " instead of " << text(instead, expected.end());
 }
 
+/// The same by parameters, of which some may be left out.
+template <class Parameters>
+void expect_reference_cuts(const Parameters& parameters, const std::vector<shown_stream>& streams,
+                           const partitioning& how = {}) {
+  const auto reference = chunker::make(parameters);
+  ASSERT_TRUE(reference.ok()) << reference.error().message();
+  expect_reference_cuts(make_specification(std::get<Parameters>(reference->parameters())), *reference, streams, how);
+}
+
+/// The same for one whole stream.
+template <class Parameters>
+void expect_reference_cuts(const Parameters& parameters, byte_span stream, const partitioning& how = {}) {
+  expect_reference_cuts(parameters, std::vector<shown_stream>{{.stream = stream, .shown = stream.size()}}, how);
+}
+
 }  // namespace cutpoint::cuda

@@ -70,7 +70,7 @@ class drawn_streams {
  public:
   drawn_streams(std::uint64_t longest, tests::choices& random) {
     for (std::uint64_t count = random.between(1, 5); count != 0; --count) {
-      const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+      const auto what = random.one_of(tests::content::mixed);
       const auto& stream = streams_.emplace_back(tests::make_stream(what, random.between(1, longest), random));
       shown_.push_back({.stream = stream,
                         .shown = random.once_in(2) ? stream.size() : random.between(1, stream.size()),

@@ -23,33 +23,6 @@ TEST(aes128, encrypts_the_block_of_fips_197) {
   EXPECT_EQ(aes128(key).encrypted_word(0x7766554433221100, 0xffeeddccbbaa9988), 0x30047b6ad8e0c469);
 }
 
-TEST(polynomials_of_degree_64, have_the_factors_that_they_have) {
-  EXPECT_TRUE(gf2_degree64::is_irreducible(0x1b));
-  EXPECT_FALSE(gf2_degree64::is_irreducible(0x1a));  // x divides it
-  EXPECT_FALSE(gf2_degree64::is_irreducible(0x1));   // (x + 1)^64
-  EXPECT_FALSE(gf2_degree64::is_irreducible(0x11));  // (x^16 + x + 1)^4
-}
-
-TEST(polynomials_of_degree_64, that_are_products_of_equal_degrees_are_refused) {
-  // x^32 + x^7 + x^3 + x^2 + 1 and x^32 + x^22 + x^2 + x + 1 are irreducible, and x^(2^64) = x modulo their product.
-  const auto carry_less = [](std::uint64_t a, std::uint64_t b) {
-    std::uint64_t low = 0;
-    for (int bit = 0; bit < 64; ++bit) low ^= (b >> bit & 1) != 0 ? a << bit : 0;
-    return low;
-  };
-  const std::uint64_t product = carry_less(0x10000008d, 0x100400007);
-  std::uint64_t power = 2;
-  for (int i = 0; i < 64; ++i) power = gf2_degree64::multiply(power, power, product);
-  EXPECT_EQ(power, 2u);
-  EXPECT_FALSE(gf2_degree64::is_irreducible(product));
-}
-
-}  // namespace
-// Tests that Rabin polynomials are accepted if and only if they are irreducible, which another test than the library's
-// decides.
-
-namespace {
-
 using polynomial = std::uint64_t;  // over GF(2), bit k for x^k
 
 int degree_of(polynomial p) {
@@ -68,6 +41,24 @@ polynomial product(polynomial a, polynomial b) {
   for (int bit = 0; bit <= degree_of(b); ++bit) sum ^= (b >> bit & 1) != 0 ? a << bit : 0;
   return sum;
 }
+
+TEST(polynomials_of_degree_64, have_the_factors_that_they_have) {
+  EXPECT_TRUE(gf2_degree64::is_irreducible(0x1b));
+  EXPECT_FALSE(gf2_degree64::is_irreducible(0x1a));  // x divides it
+  EXPECT_FALSE(gf2_degree64::is_irreducible(0x1));   // (x + 1)^64
+  EXPECT_FALSE(gf2_degree64::is_irreducible(0x11));  // (x^16 + x + 1)^4
+}
+
+TEST(polynomials_of_degree_64, that_are_products_of_equal_degrees_are_refused) {
+  // x^32 + x^7 + x^3 + x^2 + 1 and x^32 + x^22 + x^2 + x + 1 are irreducible, and x^(2^64) = x modulo their product.
+  const polynomial low = product(0x10000008d, 0x100400007);  // without x^64
+  polynomial power = 2;
+  for (int i = 0; i < 64; ++i) power = gf2_degree64::multiply(power, power, low);
+  EXPECT_EQ(power, 2u);
+  EXPECT_FALSE(gf2_degree64::is_irreducible(low));
+}
+
+// Rabin polynomials are accepted if and only if they are irreducible, which another test than the library's decides.
 
 polynomial product_modulo(polynomial a, polynomial b, polynomial modulus) {
   polynomial sum = 0;
@@ -116,14 +107,9 @@ TEST(polynomial, with_factors_is_refused) {
   seeded_choices random(54);
   for (int round = 0; round < 200; ++round) {
     const int degree = static_cast<int>(random.between(1, 26));
-    const auto any_of_degree = [&](int d) {
-      return std::uint64_t{1} << d | random.between(0, (std::uint64_t{1} << d) - 1);
-    };
+    const auto any_of_degree = [&](int d) { return polynomial{1} << d | random.between(0, (polynomial{1} << d) - 1); };
     const polynomial p = product(any_of_degree(degree), any_of_degree(53 - degree));
-    ASSERT_EQ(degree_of(p), 53);
-    const auto refused = chunker::make(rabin_parameters{.polynomial = p});
-    ASSERT_FALSE(refused.ok()) << std::hex << p;
-    EXPECT_NE(refused.error().message().find("irreducible"), std::string::npos);
+    EXPECT_FALSE(chunker::make(rabin_parameters{.polynomial = p}).ok()) << std::hex << p;
   }
 }
 

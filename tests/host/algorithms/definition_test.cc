@@ -13,7 +13,6 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/hash/sha256.h"
 #include "tests/host/naive/naive.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 
@@ -84,33 +83,6 @@ TEST(masks, take_every_bit_of_a_large_average) {
   EXPECT_EQ(definition_fault(chunker_of("gear", "min_bytes=64,avg_bytes=64K,max_bytes=0"), stream), "");
 }
 
-TEST(ae, equals_the_windowed_rule_for_values_of_one_byte) {
-  seeded_choices random(3);
-  for (int round = 0; round < case_count(300); ++round) {
-    ae_parameters p;
-    p.window_bytes = random.between(1, 30);
-    p.avg_bytes = 1;
-    p.max_bytes = random.once_in(3) ? 0 : random.between(1, 90);
-    p.extreme = random.one_of(ae_extreme::minimum);
-    const auto stream = make_stream(random.one_of(content::mixed), random.between(1, 700), random);
-    for (const chunk& c : chunker_of(p).find_cuts(stream)) {
-      ASSERT_EQ(c.length, naive::windowed_ae_cut(p, stream, c.offset))
-          << chunker_of(p).canonical() << " at " << c.offset;
-    }
-  }
-}
-
-TEST(ae, cuts_constant_data_every_window_and_one) {
-  const auto chunks = chunker_of("ae-max", "window=100").find_cuts(std::vector<std::uint8_t>(1010, 7));
-  EXPECT_EQ(lengths_of(chunks), (std::vector<std::uint64_t>(10, 101)));
-}
-
-TEST(restic, cuts_zeros_at_every_minimum) {
-  const auto chunks =
-      chunker_of("restic", "min_bytes=64,avg_bytes=1K,max_bytes=4K").find_cuts(std::vector<std::uint8_t>(640));
-  EXPECT_EQ(lengths_of(chunks), (std::vector<std::uint64_t>(10, 64)));
-}
-
 TEST(tttd, cuts_after_the_last_backup_at_the_maximum_only) {
   // With D = 4 and a window of one byte, multiples of 4 match the divisor, and 2 is a backup.
   std::vector<std::uint8_t> bytes(16, 1);
@@ -141,14 +113,6 @@ TEST(casync, cuts_where_the_residue_is_the_largest_for_a_large_average) {
   }
 }
 
-TEST(fastcdc, has_no_mask_of_more_than_25_bits) {
-  EXPECT_TRUE(make_chunker("fastcdc2020", settings_of("avg_bytes=8M,normalization=2")).ok());
-  EXPECT_TRUE(make_chunker("fastcdc", settings_of("avg_bytes=8M")).ok());
-  const auto refused = make_chunker("fastcdc2020", settings_of("avg_bytes=8M,normalization=3"));
-  EXPECT_NE(refused.error().message().find("normalization = 3 must be at most 2"), std::string::npos)
-      << refused.error().message();
-}
-
 TEST(seqcdc, counts_steps_and_skips_bytes_after_the_one_compared) {
   // min - k = 2. The steps at 2 and 3 fall and trigger a skip of 3 bytes. Then steps 7 and 8 are compared, and rise.
   const std::vector<std::uint8_t> bytes = {9, 8, 7, 6, 7, 8, 9, 10, 11, 12};
@@ -157,10 +121,7 @@ TEST(seqcdc, counts_steps_and_skips_bytes_after_the_one_compared) {
   EXPECT_EQ(lengths_of(chunker.find_cuts(bytes)), (std::vector<std::uint64_t>{9, 1}));
 }
 
-}  // namespace
-// Tests that the tables are those of their systems: those with a derivation are derived again, and all are pinned.
-
-namespace {
+// The tables are those of their systems: those with a derivation are derived again, and all are pinned.
 
 /// Returns the SHA-256 of the entries as hexadecimal lines without leading zeros.
 template <class Table>
@@ -170,28 +131,22 @@ std::string sha256_of_lines(const Table& table) {
   return sha256_hex(as_bytes(lines));
 }
 
-TEST(tables, fastcdc_gear_is_md5_of_each_byte_repeated) {
+TEST(tables, are_derived_from_md5_of_each_byte_repeated_and_the_key_stream_of_aes_256) {
   EXPECT_EQ(tables::fastcdc2020_gear64, naive::derived_gear_table());
-}
-
-TEST(tables, ronomon_gear_is_the_key_stream_of_aes_256) {
   EXPECT_EQ(tables::ronomon_gear31, naive::derived_ronomon_table());
 }
 
 TEST(tables, never_change) {
-  EXPECT_EQ(sha256_of_lines(tables::fastcdc2020_gear64),
-            "61209d8788570ceb59ebf330772169a59decffc7b9c35b58147e8efd0b818b61");
-  EXPECT_EQ(sha256_of_lines(tables::ronomon_gear31),
-            "7c5fa112315f39e724d2be754c39ca8bb1aa973a8e382eb324df0c8022388e33");
-  EXPECT_EQ(sha256_of_lines(tables::xet_gear64), "5dd9bf88cb6516bab9dae1e54c5c9ef0c6888c0b82f4df7fd85a988f734fd055");
-  EXPECT_EQ(sha256_of_lines(tables::casync_buzhash32),
-            "71f9a7d72f2482ea87d52abfb2486a4a97e767191db00618f7feeb86db14ee74");
-  EXPECT_EQ(sha256_of_lines(tables::kopia_buzhash32),
-            "f748d6a2ff9206c27bfe07b6b2d5ef80bd2ddb15ce2a8c806354b59a8de89575");
-  EXPECT_EQ(sha256_of_lines(tables::ipfs_buzhash32),
-            "fe0691d06a731282f4f37370c3cbfbe684f112936b524a9918d56ce85bd60e18");
-  EXPECT_EQ(sha256_of_lines(tables::borg1_buzhash32),
-            "1ee7c026f65733c4622a7dcccd1c861fa4118ed00364f475a95a32a6b96f6642");
+  const std::pair<std::string, std::string_view> pinned_tables[] = {
+      {sha256_of_lines(tables::fastcdc2020_gear64), "61209d8788570ceb59ebf330772169a59decffc7b9c35b58147e8efd0b818b61"},
+      {sha256_of_lines(tables::ronomon_gear31), "7c5fa112315f39e724d2be754c39ca8bb1aa973a8e382eb324df0c8022388e33"},
+      {sha256_of_lines(tables::xet_gear64), "5dd9bf88cb6516bab9dae1e54c5c9ef0c6888c0b82f4df7fd85a988f734fd055"},
+      {sha256_of_lines(tables::casync_buzhash32), "71f9a7d72f2482ea87d52abfb2486a4a97e767191db00618f7feeb86db14ee74"},
+      {sha256_of_lines(tables::kopia_buzhash32), "f748d6a2ff9206c27bfe07b6b2d5ef80bd2ddb15ce2a8c806354b59a8de89575"},
+      {sha256_of_lines(tables::ipfs_buzhash32), "fe0691d06a731282f4f37370c3cbfbe684f112936b524a9918d56ce85bd60e18"},
+      {sha256_of_lines(tables::borg1_buzhash32), "1ee7c026f65733c4622a7dcccd1c861fa4118ed00364f475a95a32a6b96f6642"},
+  };
+  for (const auto& [actual, expected] : pinned_tables) EXPECT_EQ(actual, expected);
 }
 
 }  // namespace

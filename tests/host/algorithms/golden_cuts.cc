@@ -65,6 +65,21 @@ golden_request request_of(const json& arguments) {
   return request;
 }
 
+/// How a stream is cut, in the words of the goldens.
+struct cut_summary {
+  std::vector<std::uint64_t> first;
+  std::size_t chunks;
+  std::string sha256;
+};
+
+cut_summary summary_of(const std::vector<chunk>& chunks, std::size_t first_count) {
+  std::vector<std::uint64_t> lengths;
+  for (const chunk& each : chunks) lengths.push_back(each.length);
+  const std::string lines = fmt::format("{}\n", fmt::join(lengths, "\n"));
+  lengths.resize(std::min(lengths.size(), first_count));
+  return {lengths, chunks.size(), sha256_hex(as_bytes(chunks.empty() ? "" : lines))};
+}
+
 }  // namespace
 
 std::string golden_folder() {
@@ -91,18 +106,12 @@ std::vector<std::uint64_t> golden_first_lengths(const std::string& name, const s
 
 std::string golden_fault(const std::string& name, const std::string& input, const chunker& cuts) {
   const json& expected = goldens().at("cuts").at(name).at("of").at(input);
-  const auto chunks = cuts.find_cuts(golden_input(input));
-  std::string lines;
-  std::vector<std::uint64_t> first;
-  for (const chunk& c : chunks) {
-    lines += fmt::format("{}\n", c.length);
-    if (first.size() < expected.at("first").size()) first.push_back(c.length);
+  const cut_summary cut = summary_of(cuts.find_cuts(golden_input(input)), expected.at("first").size());
+  if (cut.first != golden_first_lengths(name, input)) {
+    return fmt::format("{}: the first chunks are {}", input, fmt::join(cut.first, ", "));
   }
-  if (first != golden_first_lengths(name, input)) {
-    return fmt::format("{}: the first chunks are {}", input, fmt::join(first, ", "));
-  }
-  if (chunks.size() != expected.at("chunks")) return fmt::format("{}: {} chunks", input, chunks.size());
-  if (sha256_hex(as_bytes(lines)) != expected.at("sha256")) return input + ": other lengths past the first chunks";
+  if (cut.chunks != expected.at("chunks")) return fmt::format("{}: {} chunks", input, cut.chunks);
+  if (cut.sha256 != expected.at("sha256")) return input + ": other lengths past the first chunks";
   return {};
 }
 
@@ -157,13 +166,13 @@ byte_span golden_input(std::string_view name) {
 
 namespace {
 
-const std::vector<nlohmann::json>& phte_goldens() {
-  static const std::vector<nlohmann::json> all = [] {
-    std::vector<nlohmann::json> cases;
+const std::vector<json>& phte_goldens() {
+  static const std::vector<json> all = [] {
+    std::vector<json> cases;
     for (const char* name : {"/phte.json", "/phte128.json"}) {
       std::ifstream file(golden_folder() + name);
-      const nlohmann::json content = nlohmann::json::parse(file);
-      for (const nlohmann::json& each : content.at("cases")) cases.push_back(each);
+      const json content = json::parse(file);
+      for (const json& each : content.at("cases")) cases.push_back(each);
     }
     return cases;
   }();
@@ -181,9 +190,9 @@ void append_shake128(std::vector<std::uint8_t>& bytes, const std::string& text, 
   if (!is_done) throw std::runtime_error("OpenSSL failed");
 }
 
-std::vector<std::uint8_t> input_of(const nlohmann::json& golden) {
+std::vector<std::uint8_t> input_of(const json& golden) {
   std::vector<std::uint8_t> bytes;
-  for (const nlohmann::json& range : golden.at("input")) {
+  for (const json& range : golden.at("input")) {
     if (range.contains("zeros")) {
       bytes.resize(bytes.size() + range.at("zeros").get<std::size_t>());
     } else if (range.contains("shake_128")) {
@@ -205,32 +214,24 @@ std::vector<std::uint8_t> input_of(const nlohmann::json& golden) {
 std::size_t phte_golden_count() { return phte_goldens().size(); }
 
 chunker phte_golden_chunker(std::size_t number) {
-  const nlohmann::json& golden = phte_goldens().at(number);
+  const json& golden = phte_goldens().at(number);
   std::array<std::uint8_t, secret_key::byte_count> key;
   if (!read_hex(golden.at("key").get<std::string>(), key)) throw std::invalid_argument("no key");
   std::vector<parameter_setting> settings;
-  for (const auto& [name, field] : {std::pair{"min_exp", "min_exp"},
-                                    {"max_exp", "max_exp"},
-                                    {"mask_bits", "mask_bits"},
-                                    {"normalization", "nc_level"},
-                                    {"normal_size", "normal_size"}}) {
-    settings.push_back({name, golden.at(field).dump()});
+  for (const char* name : {"min_exp", "max_exp", "mask_bits", "normal_size"}) {
+    settings.push_back({name, golden.at(name).dump()});
   }
+  settings.push_back({"normalization", golden.at("nc_level").dump()});
   return make_chunker(golden.at("algorithm").get<std::string>(), settings, secret_key(key)).value().chunker;
 }
 
 std::string phte_golden_fault(std::size_t number, const chunker& cuts) {
-  const nlohmann::json& golden = phte_goldens().at(number);
-  std::string lines;
-  std::vector<std::uint64_t> first;
-  for (const chunk& each : cuts.find_cuts(input_of(golden))) {
-    lines += fmt::format("{}\n", each.length);
-    if (first.size() < golden.at("first").size()) first.push_back(each.length);
+  const json& golden = phte_goldens().at(number);
+  const cut_summary cut = summary_of(cuts.find_cuts(input_of(golden)), golden.at("first").size());
+  if (cut.first != golden.at("first").get<std::vector<std::uint64_t>>()) {
+    return fmt::format("case {}, {}: the first chunks are {}", number, cuts.canonical(), fmt::join(cut.first, ", "));
   }
-  if (first != golden.at("first").get<std::vector<std::uint64_t>>()) {
-    return fmt::format("case {}, {}: the first chunks are {}", number, cuts.canonical(), fmt::join(first, ", "));
-  }
-  if (sha256_hex(as_bytes(lines)) == golden.at("lengths_sha256")) return {};
+  if (cut.sha256 == golden.at("lengths_sha256")) return {};
   return fmt::format("case {}, {}: other lengths past the first chunks", number, cuts.canonical());
 }
 

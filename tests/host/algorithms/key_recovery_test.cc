@@ -1,10 +1,6 @@
 // Tests that lengths of chunks give the table of keyed gear away, and that the same attack learns nothing from cuts that AES
 // decides. "Breaking and Fixing Content-Defined Chunking" (eprint 2025/558) and "Chunking Attacks on File Backup Services"
 // (eprint 2025/532) describe attacks by lengths of chosen data; this one has small parameters.
-#include <array>
-#include <functional>
-#include <optional>
-
 #include <gtest/gtest.h>
 
 #include "host/algorithms/fastcdc.h"

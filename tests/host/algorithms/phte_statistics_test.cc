@@ -1,8 +1,6 @@
 // Tests that cuts that AES decides look like those of a random function: on any contents, for every key, and for keys that
 // are almost equal. Seeds are fixed, and bounds are 8 standard deviations wide.
-#include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -51,42 +51,23 @@ TEST_P(algorithm_restart, decides_once_it_sees_more_than_the_lookahead) {
   });
 }
 
-TEST_P(algorithm_restart, makes_chunks_of_the_length_that_it_states) {
-  expect_no_fault(2500, [](const chunker& chunker, byte_span, std::span<const chunk> chunks) -> std::string {
-    const auto length = chunker.fixed_chunk_bytes();
-    if (!length || chunks.empty()) return {};
-    const bool all_equal =
-        std::all_of(chunks.begin(), chunks.end() - 1, [&](const chunk& c) { return c.length == *length; });
-    return all_equal && chunks.back().length <= *length ? "" : chunker.canonical();
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(few_rounds, algorithm_restart, testing::ValuesIn(algorithm_cases(8)), case_name);
 INSTANTIATE_TEST_SUITE_P(full, algorithm_restart, testing::ValuesIn(algorithm_cases(200)), case_name);
 
-class catalog_restart : public testing::TestWithParam<std::string> {
- protected:
-  catalog_restart() : random_(5), chunker_(affordable_chunker(GetParam())) {}
+class catalog_restart : public testing::TestWithParam<std::string> {};
 
-  std::vector<std::uint8_t> stream(content what) { return make_stream(what, 2 * chunker_.reach() + 1001, random_); }
-
-  seeded_choices random_;
-  chunker chunker_;
-};
-
-TEST_P(catalog_restart, covers_its_stream_within_its_limits) {
+TEST_P(catalog_restart, covers_its_stream_and_restarts_anywhere_from_the_bytes_in_reach) {
+  const chunker cuts = affordable_chunker(GetParam());
+  seeded_choices random(5);
   for (const content what : {content::random, content::mixed, content::zeros}) {
-    const auto bytes = stream(what);
-    EXPECT_EQ(cover_fault(chunker_, chunker_.find_cuts(bytes), bytes.size()), "") << name_of(what);
+    const auto bytes = make_stream(what, 2 * cuts.reach() + 1001, random);
+    const auto chunks = cuts.find_cuts(bytes);
+    EXPECT_EQ(cover_fault(cuts, chunks, bytes.size()), "") << name_of(what);
+    if (what != content::mixed) continue;
+    EXPECT_EQ(restart_fault(cuts, bytes, chunks), "");
+    EXPECT_EQ(context_fault(cuts, bytes, chunks, random), "");
+    EXPECT_EQ(short_window_fault(cuts, bytes, chunks, cuts.reach() / 3), "");
   }
-}
-
-TEST_P(catalog_restart, restarts_anywhere_from_the_bytes_in_reach) {
-  const auto bytes = stream(content::mixed);
-  const auto chunks = chunker_.find_cuts(bytes);
-  EXPECT_EQ(restart_fault(chunker_, bytes, chunks), "");
-  EXPECT_EQ(context_fault(chunker_, bytes, chunks, random_), "");
-  EXPECT_EQ(short_window_fault(chunker_, bytes, chunks, chunker_.reach() / 3), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, catalog_restart, testing::ValuesIn(catalog_names()), catalog_test_name);

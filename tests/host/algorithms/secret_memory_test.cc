@@ -1,11 +1,7 @@
 // Tests that pages of secrets are erased before they are freed. The program takes the place of the system's functions that
 // mark and free pages, and looks at the pages before they go.
-#include <array>
 #include <cstddef>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,11 +1,8 @@
-// Tests that a stream stops at an error of its source or sink or at a cancellation, with that status, after the right
-// chunks.
+// Tests the sequential cutter. It stops at an error of its source or sink, with that status, after the right chunks.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -19,46 +16,31 @@ class cut_stream_failure : public testing::Test {
   std::vector<chunk> expected_ = chunker_.find_cuts(stream_);
 };
 
-TEST_F(cut_stream_failure, of_the_source_comes_back_after_right_chunks) {
-  for (const std::uint64_t count : {0u, 1u, 63u, 1023u, 1024u, 1025u, 200'000u, 650'000u, 700'000u}) {
-    for (const read_sizes& sizes : {always(1000), primes(), whole()}) {
-      piecewise_source source(stream_, sizes);
-      source.fail_after(count, system_failure("tape", "read", EIO));
-      const cut_outcome cut = cut_all(source, chunker_, stream_);
-      EXPECT_EQ(cut.outcome.code(), status_code::io_error);
-      EXPECT_EQ(cut.outcome.system_error(), EIO);
-      EXPECT_EQ(cut.outcome.message(), "tape: cannot be read: Input/output error");
-      EXPECT_TRUE(are_first_of(cut.chunks, expected_)) << "after " << count << " bytes";
-      EXPECT_TRUE(cut.are_bytes_right);
-      EXPECT_EQ(source.delivered_bytes(), count);
-    }
-  }
-}
-
 TEST_F(cut_stream_failure, of_the_source_comes_after_every_chunk_that_was_decided) {
-  for (const std::uint64_t count : {0u, 1u, 64u, 65u, 1024u, 5000u, 400'000u, 699'999u}) {
-    for (const std::uint64_t memory : {1024u, 2048u, 1u << 28}) {
-      piecewise_source source(stream_, primes());
-      source.fail_after(count, system_failure("tape", "read", EIO));
-      const cut_outcome cut = cut_all(source, chunker_, stream_, {.memory_bytes = memory});
-      const auto decided = std::count_if(expected_.begin(), expected_.end(), [&](const chunk& c) {
-        return c.offset + c.length + chunker_.lookahead() < count;
-      });
-      EXPECT_GE(cut.chunks.size(), static_cast<std::size_t>(decided)) << "after " << count << " bytes";
+  for (const std::uint64_t count :
+       {0u, 1u, 63u, 64u, 65u, 1023u, 1024u, 1025u, 5000u, 200'000u, 400'000u, 650'000u, 699'999u, 700'000u}) {
+    for (const read_sizes& sizes : {always(1000), primes(), whole()}) {
+      for (const std::uint64_t memory : {1024u, 2048u, 1u << 28}) {
+        piecewise_source source(stream_, sizes);
+        source.fail_after(count, system_failure("tape", "read", EIO));
+        const cut_outcome cut = cut_all(source, chunker_, stream_, {.memory_bytes = memory});
+        EXPECT_EQ(cut.outcome.code(), status_code::io_error);
+        EXPECT_EQ(cut.outcome.system_error(), EIO);
+        EXPECT_EQ(cut.outcome.message(), "tape: cannot be read: Input/output error");
+        EXPECT_TRUE(cut.are_bytes_right && are_first_of(cut.chunks, expected_)) << "after " << count << " bytes";
+        EXPECT_EQ(source.delivered_bytes(), count);
+        EXPECT_EQ(source.failure_count(), 1u) << "it is not asked for twice";
+        const auto decided = std::ranges::count_if(
+            expected_, [&](const chunk& c) { return c.offset + c.length + chunker_.lookahead() < count; });
+        EXPECT_GE(cut.chunks.size(), static_cast<std::size_t>(decided)) << "after " << count << " bytes";
+      }
     }
   }
-}
-
-TEST_F(cut_stream_failure, of_the_source_is_not_asked_for_twice) {
-  piecewise_source source(stream_, always(1000));
-  source.fail_after(5000, system_failure("tape", "read", EIO));
-  EXPECT_FALSE(cut_all(source, chunker_, stream_).outcome.ok());
-  EXPECT_EQ(source.read_count(), 6u);
 }
 
 TEST_F(cut_stream_failure, of_the_sink_comes_back_at_once) {
   for (const std::size_t last : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, expected_.size() - 1}) {
-    piecewise_source source(stream_, primes());
+    memory_source source(stream_);
     std::vector<chunk> chunks_taken;
     const status outcome = cut_stream(source, chunker_, {}, [&](const chunk& where, byte_span) -> status {
       chunks_taken.push_back(where);
@@ -70,13 +52,6 @@ TEST_F(cut_stream_failure, of_the_sink_comes_back_at_once) {
     EXPECT_EQ(chunks_taken.size(), last + 1) << "the sink is not called after its failure";
     EXPECT_TRUE(are_first_of(chunks_taken, expected_));
   }
-}
-
-TEST_F(cut_stream_failure, of_the_last_chunk_is_a_failure_too) {
-  memory_source source(byte_span(stream_).first(10));
-  const status outcome = cut_stream(source, chunker_, {},
-                                    [](const chunk&, byte_span) { return status(status_code::cancelled, "enough"); });
-  EXPECT_EQ(outcome.code(), status_code::cancelled);
 }
 
 TEST_F(cut_stream_failure, of_the_sink_leaves_the_source_where_it_is) {
@@ -95,10 +70,7 @@ TEST_F(cut_stream_failure, thrown_by_the_sink_goes_through) {
                std::bad_alloc);
 }
 
-}  // namespace
-// Tests that no more of a stream is held than allowed, and that an error is returned if that is too little.
-
-namespace {
+// No more of a stream is held than allowed, and an error is returned if that is too little.
 
 /// Cuts a stream and records the most bytes that can have been held. At each read these are the bytes that were read
 /// and not yet cut, the look-behind, and the memory to be filled.
@@ -224,13 +196,6 @@ TEST_F(endless_chunk, past_the_limit_is_told_with_its_offset_and_the_limit) {
   }
 }
 
-TEST_F(endless_chunk, is_given_up_without_reading_on) {
-  const auto stream = zeros(4 * MiB);
-  piecewise_source source(stream, whole());
-  EXPECT_EQ(cut_all(source, chunker_, stream, {.memory_bytes = 1 * MiB}).outcome.code(), status_code::memory_limit);
-  EXPECT_LE(source.delivered_bytes(), 1 * MiB + one_ahead);
-}
-
 TEST_F(endless_chunk, in_the_middle_lets_the_buffer_grow_and_the_rest_be_right) {
   seeded_choices random(7404);
   auto stream = make_stream(content::random, 300'000, random);
@@ -267,11 +232,7 @@ TEST(memory_limit, without_a_maximum_gives_up_only_on_chunks_that_may_not_fit) {
   }
 }
 
-}  // namespace
-// Tests that the sequential cutter gives the cuts of the whole stream, whatever sizes the source reads and however
-// little memory is allowed.
-
-namespace {
+// The cuts are those of the whole stream, whatever sizes the source reads and however little memory is allowed.
 
 void expect_cuts(source& source, const chunker& chunker, byte_span stream, const std::vector<chunk>& expected,
                  stream_limits limits) {
@@ -341,16 +302,7 @@ TEST(cut_stream, looks_behind_a_chunk_as_far_as_the_algorithm_does) {
 TEST(cut_stream, of_an_empty_stream_has_no_chunk) {
   memory_source source({});
   const cut_outcome cut = cut_all(source, chunker_of("gear"), {});
-  EXPECT_TRUE(cut.outcome.ok());
-  EXPECT_TRUE(cut.chunks.empty());
-}
-
-TEST(cut_stream, of_one_byte_has_one_chunk) {
-  const std::vector<std::uint8_t> stream = {42};
-  for (const std::string& name : catalog_names()) {
-    memory_source source(stream);
-    EXPECT_EQ(cut_all(source, chunker_of(name), stream).chunks, (std::vector<chunk>{{0, 1}})) << name;
-  }
+  EXPECT_TRUE(cut.outcome.ok() && cut.chunks.empty());
 }
 
 /// A stream of a given length that never writes its bytes; `fixed` does not read them.

@@ -55,7 +55,10 @@ class piecewise_source final : public source {
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
     ++read_count_;
     if (look_) look_(destination);
-    if (delivered_bytes_ >= fails_after_) return failure_;
+    if (delivered_bytes_ >= fails_after_) {
+      ++failure_count_;
+      return failure_;
+    }
     const std::uint64_t size =
         std::min<std::uint64_t>({sizes_(), destination.size(), rest_.size(), fails_after_ - delivered_bytes_});
     std::copy_n(rest_.begin(), size, destination.begin());
@@ -67,6 +70,7 @@ class piecewise_source final : public source {
 
   [[nodiscard]] std::uint64_t read_count() const { return read_count_; }
   [[nodiscard]] std::uint64_t end_count() const { return end_count_; }
+  [[nodiscard]] std::uint64_t failure_count() const { return failure_count_; }
   [[nodiscard]] std::uint64_t delivered_bytes() const { return delivered_bytes_; }
 
  private:
@@ -78,6 +82,7 @@ class piecewise_source final : public source {
   std::uint64_t delivered_bytes_ = 0;
   std::uint64_t read_count_ = 0;
   std::uint64_t end_count_ = 0;
+  std::uint64_t failure_count_ = 0;
 };
 
 /// The result of cutting a stream.

@@ -1,17 +1,12 @@
 // Tests that the chunks after a change are those of the new stream, that kept chunks have their old bytes, and that
 // little is read.
-#include <array>
 #include <cerrno>
-#include <chrono>
 
 #include <cutpoint/rechunk.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -223,8 +218,17 @@ class rechunk_of_every_algorithm : public testing::TestWithParam<algorithm_case>
   }
 };
 
-TEST_P(rechunk_of_every_algorithm, gives_the_cuts_of_the_whole) {
-  for_each_edit(16, [](const edit& e, choices&) { expect_rechunked(e); });
+TEST_P(rechunk_of_every_algorithm, gives_the_cuts_of_the_whole_and_reads_nothing_that_cannot_see_the_change) {
+  for_each_edit(16, [](const edit& e, choices&) {
+    watched_access stream(e.new_stream);
+    expect_rechunked(e, stream);
+    for (const chunk& c : e.old_chunks) {
+      const bool is_out_of_reach = e.change.offset - std::min(e.change.offset, c.offset) >= e.cuts.reach();
+      const bool is_passed = e.cuts.is_decided_by_lookahead() && end_of(c) + e.cuts.lookahead() < e.change.offset;
+      if (!is_out_of_reach && !is_passed) break;
+      EXPECT_GE(stream.first(), end_of(c) - std::min(end_of(c), e.cuts.behind())) << described(e);
+    }
+  });
 }
 
 TEST_P(rechunk_of_every_algorithm, gives_the_same_in_pieces_of_any_size_and_little_memory) {
@@ -233,19 +237,6 @@ TEST_P(rechunk_of_every_algorithm, gives_the_same_in_pieces_of_any_size_and_litt
     for (const read_sizes& sizes : {always(1), primes(), random_sizes(random.word()), whole()}) {
       watched_access stream(e.new_stream, sizes);
       expect_rechunked(e, stream, {.memory_bytes = least + random.between(0, 5)});
-    }
-  });
-}
-
-TEST_P(rechunk_of_every_algorithm, reads_nothing_before_the_first_chunk_that_may_see_the_change) {
-  for_each_edit(4, [&](const edit& e, choices&) {
-    watched_access stream(e.new_stream);
-    expect_rechunked(e, stream);
-    for (const chunk& c : e.old_chunks) {
-      const bool is_out_of_reach = e.change.offset - std::min(e.change.offset, c.offset) >= e.cuts.reach();
-      const bool is_passed = e.cuts.is_decided_by_lookahead() && end_of(c) + e.cuts.lookahead() < e.change.offset;
-      if (!is_out_of_reach && !is_passed) break;
-      EXPECT_GE(stream.first(), end_of(c) - std::min(end_of(c), e.cuts.behind())) << described(e);
     }
   });
 }
@@ -463,121 +454,13 @@ TEST_F(rechunk_endless, is_not_looked_at_again_for_every_block) {
   EXPECT_LT(whole_stream.read_count(), 16u) << "one look for each";
 }
 
-class rechunk_failure : public testing::Test {
- protected:
-  status refused(const std::vector<chunk>& old_chunks, const stream_change& change) {
-    watched_access stream(e_.new_stream);
-    const auto differences = rechunk(e_.cuts, old_chunks, change, stream, {});
-    EXPECT_EQ(stream.read_count(), 0u) << "read before it was refused";
-    return differences ? status() : differences.error();
-  }
-  void expect_invalid(const std::vector<chunk>& old_chunks, const stream_change& change, std::string_view told) {
-    const status outcome = refused(old_chunks, change);
-    EXPECT_EQ(outcome.code(), status_code::invalid_argument);
-    EXPECT_THAT(outcome.message(), testing::HasSubstr(std::string(told)));
-  }
-
-  seeded_choices random_{8001};
-  edit e_{chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024"),
-          make_stream(content::random, 700'000, random_), 300'000, 10, make_stream(content::random, 300'000, random_)};
-};
-
-TEST_F(rechunk_failure, of_chunks_that_do_not_cover_a_stream) {
-  expect_invalid({{1, 100}}, {}, "at offset 1 with 100 bytes does not go on from offset 0");
-  expect_invalid({{0, 100}, {101, 100}}, {}, "at offset 101");
-  expect_invalid({{0, 100}, {99, 100}}, {}, "at offset 99");
-  expect_invalid({{0, 100}, {100, 0}}, {}, "at offset 100 with 0 bytes");
-  expect_invalid({{100, 100}, {0, 100}}, {}, "at offset 100");
-}
-
-TEST_F(rechunk_failure, of_chunks_that_are_longer_than_any) {
-  expect_invalid({{0, 1025}}, {}, "1025 bytes; none of gear(");
-  expect_invalid({{0, 1024}, {1024, std::numeric_limits<std::uint64_t>::max() - 1023}}, {}, "none of gear(");
-}
-
-TEST_F(rechunk_failure, of_a_change_outside_the_stream) {
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<chunk> chunks = {{0, 100}, {100, 50}};
-  expect_invalid(chunks, {151, 0, 0}, "0 bytes at offset 151 of a stream of 150 bytes");
-  expect_invalid(chunks, {150, 1, 0}, "1 bytes at offset 150");
-  expect_invalid(chunks, {149, 2, 0}, "2 bytes at offset 149");
-  expect_invalid(chunks, {149, most, 0}, "at offset 149");
-  expect_invalid(chunks, {most, 1, 0}, "of a stream of 150 bytes");
-  expect_invalid(chunks, {0, 0, most}, "adds");
-  expect_invalid(chunks, {0, 0, most / 2 - 149}, "which makes more than 9223372036854775807");
-  expect_invalid({}, {1, 0, 0}, "of a stream of 0 bytes");
-}
-
-TEST_F(rechunk_failure, of_streams_past_any_offset) {
-  const chunker chunker = chunker_of("crc32", "min_bytes=48,avg_bytes=64,max_bytes=0");
-  const std::uint64_t half = std::uint64_t{1} << 62;
-  watched_access stream({});
-  const std::vector<chunk> chunks = {{0, half}, {half, half}};
-  const auto differences = rechunk(chunker, chunks, {.offset = 0, .removed_bytes = 1, .added_bytes = 0}, stream, {});
-  ASSERT_FALSE(differences.ok());
-  EXPECT_EQ(differences.error().code(), status_code::invalid_argument);
-}
-
-TEST_F(rechunk_failure, of_memory_is_told_before_anything_is_read) {
-  watched_access stream(e_.new_stream);
-  const auto differences = e_.rechunk(stream, {.memory_bytes = 1023});
-  ASSERT_FALSE(differences.ok());
-  EXPECT_EQ(differences.error().code(), status_code::memory_limit);
-  EXPECT_THAT(differences.error().message(), testing::HasSubstr("1024"));
-  EXPECT_EQ(stream.read_count(), 0u);
-}
-
-TEST_F(rechunk_failure, of_another_size_names_both) {
-  const std::uint64_t expected = e_.new_stream.size();
-  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, e_.change.offset, expected - 2, expected - 1,
-                                   expected + 1, expected + 2, 2 * expected, 2 * expected + 3, 40 * expected}) {
-    bytes resized = e_.new_stream;
-    resized.resize(size);
-    watched_access stream(resized);
-    const auto differences = e_.rechunk(stream);
-    ASSERT_FALSE(differences.ok()) << size;
-    EXPECT_EQ(differences.error().code(), status_code::io_error);
-    EXPECT_EQ(differences.error().message(), "the stream has " + std::to_string(size) + " bytes, not the " +
-                                                 std::to_string(expected) + " that the change implies");
-    EXPECT_LT(stream.delivered_bytes(), 100u);
-  }
-}
-
-TEST_F(rechunk_failure, of_another_size_comes_before_no_change) {
-  for (const std::uint64_t size : {699'999u, 700'001u, 0u}) {
-    watched_access stream(byte_span(e_.new_stream).first(size));
-    const auto differences = rechunk(e_.cuts, e_.old_chunks, {.offset = 5}, stream, {});
-    ASSERT_FALSE(differences.ok()) << size;
-    EXPECT_EQ(differences.error().code(), status_code::io_error);
-  }
-  watched_access stream(byte_span(e_.new_stream).first(1));
-  const auto differences = rechunk(e_.cuts, {}, {}, stream, {});
-  ASSERT_FALSE(differences.ok());
-  EXPECT_EQ(differences.error().message(), "the stream has 1 bytes, not the 0 that the change implies");
-}
-
-/// A stream without an end.
-class endless_access final : public random_access {
+/// Zeros that are never written; `fixed` does not read them. After a read of the last byte the size is `later`.
+class blank_access final : public random_access {
  public:
-  result<std::size_t> read_at(std::uint64_t, std::span<std::uint8_t> destination) override {
-    return destination.size();
-  }
-};
-
-TEST_F(rechunk_failure, of_a_stream_without_an_end_is_found_soon) {
-  endless_access stream;
-  const auto differences = e_.rechunk(stream);
-  ASSERT_FALSE(differences.ok());
-  EXPECT_EQ(differences.error().code(), status_code::io_error);
-}
-
-/// A stream that becomes shorter after its size was checked.
-class shrinking_access final : public random_access {
- public:
-  shrinking_access(std::uint64_t size, std::uint64_t later) : size_(size), later_(later) {}
+  explicit blank_access(std::uint64_t size) : blank_access(size, size) {}
+  blank_access(std::uint64_t size, std::uint64_t later) : size_(size), later_(later) {}
   result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) override {
-    if (offset >= size_) return 0;
-    const std::size_t count = std::min<std::uint64_t>(destination.size(), size_ - offset);
+    const std::uint64_t count = std::min<std::uint64_t>(destination.size(), size_ - std::min(size_, offset));
     if (offset == size_ - 1) size_ = later_;
     return count;
   }
@@ -587,12 +470,97 @@ class shrinking_access final : public random_access {
   std::uint64_t later_;
 };
 
+class rechunk_failure : public testing::Test {
+ protected:
+  /// Expects that a stream is refused, with a message that has these words.
+  static void expect_failure(const result<rechunked>& differences, status_code code, const std::string& told = {}) {
+    ASSERT_FALSE(differences.ok());
+    EXPECT_EQ(differences.error().code(), code);
+    EXPECT_THAT(differences.error().message(), testing::HasSubstr(told));
+  }
+
+  seeded_choices random_{8001};
+  edit e_{chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024"),
+          make_stream(content::random, 700'000, random_), 300'000, 10, make_stream(content::random, 300'000, random_)};
+};
+
+TEST_F(rechunk_failure, of_wrong_arguments_is_told_before_anything_is_read) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<chunk> chunks = {{0, 100}, {100, 50}};
+  struct refused_case {
+    std::vector<chunk> old_chunks;
+    stream_change change;
+    std::string told;
+  };
+  const refused_case cases[] = {
+      // Chunks that do not cover a stream, or are longer than any.
+      {{{1, 100}}, {}, "at offset 1 with 100 bytes does not go on from offset 0"},
+      {{{0, 100}, {101, 100}}, {}, "at offset 101"},
+      {{{0, 100}, {99, 100}}, {}, "at offset 99"},
+      {{{0, 100}, {100, 0}}, {}, "at offset 100 with 0 bytes"},
+      {{{100, 100}, {0, 100}}, {}, "at offset 100"},
+      {{{0, 1025}}, {}, "1025 bytes; none of gear("},
+      {{{0, 1024}, {1024, most - 1023}}, {}, "none of gear("},
+      // Changes outside the stream.
+      {chunks, {151, 0, 0}, "0 bytes at offset 151 of a stream of 150 bytes"},
+      {chunks, {150, 1, 0}, "1 bytes at offset 150"},
+      {chunks, {149, 2, 0}, "2 bytes at offset 149"},
+      {chunks, {149, most, 0}, "at offset 149"},
+      {chunks, {most, 1, 0}, "of a stream of 150 bytes"},
+      {chunks, {0, 0, most}, "adds"},
+      {chunks, {0, 0, most / 2 - 149}, "which makes more than 9223372036854775807"},
+      {{}, {1, 0, 0}, "of a stream of 0 bytes"},
+  };
+  watched_access stream(e_.new_stream);
+  for (const auto& [old_chunks, change, told] : cases) {
+    expect_failure(rechunk(e_.cuts, old_chunks, change, stream, {}), status_code::invalid_argument, told);
+  }
+  expect_failure(e_.rechunk(stream, {.memory_bytes = 1023}), status_code::memory_limit, "1024");
+  EXPECT_EQ(stream.read_count(), 0u);
+}
+
+TEST_F(rechunk_failure, of_streams_past_any_offset) {
+  const chunker chunker = chunker_of("crc32", "min_bytes=48,avg_bytes=64,max_bytes=0");
+  const std::uint64_t half = std::uint64_t{1} << 62;
+  watched_access stream({});
+  const std::vector<chunk> chunks = {{0, half}, {half, half}};
+  expect_failure(rechunk(chunker, chunks, {.offset = 0, .removed_bytes = 1, .added_bytes = 0}, stream, {}),
+                 status_code::invalid_argument);
+}
+
+TEST_F(rechunk_failure, of_another_size_names_both) {
+  const std::uint64_t expected = e_.new_stream.size();
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, e_.change.offset, expected - 2, expected - 1,
+                                   expected + 1, expected + 2, 2 * expected, 2 * expected + 3, 40 * expected}) {
+    bytes resized = e_.new_stream;
+    resized.resize(size);
+    watched_access stream(resized);
+    expect_failure(e_.rechunk(stream), status_code::io_error,
+                   "the stream has " + std::to_string(size) + " bytes, not the " + std::to_string(expected) +
+                       " that the change implies");
+    EXPECT_LT(stream.delivered_bytes(), 100u);
+  }
+}
+
+TEST_F(rechunk_failure, of_another_size_comes_before_no_change) {
+  for (const std::uint64_t size : {699'999u, 700'001u, 0u}) {
+    watched_access stream(byte_span(e_.new_stream).first(size));
+    expect_failure(rechunk(e_.cuts, e_.old_chunks, {.offset = 5}, stream, {}), status_code::io_error);
+  }
+  watched_access stream(byte_span(e_.new_stream).first(1));
+  expect_failure(rechunk(e_.cuts, {}, {}, stream, {}), status_code::io_error,
+                 "the stream has 1 bytes, not the 0 that the change implies");
+}
+
+TEST_F(rechunk_failure, of_a_stream_without_an_end_is_found_soon) {
+  blank_access stream(std::numeric_limits<std::uint64_t>::max());
+  expect_failure(e_.rechunk(stream), status_code::io_error);
+}
+
 TEST_F(rechunk_failure, of_a_stream_that_shrinks_meanwhile_names_both_sizes) {
-  shrinking_access stream(e_.new_stream.size(), 350'000);
-  const auto differences = e_.rechunk(stream);
-  ASSERT_FALSE(differences.ok());
-  EXPECT_EQ(differences.error().code(), status_code::io_error);
-  EXPECT_EQ(differences.error().message(), "the stream has 350000 bytes, not the 999990 that the change implies");
+  blank_access stream(e_.new_stream.size(), 350'000);
+  expect_failure(e_.rechunk(stream), status_code::io_error,
+                 "the stream has 350000 bytes, not the 999990 that the change implies");
 }
 
 TEST_F(rechunk_failure, of_any_read_comes_back_at_once) {
@@ -602,26 +570,10 @@ TEST_F(rechunk_failure, of_any_read_comes_back_at_once) {
   for (std::uint64_t count = 0; count < counted.read_count(); ++count) {
     watched_access stream(e_.new_stream, always(10'000));
     stream.fail_after(count, system_failure("disk", "read", EIO));
-    const auto differences = e_.rechunk(stream);
-    ASSERT_FALSE(differences.ok()) << count;
-    EXPECT_EQ(differences.error().code(), status_code::io_error);
-    EXPECT_EQ(differences.error().system_error(), EIO);
-    EXPECT_EQ(differences.error().message(), "disk: cannot be read: Input/output error");
+    expect_failure(e_.rechunk(stream), status_code::io_error, "disk: cannot be read: Input/output error");
     EXPECT_EQ(stream.read_count(), count + 1);
   }
 }
-
-/// Zeros that are never written; `fixed` does not read them.
-class blank_access final : public random_access {
- public:
-  explicit blank_access(std::uint64_t size) : size_(size) {}
-  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) override {
-    return std::min<std::uint64_t>(destination.size(), size_ - std::min(size_, offset));
-  }
-
- private:
-  std::uint64_t size_;
-};
 
 TEST(rechunk, counts_offsets_past_four_gibibytes) {
   const chunker chunker = chunker_of("fixed", "avg_bytes=1M");
@@ -638,17 +590,6 @@ TEST(rechunk, counts_offsets_past_four_gibibytes) {
   const auto chunks = chunks_after(old_chunks, *differences);
   ASSERT_EQ(chunks.size(), 6002u + 5120);
   for (std::size_t i = 0; i < chunks.size(); ++i) ASSERT_EQ(chunks[i], (chunk{i * length, length}));
-}
-
-TEST(rechunk, reads_a_file) {
-  const temporary_folder folder;
-  seeded_choices random(8101);
-  const edit e(chunker_of("gear"), make_stream(content::random, 2 * MiB, random), 1 * MiB, 3, bytes{1, 2, 3, 4});
-  auto file = file_random_access::open(folder.make_file("a", std::string(e.new_stream.begin(), e.new_stream.end())));
-  ASSERT_TRUE(file.ok());
-  const auto differences = e.rechunk(*file);
-  ASSERT_TRUE(differences.ok()) << differences.error().message();
-  EXPECT_EQ(fault_of(e, *differences), "");
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
-// Tests the parsing and formatting of sizes and numbers, status codes, and the suggestion of names.
-#include <array>
+// Tests the parsing and formatting of sizes and numbers, statuses, and the suggestion of names.
 #include <limits>
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/support/choices.h"
 
@@ -54,15 +52,19 @@ TEST(parse_size, takes_all_that_fits_in_64_bits_and_no_more) {
   }
 }
 
+/// Expects that the text is refused and named.
+void expect_refused(const result<std::uint64_t>& parsed, std::string_view text) {
+  ASSERT_FALSE(parsed.ok()) << text;
+  EXPECT_EQ(parsed.error().code(), status_code::invalid_argument);
+  EXPECT_THAT(parsed.error().message(), HasSubstr(fmt::format("'{}'", text)));
+}
+
 TEST(parse_size, refuses_every_other_form) {
   using namespace std::string_view_literals;
   for (const auto text : {""sv,     " "sv,   "K"sv,   "KiB"sv,  "-1"sv,  "+1"sv, " 1"sv,   "1 "sv,
                           "1 K"sv,  "1KK"sv, "1Ki"sv, "1KBs"sv, "1P"sv,  "1E"sv, "1.5K"sv, "1,000"sv,
                           "0x10"sv, "1e3"sv, "1iB"sv, "1Bi"sv,  "1BB"sv, "١"sv,  "1\0"sv,  "1K\0"sv}) {
-    const auto parsed = parse_size(text);
-    ASSERT_FALSE(parsed.ok()) << text;
-    EXPECT_EQ(parsed.error().code(), status_code::invalid_argument);
-    EXPECT_THAT(parsed.error().message(), HasSubstr(fmt::format("'{}'", text)));
+    expect_refused(parse_size(text), text);
   }
 }
 
@@ -85,22 +87,16 @@ TEST(parse_number, refuses_every_other_form) {
   using namespace std::string_view_literals;
   for (const auto text : {""sv, "0x"sv, "x10"sv, "0x0x1"sv, "-1"sv, "+1"sv, "0x-1"sv, "1K"sv, "1 "sv, " 1"sv, "1.0"sv,
                           "ff"sv, "18446744073709551616"sv, "0x10000000000000000"sv, "1\0"sv}) {
-    const auto parsed = parse_number(text);
-    ASSERT_FALSE(parsed.ok()) << text;
-    EXPECT_EQ(parsed.error().code(), status_code::invalid_argument);
-    EXPECT_THAT(parsed.error().message(), HasSubstr(fmt::format("'{}'", text)));
+    expect_refused(parse_number(text), text);
   }
 }
 
 TEST(format_size, takes_the_largest_suffix_that_divides) {
   EXPECT_EQ(format_size(0), "0");
-  EXPECT_EQ(format_size(1000), "1000");
   EXPECT_EQ(format_size(1023), "1023");
   EXPECT_EQ(format_size(1024), "1K");
   EXPECT_EQ(format_size(1025), "1025");
-  EXPECT_EQ(format_size(65536), "64K");
   EXPECT_EQ(format_size(1536 * 1024), "1536K");
-  EXPECT_EQ(format_size(std::uint64_t{3} << 40), "3T");
   EXPECT_EQ(format_size(std::uint64_t{1} << 50), "1024T");
   EXPECT_EQ(format_size(largest), "18446744073709551615");
 }
@@ -126,13 +122,30 @@ TEST(unknown_name, gets_the_name_with_the_least_edits_or_the_choice) {
 }
 
 TEST(status, codes_keep_their_numbers_and_names) {
-  constexpr std::string_view names[] = {"ok",           "invalid_argument", "unknown_name", "io_error",
-                                        "memory_limit", "unavailable",      "cancelled",    "backend_failure"};
+  using enum status_code;
+  constexpr std::pair<status_code, std::string_view> codes[] = {
+      {ok, "ok"},
+      {invalid_argument, "invalid_argument"},
+      {unknown_name, "unknown_name"},
+      {io_error, "io_error"},
+      {memory_limit, "memory_limit"},
+      {unavailable, "unavailable"},
+      {cancelled, "cancelled"},
+      {backend_failure, "backend_failure"},
+  };
   for (int number = 0; number < 8; ++number) {
-    EXPECT_EQ(to_string(static_cast<status_code>(number)), names[number]);
+    EXPECT_EQ(static_cast<int>(codes[number].first), number);
+    EXPECT_EQ(to_string(codes[number].first), codes[number].second);
   }
   EXPECT_EQ(to_string(static_cast<status_code>(8)), "unknown");
   EXPECT_EQ(to_string(static_cast<status_code>(-1)), "unknown");
+}
+
+TEST(status, of_a_system_call_has_words_for_any_number) {
+  for (const int error : {1, 40, 133, 134, 9999, -1}) {
+    EXPECT_THAT(system_failure("a", "read", error).message(), testing::MatchesRegex("a: cannot be read: .+"));
+    EXPECT_EQ(system_failure("a", "read", error).system_error(), error);
+  }
 }
 
 TEST(size_with_unit, is_a_size_that_a_sentence_can_have) {

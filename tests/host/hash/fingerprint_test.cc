@@ -1,10 +1,6 @@
 // Tests fingerprints against the vectors that their authors published.
-#include <algorithm>
-#include <string>
-
 #include <cutpoint/fingerprint.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/host/hash/blake3_vectors.h"
 #include "tests/host/hash/sha256.h"
@@ -15,12 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string hex_of(fingerprint_kind kind, byte_span bytes) {
-  auto fingerprinter = fingerprinter::make(kind);
-  EXPECT_TRUE(fingerprinter.ok());
-  const auto digest = (*fingerprinter)(bytes);
-  EXPECT_TRUE(digest.ok());
-  return to_hex(*digest);
+std::string hex_of(const fingerprint_recipe& recipe, byte_span bytes) {
+  return to_hex(fingerprinter::make(recipe).value()(bytes).value());
 }
 
 struct vectors {
@@ -79,25 +71,15 @@ TEST(fingerprint, equals_xxhashs_own_sanity_check) {
   }
 }
 
-TEST(fingerprint, of_unaligned_bytes_is_that_of_aligned_ones) {
+TEST(fingerprint, depends_neither_on_alignment_nor_on_what_was_fingerprinted_before) {
   seeded_choices random(1);
   const auto bytes = make_stream(content::random, 5000, random);
   for (const fingerprint_info& info : fingerprints()) {
-    for (std::size_t shift = 1; shift < 16; ++shift) {
-      std::vector<std::uint8_t> shifted(shift);
-      shifted.insert(shifted.end(), bytes.begin(), bytes.end());
-      EXPECT_EQ(hex_of(info.kind, byte_span(shifted).subspan(shift)), hex_of(info.kind, bytes)) << info.name;
-    }
-  }
-}
-
-TEST(fingerprint, does_not_depend_on_what_was_fingerprinted_before) {
-  seeded_choices random(2);
-  for (const fingerprint_info& info : fingerprints()) {
     auto reused = *fingerprinter::make(info.kind);
     for (int round = 0; round < 50; ++round) {
-      const auto bytes = make_stream(content::random, random.between(0, 300), random);
-      EXPECT_EQ(to_hex(*reused(bytes)), hex_of(info.kind, bytes)) << info.name;
+      const byte_span shifted = byte_span(bytes).subspan(random.between(0, 15), random.between(0, 4900));
+      const std::vector<std::uint8_t> copy(shifted.begin(), shifted.end());
+      EXPECT_EQ(to_hex(*reused(shifted)), hex_of(info.kind, copy)) << info.name;
     }
     auto moved = std::move(reused);
     EXPECT_EQ(moved.kind(), info.kind);
@@ -105,78 +87,32 @@ TEST(fingerprint, does_not_depend_on_what_was_fingerprinted_before) {
   }
 }
 
-TEST(fingerprint, sees_every_bit) {
-  seeded_choices random(3);
-  auto bytes = make_stream(content::random, 300, random);
-  for (const fingerprint_info& info : fingerprints()) {
-    if (info.kind == fingerprint_kind::none) continue;
-    const std::string before = hex_of(info.kind, bytes);
-    for (const std::size_t i : {0u, 1u, 63u, 64u, 150u, 299u}) {
-      bytes[i] ^= 1;
-      EXPECT_NE(hex_of(info.kind, bytes), before) << info.name << ", byte " << i;
-      bytes[i] ^= 1;
-    }
-  }
-}
-
-TEST(fingerprint, has_the_listed_size_and_zeros_after_it) {
-  for (const fingerprint_info& info : fingerprints()) {
-    const digest value = *(*fingerprinter::make(info.kind))(as_bytes("abc"));
-    EXPECT_EQ(value.view().size(), info.digest_bytes) << info.name;
-    EXPECT_EQ(to_hex(value).size(), 2 * info.digest_bytes) << info.name;
-    for (std::size_t i = info.digest_bytes; i < largest_digest_bytes; ++i) EXPECT_EQ(value.bytes[i], 0) << info.name;
-  }
-}
-
-TEST(fingerprint, kinds_keep_their_numbers_and_names) {
+TEST(fingerprint, is_listed_with_its_number_size_and_resistance) {
   std::vector<std::string> listed;
   for (const fingerprint_info& info : fingerprints()) {
     EXPECT_EQ(static_cast<std::size_t>(info.kind), listed.size());
     EXPECT_EQ(*parse_fingerprint(info.name), info.kind);
     listed.emplace_back(info.name);
+    const bool resists = info.kind == fingerprint_kind::sha256 || info.kind == fingerprint_kind::sha512_256 ||
+                         info.kind == fingerprint_kind::blake3;
+    EXPECT_EQ(info.resists_collisions, resists) << info.name;
+    const digest value = *(*fingerprinter::make(info.kind))(as_bytes("abc"));
+    EXPECT_EQ(value.view().size(), info.digest_bytes) << info.name;
+    for (std::size_t i = info.digest_bytes; i < largest_digest_bytes; ++i) EXPECT_EQ(value.bytes[i], 0) << info.name;
   }
   EXPECT_EQ(listed, (std::vector<std::string>{"none", "sha1", "sha256", "sha512-256", "md5", "xxh3", "blake3"}));
 }
 
-TEST(fingerprint, says_which_kinds_resist_collisions) {
-  for (const fingerprint_info& info : fingerprints()) {
-    const bool resists = info.kind == fingerprint_kind::sha256 || info.kind == fingerprint_kind::sha512_256 ||
-                         info.kind == fingerprint_kind::blake3;
-    EXPECT_EQ(info.resists_collisions, resists) << info.name;
-  }
-}
-
-TEST(fingerprint, unknown_names_get_the_nearest) {
-  for (const auto& [name, nearest] : {
-           std::pair{"sha-1", "sha1"},
-           {"sha265", "sha256"},
-           {"sha512256", "sha512-256"},
-           {"xxh2", "xxh3"},
-           {"blake2", "blake3"},
-       }) {
-    const auto parsed = parse_fingerprint(name);
-    ASSERT_FALSE(parsed.ok()) << name;
-    EXPECT_EQ(parsed.error().code(), status_code::unknown_name);
-    EXPECT_THAT(parsed.error().message(), HasSubstr(std::string("did you mean '") + nearest + "'")) << name;
-  }
+TEST(fingerprint, unknown_names_get_the_nearest_or_the_choice) {
+  EXPECT_EQ(parse_fingerprint("sha512256").error().code(), status_code::unknown_name);
+  EXPECT_THAT(parse_fingerprint("sha512256").error().message(), HasSubstr("did you mean 'sha512-256'"));
   EXPECT_THAT(parse_fingerprint("").error().message(), HasSubstr("none, sha1, sha256, sha512-256, md5, xxh3, blake3"));
 }
-
-}  // namespace
-// Tests BLAKE3 against its published vectors, with and without a key, and which kinds accept a key.
-
-namespace {
-
-using testing::HasSubstr;
 
 fingerprint_key vector_key() {
   fingerprint_key key = {};
   std::copy(blake3_vector_key.begin(), blake3_vector_key.end(), key.begin());
   return key;
-}
-
-std::string hex_of(const fingerprint_recipe& recipe, byte_span bytes) {
-  return to_hex(fingerprinter::make(recipe).value()(bytes).value());
 }
 
 TEST(blake3, equals_its_published_vectors) {
@@ -185,18 +121,6 @@ TEST(blake3, equals_its_published_vectors) {
     const auto bytes = make_stream(content::cycle_251, v.size, random);
     EXPECT_EQ(hex_of(fingerprint_kind::blake3, bytes), v.hash) << v.size << " bytes";
     EXPECT_EQ(hex_of({fingerprint_kind::blake3, vector_key()}, bytes), v.keyed_hash) << v.size << " bytes";
-  }
-}
-
-TEST(blake3, depends_on_every_byte_of_the_key) {
-  const auto bytes = as_bytes("abc");
-  fingerprint_key key = {};
-  const std::string of_zeros = hex_of({fingerprint_kind::blake3, key}, bytes);
-  EXPECT_NE(of_zeros, hex_of(fingerprint_kind::blake3, bytes));
-  for (std::uint8_t& byte : key) {
-    byte = 1;
-    EXPECT_NE(hex_of({fingerprint_kind::blake3, key}, bytes), of_zeros);
-    byte = 0;
   }
 }
 

@@ -1,23 +1,13 @@
 // Tests files that change while they are read, and files of the kernel, whose size is meaningless.
-#include <fstream>
-#include <functional>
-#include <optional>
-#include <sstream>
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
 namespace {
-
-using testing::EndsWith;
-using testing::StartsWith;
 
 class file_changes : public testing::Test {
  protected:
@@ -56,27 +46,6 @@ class file_changes : public testing::Test {
   std::string rest_;
 };
 
-TEST_F(file_changes, that_are_none_are_not_told) {
-  EXPECT_TRUE(read_while([] {}).ok());
-  EXPECT_EQ(rest_, std::string(9'000, 'x'));
-}
-
-TEST_F(file_changes, that_shorten_it_are_told_with_both_sizes) {
-  const status outcome = read_while([&] { EXPECT_EQ(::truncate(path_.c_str(), 4'000), 0); });
-  expect_told(outcome, "changed while it was read: 10000 bytes when opened, 4000 now");
-  EXPECT_EQ(rest_, std::string(3'000, 'x'));
-  set_modified({.tv_sec = 1'000'000'000, .tv_nsec = 500});
-  const status emptied = read_while([&] { EXPECT_EQ(::truncate(path_.c_str(), 0), 0); });
-  expect_told(emptied, "changed while it was read: 4000 bytes when opened, 0 now");
-  EXPECT_EQ(rest_, "");
-}
-
-TEST_F(file_changes, that_lengthen_it_are_told_and_read) {
-  const status outcome = read_while([&] { write("more", O_APPEND, 0); });
-  expect_told(outcome, "changed while it was read: 10000 bytes when opened, 10004 now");
-  EXPECT_EQ(rest_, std::string(9'000, 'x') + "more");
-}
-
 TEST_F(file_changes, that_leave_its_size_are_told) {
   expect_told(read_while([&] { write("other", 0, 20); }), "was written to while it was read");
 }
@@ -94,11 +63,6 @@ TEST_F(file_changes, are_seen_though_the_time_of_modification_is_set_back) {
                 set_modified({.tv_sec = 1'000'000'000, .tv_nsec = 500});
               }),
               "may have been written to while it was read: its ctime has changed");
-}
-
-TEST_F(file_changes, may_be_behind_a_new_mode) {
-  await_next_tick(path_);
-  EXPECT_FALSE(read_while([&] { EXPECT_EQ(::chmod(path_.c_str(), 0644), 0); }).ok());
 }
 
 TEST_F(file_changes, of_the_ctime_alone_can_be_checked_by_reading_once_more) {
@@ -177,16 +141,6 @@ TEST(files_of_the_kernel, are_read_to_their_end) {
       }
     }
   }
-}
-
-TEST(files_of_the_kernel, that_change_by_themselves_are_read_whole) {
-  auto stream = file_source::open("/proc/self/status");
-  ASSERT_TRUE(stream.ok());
-  const stream_read got = read_skipping(*stream, 100, [] { return true; });
-  EXPECT_THAT(got.content, StartsWith("Name:\t"));
-  EXPECT_THAT(got.content, testing::HasSubstr("\nnonvoluntary_ctxt_switches:\t"));
-  EXPECT_THAT(got.content, EndsWith("\n"));
-  EXPECT_TRUE(stream->check_unchanged().ok());
 }
 
 }  // namespace

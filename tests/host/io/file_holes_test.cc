@@ -1,14 +1,11 @@
 // Tests that holes of sparse files are skipped on request, and read as zeros otherwise.
-#include <array>
 #include <cerrno>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {
@@ -118,14 +115,6 @@ TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_ofte
         EXPECT_EQ(content_.find_first_not_of('\0', offset), content_.find_first_not_of('\0', offset + length));
       }
     }
-  }
-}
-
-TEST_F(file_holes, are_zeros_where_nobody_asks) {
-  for (const std::string drawing : {".", "a..b.-", "..."}) {
-    make(drawing);
-    file_source stream = open_file();
-    EXPECT_TRUE(read_all(stream) == content_) << drawing;
   }
 }
 

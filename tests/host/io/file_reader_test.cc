@@ -1,16 +1,11 @@
 // Tests that files that are read ahead equal those of file_source, in order and within the budget.
-#include <array>
-#include <chrono>
-#include <functional>
 #include <future>
 
 #include <cutpoint/file_reader.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/host/io/reading.h"
 #include "tests/host/io/simulated_reads.h"
 
 namespace cutpoint::tests {
@@ -51,6 +46,18 @@ class file_readers : public testing::TestWithParam<file_access> {
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
   }
 
+  /// Adds paths while the reader has room, takes each in its turn, and calls `check(number, content)`.
+  template <class Check>
+  static void take_all(file_reader& reader, const std::vector<std::string>& paths, Check check) {
+    std::size_t added = 0;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      while (added < paths.size() && !reader.is_full()) reader.add(paths[added++]);
+      const stream_read got = take(reader, i % 3 == 0 ? 7'777 : 300'000);
+      ASSERT_TRUE(got.outcome.ok()) << got.outcome.message();
+      check(i, got.content);
+    }
+  }
+
   temporary_folder folder_;
 };
 
@@ -69,16 +76,10 @@ TEST_P(file_readers, give_files_of_every_size_around_blocks_and_pages) {
   for (const std::uint64_t budget : {1 * MiB, 16 * MiB}) {
     for (const bool is_cached : {true, budget != 1 * MiB}) {
       file_reader reader = make_reader(budget);
-      std::size_t added = 0;
-      for (std::size_t i = 0; i < contents.size(); ++i) {
-        for (; added < contents.size() && !reader.is_full(); ++added) {
-          if (!is_cached) evict(paths[added]);
-          reader.add(paths[added]);
-        }
-        const stream_read got = take(reader, i % 3 == 0 ? 7'777 : 300'000);
-        ASSERT_TRUE(got.outcome.ok()) << got.outcome.message();
-        ASSERT_TRUE(got.content == contents[i]) << contents[i].size() << " bytes";
-      }
+      if (!is_cached) std::for_each(paths.begin(), paths.end(), evict);
+      take_all(reader, paths, [&](std::size_t i, const std::string& content) {
+        EXPECT_TRUE(content == contents[i]) << contents[i].size() << " bytes";
+      });
       EXPECT_LE(reader.statistics().most_held_bytes, budget);
     }
   }
@@ -86,16 +87,11 @@ TEST_P(file_readers, give_files_of_every_size_around_blocks_and_pages) {
 
 TEST_P(file_readers, give_thousands_of_small_files_in_order) {
   constexpr std::size_t count = 500;
-  for (std::size_t i = 0; i < count; ++i)
-    folder_.make_file(std::to_string(i), std::string(i % 300, 'x') + std::to_string(i));
+  const auto content_of_file = [](std::size_t i) { return std::string(i % 300, 'x') + std::to_string(i); };
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < count; ++i) paths.push_back(folder_.make_file(std::to_string(i), content_of_file(i)));
   file_reader reader = make_reader();
-  std::size_t added = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (; added < count && !reader.is_full(); ++added) reader.add(folder_ / std::to_string(added));
-    const stream_read got = take(reader);
-    ASSERT_TRUE(got.outcome.ok()) << got.outcome.message();
-    ASSERT_EQ(got.content, std::string(i % 300, 'x') + std::to_string(i));
-  }
+  take_all(reader, paths, [&](std::size_t i, const std::string& content) { EXPECT_EQ(content, content_of_file(i)); });
   if (GetParam() == file_access::uring || GetParam() == file_access::direct) {
     EXPECT_EQ(reader.statistics().read_count, count);
     EXPECT_GT(reader.statistics().most_in_flight, 10u);
@@ -237,13 +233,7 @@ TEST_P(file_readers, do_with_the_descriptors_that_there_are) {
   for (int i = 0; i < 100; ++i) paths.push_back(folder_.make_file(std::to_string(i), std::to_string(i)));
   file_reader reader = make_reader();
   const few_descriptors limit(5);
-  std::size_t added = 0;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    while (added < paths.size() && !reader.is_full()) reader.add(paths[added++]);
-    const stream_read got = take(reader);
-    EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
-    EXPECT_EQ(got.content, std::to_string(i));
-  }
+  take_all(reader, paths, [](std::size_t i, const std::string& content) { EXPECT_EQ(content, std::to_string(i)); });
 }
 
 TEST(file_reader, reads_past_the_page_cache_what_is_large_and_not_in_it) {

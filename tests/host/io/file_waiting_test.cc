@@ -1,19 +1,13 @@
 // Tests that a wait ends when bytes, a writer or a request to stop arrives, from any thread and without a signal.
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <future>
-#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {
@@ -48,9 +42,13 @@ class waiting : public testing::Test {
   /// Runs work that waits in a thread of its own, and requests a stop after a while.
   template <class Work>
   status stopped(Work work) {
+    return stopped(work, cancel_);
+  }
+  template <class Work>
+  static status stopped(Work work, cancellation& cancel) {
     auto outcome = std::async(std::launch::async, work);
     EXPECT_EQ(outcome.wait_for(250ms), std::future_status::timeout) << "it did not wait";
-    cancel_.request();
+    cancel.request();
     if (outcome.wait_for(patience) != std::future_status::ready) {
       ADD_FAILURE() << "it waits on";
       std::abort();  // no other way to end the thread
@@ -95,14 +93,7 @@ TEST_F(waiting, for_bytes_of_standard_input_ends_by_a_request) {
     const replaced_standard_input now(pipe.get());
     cancellation cancel;
     file_source stream = file_source::standard_input(&cancel);
-    auto outcome = std::async(std::launch::async, [&] { return read_one(stream); });
-    EXPECT_EQ(outcome.wait_for(250ms), std::future_status::timeout) << "it did not wait";
-    cancel.request();
-    if (outcome.wait_for(patience) != std::future_status::ready) {
-      ADD_FAILURE() << "it waits on";
-      pipe.write("enough");
-    }
-    EXPECT_EQ(outcome.get().code(), status_code::cancelled);
+    EXPECT_EQ(stopped([&] { return read_one(stream); }, cancel).code(), status_code::cancelled);
   }
 }
 
@@ -150,16 +141,6 @@ TEST_F(waiting, for_a_late_writer_gives_all_of_it) {
 TEST_F(waiting, takes_a_silent_writer_for_one) {
   const held_open writer(fifo_, O_RDWR);
   for (const auto wait : {0ms, 50ms, 10'000ms}) EXPECT_TRUE(outcome_of_opening({.writer_wait = wait}).ok());
-}
-
-TEST_F(waiting, for_a_silent_writer_ends_when_it_goes) {
-  held_open writer(fifo_, O_RDWR);
-  auto stream = file_source::open(fifo_);
-  ASSERT_TRUE(stream.ok());
-  auto got = std::async(std::launch::async, [&] { return read_all(*stream); });
-  EXPECT_EQ(got.wait_for(250ms), std::future_status::timeout);
-  writer.close();
-  EXPECT_EQ(got.get(), "");
 }
 
 /// The writer has gone before the first poll, at any moment of the opening.

@@ -1,11 +1,9 @@
 // Tests that patterns match what gitignore's manual says, and that patterns that cannot match are refused.
 #include <clocale>
-#include <string>
-#include <vector>
 
-#include <cutpoint/path_pattern.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
+
+#include "tests/host/io/walked.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -101,12 +99,6 @@ TEST(path_pattern, matches_bytes_in_any_locale) {
   std::setlocale(LC_ALL, "C");
   if (utf8 == nullptr) GTEST_SKIP() << "the system has no locale C.UTF-8";
   EXPECT_TRUE(is_matched_here);
-}
-
-std::vector<path_pattern> patterns_of(const std::vector<std::string>& texts) {
-  std::vector<path_pattern> patterns;
-  for (const std::string& each : texts) patterns.push_back(*path_pattern::make(each));
-  return patterns;
 }
 
 std::vector<std::string> unmatched_in(const pattern_list& list) {

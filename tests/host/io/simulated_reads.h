@@ -18,7 +18,6 @@
 
 #include "host/io/read_ahead.h"
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

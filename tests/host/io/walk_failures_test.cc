@@ -1,13 +1,9 @@
 // Tests that a walk reports entries that it cannot read and continues, and that it stops when its caller refuses an
 // entry or cancels it.
 #include <cerrno>
-#include <filesystem>
-#include <functional>
 
-#include <cutpoint/source.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -15,7 +11,6 @@
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
-#include "tests/host/io/temporary_folder.h"
 #include "tests/host/io/walked.h"
 
 namespace cutpoint::tests {
@@ -46,6 +41,7 @@ TEST(walk_failure, of_what_may_not_be_seen_is_a_problem_and_the_rest_is_visited)
   const walked tree = walk_all(folder.path(), folder / "tree");
   EXPECT_TRUE(tree.outcome.ok());
   EXPECT_THAT(tree.files, ElementsAre("tree/a", "tree/z"));
+  EXPECT_THAT(tree.directories, ElementsAre("tree", "tree/shut", "tree/unlisted"));
   EXPECT_THAT(tree.problems, ElementsAre("tree/shut: cannot be read as a directory: Permission denied",
                                          "tree/unlisted/file: cannot be found: Permission denied"));
   EXPECT_THAT(tree.problem_paths, ElementsAre("tree/shut", "tree/unlisted/file"));
@@ -54,24 +50,15 @@ TEST(walk_failure, of_what_may_not_be_seen_is_a_problem_and_the_rest_is_visited)
 TEST(walk_failure, of_what_vanishes_meanwhile_is_a_problem) {
   const temporary_folder folder;
   for (const std::string_view name : {"a", "b", "c/file", "d"}) folder.make_file(name);
-  std::vector<std::string> files;
-  std::vector<int> errors;
-  const status outcome = walk(folder.path(), {},
-                              {.entry = [&](const tree_entry& entry) -> status {
-                                 if (entry.kind == file_kind::directory) return {};
-                                 files.push_back(entry.path);
-                                 ::unlink((folder / "b").c_str());
-                                 ::unlink((folder / "c/file").c_str());
-                                 ::rmdir((folder / "c").c_str());
-                                 return {};
-                               },
-                               .problem = [&](const std::string&, const status& why) -> status {
-                                 errors.push_back(why.system_error());
-                                 return {};
-                               }});
-  EXPECT_TRUE(outcome.ok());
-  EXPECT_THAT(files, ElementsAre(folder / "a", folder / "d"));
-  EXPECT_THAT(errors, ElementsAre(ENOENT, ENOENT));
+  const walked tree = walk_all(folder.path(), folder.path(), {}, [&](const tree_entry& entry) {
+    if (entry.kind == file_kind::directory) return status();
+    ::unlink((folder / "b").c_str());
+    std::filesystem::remove_all(folder / "c");
+    return status();
+  });
+  EXPECT_TRUE(tree.outcome.ok());
+  EXPECT_THAT(tree.files, ElementsAre("a", "d"));
+  EXPECT_THAT(tree.errors, ElementsAre(ENOENT, ENOENT));
 }
 
 TEST(walk_failure, of_a_callback_for_problems_ends_the_walk) {
@@ -98,61 +85,38 @@ class walk_ended : public testing::Test {
   }
 
   /// Calls `at_second` at the second file, and returns its status to the walk.
-  template <class AtSecond>
-  status walk_until_second(AtSecond at_second, const cancellation* cancel = nullptr) {
-    return walk(folder_.path(), {},
-                {.entry = [&](const tree_entry& entry) -> status {
-                   if (entry.kind == file_kind::directory) return {};
-                   return ++file_count_ == 2 ? at_second() : status();
-                 },
-                 .problem = [](const std::string&, const status& why) -> status {
-                   ADD_FAILURE() << why.message();
-                   return {};
-                 }},
-                cancel);
+  walked walk_until_second(const std::function<status()>& at_second, const cancellation* cancel = nullptr) {
+    int file_count = 0;
+    const auto at_entry = [&](const tree_entry& entry) {
+      const bool is_second = entry.kind != file_kind::directory && ++file_count == 2;
+      return is_second ? at_second() : status();
+    };
+    return walk_all(folder_.path(), folder_.path(), {}, at_entry, cancel);
   }
 
   temporary_folder folder_;
-  int file_count_ = 0;
 };
 
 TEST_F(walk_ended, by_a_failed_visit_gives_its_status) {
-  const status outcome = walk_until_second([] { return status(status_code::backend_failure, "enough", 7); });
-  EXPECT_EQ(outcome.code(), status_code::backend_failure);
-  EXPECT_EQ(outcome.message(), "enough");
-  EXPECT_EQ(outcome.system_error(), 7);
-  EXPECT_EQ(file_count_, 2);
+  const walked tree = walk_until_second([] { return status(status_code::backend_failure, "enough", 7); });
+  EXPECT_EQ(tree.outcome.code(), status_code::backend_failure);
+  EXPECT_EQ(tree.outcome.message(), "enough");
+  EXPECT_EQ(tree.outcome.system_error(), 7);
+  EXPECT_EQ(tree.files.size(), 2u);
 }
 
 TEST_F(walk_ended, by_a_request_visits_no_further_file) {
   cancellation cancel;
-  const status outcome = walk_until_second(
-      [&] {
-        cancel.request();
-        return status();
-      },
-      &cancel);
-  EXPECT_EQ(outcome.code(), status_code::cancelled);
-  EXPECT_EQ(file_count_, 2);
+  const auto request = [&] { return cancel.request(), status(); };
+  const walked tree = walk_until_second(request, &cancel);
+  EXPECT_EQ(tree.outcome.code(), status_code::cancelled);
+  EXPECT_EQ(tree.files.size(), 2u);
+  const walked nothing = walk_until_second(request, &cancel);
+  EXPECT_EQ(nothing.outcome.code(), status_code::cancelled);
+  EXPECT_THAT(nothing.files, IsEmpty());
 }
 
-TEST_F(walk_ended, before_it_begins_visits_nothing) {
-  cancellation cancel;
-  cancel.request();
-  EXPECT_EQ(walk_until_second([] { return status(); }, &cancel).code(), status_code::cancelled);
-  EXPECT_EQ(file_count_, 0);
-}
-
-TEST_F(walk_ended, by_nothing_visits_all) {
-  const cancellation never;
-  EXPECT_TRUE(walk_until_second([] { return status(); }, &never).ok());
-  EXPECT_EQ(file_count_, 4);
-}
-
-}  // namespace
-// Tests that names which are replaced during a walk lead to no other file: what was walked is what is read.
-
-namespace {
+// Names that are replaced during a walk lead to no other file: what was walked is what is read.
 
 class walk_replaced : public testing::Test {
  protected:
@@ -161,34 +125,20 @@ class walk_replaced : public testing::Test {
     folder_.make_file("secret/file", "secret");
   }
 
-  /// Calls `at_entry` when the walk has yielded the entry called `name`. Returns the paths of all entries.
-  std::vector<std::string> walk_and_call(const std::string& name,
-                                         const std::function<void(const tree_entry&)>& at_entry) {
-    std::vector<std::string> paths;
-    const walk_callbacks callbacks = {
-        .entry =
-            [&](const tree_entry& entry) {
-              paths.push_back(entry.path);
-              if (entry.path == folder_ / name) at_entry(entry);
-              return status();
-            },
-        .problem =
-            [&](const std::string& path, const status& why) {
-              problems_.push_back(path);
-              errors_.push_back(why.system_error());
-              return status();
-            },
-    };
-    EXPECT_TRUE(walk(folder_ / "tree", {}, callbacks).ok());
-    return paths;
+  /// Calls `at_entry` when the walk has yielded the entry called `name`.
+  walked walk_and_call(const std::string& name, const std::function<void(const tree_entry&)>& at_entry) {
+    const walked tree = walk_all(folder_.path(), folder_ / "tree", {}, [&](const tree_entry& entry) {
+      if (entry.path == folder_ / name) at_entry(entry);
+      return status();
+    });
+    EXPECT_TRUE(tree.outcome.ok());
+    return tree;
   }
   void move_away(const std::string& name) const {
     ASSERT_EQ(::rename((folder_ / name).c_str(), (folder_ / "moved").c_str()), 0);
   }
 
   temporary_folder folder_;
-  std::vector<std::string> problems_;
-  std::vector<int> errors_;
 };
 
 TEST_F(walk_replaced, files_are_not_opened) {
@@ -235,13 +185,12 @@ TEST_F(walk_replaced, folders_are_those_that_were_yielded) {
   };
   ASSERT_EQ(::rename((folder_ / "tree/sub/file").c_str(), (folder_ / "tree/sub/walked").c_str()), 0);
   for (const auto& replace : replacements) {
-    EXPECT_THAT(walk_and_call("tree/sub",
-                              [&](const tree_entry&) {
-                                move_away("tree/sub");
-                                replace();
-                              }),
-                testing::ElementsAre(folder_ / "tree", folder_ / "tree/sub", folder_ / "tree/sub/walked"));
-    EXPECT_THAT(problems_, testing::IsEmpty());
+    const walked tree = walk_and_call("tree/sub", [&](const tree_entry&) {
+      move_away("tree/sub");
+      replace();
+    });
+    EXPECT_THAT(tree.all, ElementsAre("tree", "tree/sub", "tree/sub/walked"));
+    EXPECT_THAT(tree.problems, IsEmpty());
     std::filesystem::remove_all(folder_ / "tree/sub");
     ASSERT_EQ(::rename((folder_ / "moved").c_str(), (folder_ / "tree/sub").c_str()), 0);
   }

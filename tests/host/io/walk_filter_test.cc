@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,12 +18,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 using names = std::vector<std::string>;
-
-std::vector<path_pattern> patterns(const names& texts) {
-  std::vector<path_pattern> compiled;
-  for (const std::string& text : texts) compiled.push_back(*path_pattern::make(text));
-  return compiled;
-}
 
 class walk_filter : public testing::Test {
  protected:
@@ -44,12 +37,13 @@ class walk_filter : public testing::Test {
 };
 
 TEST_F(walk_filter, leaves_out_what_a_pattern_excludes_and_what_is_in_it) {
-  const walked tree = walk_tree({.exclude = patterns({"build/", "*.o"})});
+  const walked tree = walk_tree({.exclude = patterns_of({"build/", "*.o"})});
   EXPECT_THAT(tree.files, ElementsAre("a.c", "lib/y.c"));
   EXPECT_THAT(tree.left_out, ElementsAre("a.o: pattern", "build: pattern", "lib/build: pattern", "lib/y.o: pattern"));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"/build"})}).files,
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"/build"})}).files,
               ElementsAre("a.c", "a.o", "lib/build/y.c", "lib/y.c", "lib/y.o"));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"lib/*"})}).directories, ElementsAre(folder_ / "tree", "build", "lib"));
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"lib/*"})}).directories,
+              ElementsAre(folder_ / "tree", "build", "lib"));
 }
 
 TEST_F(walk_filter, does_not_look_into_excluded_directories) {
@@ -57,38 +51,38 @@ TEST_F(walk_filter, does_not_look_into_excluded_directories) {
   ASSERT_EQ(::chmod((folder_ / "tree/lib").c_str(), 0444), 0);  // its names can be read, but not their metadata
   const without_privileges now;
   if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
-  EXPECT_THAT(walk_tree({.exclude = patterns({"build", "y.*"})}).problem_paths, IsEmpty());
-  EXPECT_THAT(walk_tree({.include = patterns({"a.*"})}).problem_paths, ElementsAre("build", "lib/build"));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"build/", "y.*"})}).problem_paths, IsEmpty());
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"build", "y.*"})}).problem_paths, IsEmpty());
+  EXPECT_THAT(walk_tree({.include = patterns_of({"a.*"})}).problem_paths, ElementsAre("build", "lib/build"));
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"build/", "y.*"})}).problem_paths, IsEmpty());
   EXPECT_THAT(walk_tree({}).problem_paths, ElementsAre("build", "lib/build", "lib/y.c", "lib/y.o"));
 }
 
 TEST_F(walk_filter, takes_only_what_a_pattern_includes) {
-  EXPECT_THAT(walk_tree({.include = patterns({"*.c"})}).files,
+  EXPECT_THAT(walk_tree({.include = patterns_of({"*.c"})}).files,
               ElementsAre("a.c", "build/x.c", "lib/build/y.c", "lib/y.c"));
-  EXPECT_THAT(walk_tree({.include = patterns({"/lib/"})}).files, ElementsAre("lib/build/y.c", "lib/y.c", "lib/y.o"));
-  EXPECT_THAT(walk_tree({.include = patterns({"/a.c", "lib/**/y.*"})}).files,
+  EXPECT_THAT(walk_tree({.include = patterns_of({"/lib/"})}).files, ElementsAre("lib/build/y.c", "lib/y.c", "lib/y.o"));
+  EXPECT_THAT(walk_tree({.include = patterns_of({"/a.c", "lib/**/y.*"})}).files,
               ElementsAre("a.c", "lib/build/y.c", "lib/y.c", "lib/y.o"));
-  EXPECT_THAT(walk_tree({.include = patterns({"nothing"})}).directories,
+  EXPECT_THAT(walk_tree({.include = patterns_of({"nothing"})}).directories,
               ElementsAre(folder_ / "tree", "build", "lib", "lib/build"));
 }
 
 TEST_F(walk_filter, excludes_what_is_included_too) {
-  EXPECT_THAT(walk_tree({.exclude = patterns({"build/"}), .include = patterns({"*.c"})}).files,
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"build/"}), .include = patterns_of({"*.c"})}).files,
               ElementsAre("a.c", "lib/y.c"));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"*.o"}), .include = patterns({"lib/"})}).files,
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"*.o"}), .include = patterns_of({"lib/"})}).files,
               ElementsAre("lib/build/y.c", "lib/y.c"));
 }
 
 TEST_F(walk_filter, takes_what_is_given_whatever_the_patterns) {
-  const walk_options nothing = {.exclude = patterns({"**"})};
+  const walk_options nothing = {.exclude = patterns_of({"**"})};
   EXPECT_THAT(walk_all(folder_.path(), folder_ / "tree/a.o", nothing).files, ElementsAre("tree/a.o"));
   EXPECT_THAT(walk_all(folder_.path(), folder_ / "tree", nothing).all, ElementsAre("tree"));
 }
 
 TEST_F(walk_filter, matches_below_the_given_directory_however_it_is_written) {
   for (const std::string name : {"tree", "tree/", "tree//", "./tree/."}) {
-    const walked tree = walk_all("", folder_ / name, {.exclude = patterns({"/lib", "/build"})});
+    const walked tree = walk_all("", folder_ / name, {.exclude = patterns_of({"/lib", "/build"})});
     EXPECT_EQ(tree.files.size(), 2u) << name;
   }
 }
@@ -97,35 +91,36 @@ TEST_F(walk_filter, knows_absolute_patterns_below_the_given_directory) {
   const auto absolute = [&](const names& texts) {
     names all;
     for (const std::string& text : texts) all.push_back(folder_.path() + "/tree" + text);
-    return walk_tree({.exclude = patterns(all)});
+    return walk_tree({.exclude = patterns_of(all)});
   };
   EXPECT_THAT(absolute({"/lib", "/build/*.o"}).files, ElementsAre("a.c", "a.o", "build/x.c"));
   EXPECT_THAT(absolute({"/build/**/nothing", "/lib/"}).matched, ElementsAre(1));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"/*/*/tree/lib"})}).files.size(), 7u)
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"/*/*/tree/lib"})}).files.size(), 7u)
       << "relative unless its first name is";
   const std::string first_name = folder_.path().substr(0, folder_.path().find('/', 1));
-  EXPECT_EQ(walk_tree({.exclude = patterns({first_name + "/**/lib"})}).files.size(), 4u);
+  EXPECT_EQ(walk_tree({.exclude = patterns_of({first_name + "/**/lib"})}).files.size(), 4u);
 }
 
 TEST_F(walk_filter, names_the_patterns_that_matched) {
-  EXPECT_THAT(walk_tree({.exclude = patterns({"*.x", "*.o", "y.o", "build", "*.c"})}).matched, ElementsAre(4, 1, 3, 2));
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"*.x", "*.o", "y.o", "build", "*.c"})}).matched,
+              ElementsAre(4, 1, 3, 2));
 }
 
 TEST_F(walk_filter, lets_the_last_pattern_decide) {
-  EXPECT_THAT(walk_tree({.exclude = patterns({"*.o", "!x.o"})}).files,
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"*.o", "!x.o"})}).files,
               ElementsAre("a.c", "build/x.c", "build/x.o", "lib/build/y.c", "lib/y.c"));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"!x.o", "*.o"})}).files,
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"!x.o", "*.o"})}).files,
               ElementsAre("a.c", "build/x.c", "lib/build/y.c", "lib/y.c"));
-  EXPECT_THAT(walk_tree({.exclude = patterns({"lib", "!lib/y.c"})}).files,
+  EXPECT_THAT(walk_tree({.exclude = patterns_of({"lib", "!lib/y.c"})}).files,
               ElementsAre("a.c", "a.o", "build/x.c", "build/x.o"))
       << "what lies in a directory that is left out is not taken back";
-  EXPECT_THAT(walk_tree({.include = patterns({"*.c", "!y.c"})}).files, ElementsAre("a.c", "build/x.c"));
+  EXPECT_THAT(walk_tree({.include = patterns_of({"*.c", "!y.c"})}).files, ElementsAre("a.c", "build/x.c"));
 }
 
 TEST_F(walk_filter, leaves_out_large_files) {
   folder_.make_file("tree/a.c", "12345");
   folder_.make_file("tree/a.o", "123456");
-  const walked tree = walk_tree({.exclude = patterns({"lib", "build"}), .largest_file_bytes = 5});
+  const walked tree = walk_tree({.exclude = patterns_of({"lib", "build"}), .largest_file_bytes = 5});
   EXPECT_THAT(tree.files, ElementsAre("a.c"));
   EXPECT_THAT(tree.left_out, ElementsAre("a.o: size", "build: pattern", "lib: pattern"));
 }
@@ -146,13 +141,10 @@ TEST_F(walk_filter, leaves_out_files_by_their_identity) {
   EXPECT_EQ(walk_all(folder_.path(), folder_ / "tree/lib", options).files.size(), 3u) << "the given path is yielded";
 }
 
-class walk_of_caches : public walk_filter {
- protected:
-  static constexpr std::string_view signature = "Signature: 8a477f597d28d172789f06886806bc55";
-};
+constexpr std::string_view cache_signature = "Signature: 8a477f597d28d172789f06886806bc55";
 
-TEST_F(walk_of_caches, leaves_only_their_tags) {
-  folder_.make_file("tree/lib/CACHEDIR.TAG", std::string(signature) + "\n# made by a test\n");
+TEST_F(walk_filter, leaves_only_their_tags_of_caches) {
+  folder_.make_file("tree/lib/CACHEDIR.TAG", std::string(cache_signature) + "\n# made by a test\n");
   const walked tree = walk_tree({.exclude_caches = true});
   EXPECT_THAT(tree.all, ElementsAre(folder_ / "tree", "a.c", "a.o", "build", "build/x.c", "build/x.o", "lib",
                                     "lib/CACHEDIR.TAG"));
@@ -160,14 +152,15 @@ TEST_F(walk_of_caches, leaves_only_their_tags) {
   EXPECT_EQ(walk_tree({}).files.size(), 8u);
 }
 
-TEST_F(walk_of_caches, knows_them_by_the_signature_in_a_regular_file) {
+TEST_F(walk_filter, knows_caches_by_the_signature_in_a_regular_file) {
   const std::string in_build = "tree/build/CACHEDIR.TAG";
   const auto is_cache = [&] { return !walk_tree({.exclude_caches = true}).left_out.empty(); };
-  for (const std::string_view content : {std::string_view(), signature.substr(1), signature.substr(0, 42)}) {
+  for (const std::string_view content :
+       {std::string_view(), cache_signature.substr(1), cache_signature.substr(0, 42)}) {
     folder_.make_file(in_build, content);
     EXPECT_FALSE(is_cache()) << content;
   }
-  folder_.make_file(in_build, signature);
+  folder_.make_file(in_build, cache_signature);
   EXPECT_TRUE(is_cache());
   ASSERT_EQ(::rename((folder_ / in_build).c_str(), (folder_ / "tag").c_str()), 0);
   folder_.make_link(folder_ / "tag", in_build);

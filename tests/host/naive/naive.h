@@ -33,14 +33,9 @@ namespace cutpoint::naive {
 [[nodiscard]] std::uint64_t cut(const ram_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const seqcdc_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const mincdc_parameters& p, byte_span stream, std::uint64_t start);
-[[nodiscard]] std::uint64_t cut(const toeplitz_aes_parameters& p, byte_span stream, std::uint64_t start);
-[[nodiscard]] std::uint64_t cut(const rabin_aes_parameters& p, byte_span stream, std::uint64_t start);
-[[nodiscard]] std::uint64_t cut(const toeplitz128_aes_parameters& p, byte_span stream, std::uint64_t start);
+template <phte_hash Hash>
+[[nodiscard]] std::uint64_t cut(const phte_parameters<Hash>& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const fixed_parameters& p, byte_span stream, std::uint64_t start);
-
-/// Returns the same for AE with values of one byte and without `lest`, computed from an equivalent windowed rule: the
-/// cut lies `window` bytes after the first byte that none of the `window` bytes after it beats.
-[[nodiscard]] std::uint64_t windowed_ae_cut(const ae_parameters& p, byte_span stream, std::uint64_t start);
 
 /// Returns the smaller of `max_bytes` and `remaining`; a `max_bytes` of 0 means no maximum.
 inline std::uint64_t longest_chunk(std::uint64_t max_bytes, std::uint64_t remaining) {

@@ -133,21 +133,18 @@ std::uint64_t rabin_residue(std::uint64_t low, byte_span window) {
 
 /// What a key gives.
 struct derived {
-  std::vector<std::uint8_t> stream;
-  cipher aes;
-  std::uint64_t polynomial;
+  std::vector<std::uint8_t> stream = {};
+  cipher aes = {nullptr, &EVP_CIPHER_CTX_free};
+  std::uint64_t polynomial = 0;
 };
 
 const derived& derived_from(const secret_key& key, bool needs_polynomial) {
-  static std::map<std::array<std::uint8_t, secret_key::byte_count>, derived> all;
-  std::array<std::uint8_t, secret_key::byte_count> bytes;
-  std::ranges::copy(key.bytes(), bytes.begin());
-  const auto there = all.find(bytes);
-  derived& entry =
-      there != all.end()
-          ? there->second
-          : all.emplace(bytes, derived{derived_keystream(key.bytes(), 16'400), {nullptr, nullptr}, 0}).first->second;
-  if (!entry.aes) entry.aes = aes128_with(byte_span(entry.stream).first(16));
+  static std::map<std::vector<std::uint8_t>, derived> all;
+  derived& entry = all[{key.bytes().begin(), key.bytes().end()}];
+  if (!entry.aes) {
+    entry.stream = derived_keystream(key.bytes(), 16'400);
+    entry.aes = aes128_with(byte_span(entry.stream).first(16));
+  }
   if (needs_polynomial && entry.polynomial == 0) entry.polynomial = rabin_polynomial(entry.stream);
   return entry;
 }
@@ -177,8 +174,10 @@ std::uint64_t known_word(const Parameters& p, byte_span window) {
   return entry->second;
 }
 
-template <class Parameters>
-std::uint64_t encrypted_cut(const Parameters& p, byte_span stream, std::uint64_t start) {
+}  // namespace
+
+template <phte_hash Hash>
+std::uint64_t cut(const phte_parameters<Hash>& p, byte_span stream, std::uint64_t start) {
   const byte_span b = stream.subspan(start);
   const auto power = [](std::uint64_t exponent) { return std::uint64_t{1} << exponent; };
   if (b.size() <= power(p.min_exp)) return b.size();
@@ -192,16 +191,8 @@ std::uint64_t encrypted_cut(const Parameters& p, byte_span stream, std::uint64_t
   return end;
 }
 
-}  // namespace
-
-std::uint64_t cut(const toeplitz_aes_parameters& p, byte_span stream, std::uint64_t start) {
-  return encrypted_cut(p, stream, start);
-}
-std::uint64_t cut(const rabin_aes_parameters& p, byte_span stream, std::uint64_t start) {
-  return encrypted_cut(p, stream, start);
-}
-std::uint64_t cut(const toeplitz128_aes_parameters& p, byte_span stream, std::uint64_t start) {
-  return encrypted_cut(p, stream, start);
-}
+template std::uint64_t cut(const toeplitz_aes_parameters&, byte_span, std::uint64_t);
+template std::uint64_t cut(const rabin_aes_parameters&, byte_span, std::uint64_t);
+template std::uint64_t cut(const toeplitz128_aes_parameters&, byte_span, std::uint64_t);
 
 }  // namespace cutpoint::naive

@@ -8,35 +8,13 @@ namespace cutpoint::naive {
 
 namespace {
 
-/// Returns a mask from the crate's table, by its number of bits.
+/// Returns a mask from the crate's table, by its number of bits, which is 5 to 25.
 std::uint64_t crate_mask(std::uint64_t bits) {
-  constexpr std::array<std::uint64_t, 26> masks = {0,
-                                                   0,
-                                                   0,
-                                                   0,
-                                                   0,
-                                                   0x1804110,
-                                                   0x1803110,
-                                                   0x18035100,
-                                                   0x1800035300,
-                                                   0x19000353000,
-                                                   0x590003530000,
-                                                   0xd90003530000,
-                                                   0xd90103530000,
-                                                   0xd90303530000,
-                                                   0xd90313530000,
-                                                   0xd90f03530000,
-                                                   0xd90303537000,
-                                                   0xd90703537000,
-                                                   0xd90707537000,
-                                                   0xd91707537000,
-                                                   0xd91747537000,
-                                                   0xd91767537000,
-                                                   0xd93767537000,
-                                                   0xd93777537000,
-                                                   0xd93777577000,
-                                                   0xdb3777577000};
-  return masks[bits];
+  constexpr std::array<std::uint64_t, 21> masks = {
+      0x1804110,      0x1803110,      0x18035100,     0x1800035300,   0x19000353000,  0x590003530000, 0xd90003530000,
+      0xd90103530000, 0xd90303530000, 0xd90313530000, 0xd90f03530000, 0xd90303537000, 0xd90703537000, 0xd90707537000,
+      0xd91707537000, 0xd91747537000, 0xd91767537000, 0xd93767537000, 0xd93777537000, 0xd93777577000, 0xdb3777577000};
+  return masks.at(bits - 5);
 }
 
 std::uint64_t bits_of(std::uint64_t avg_bytes) {

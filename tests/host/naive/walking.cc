@@ -57,19 +57,6 @@ std::uint64_t cut(const ae_parameters& p, byte_span stream, std::uint64_t start)
   return end;
 }
 
-std::uint64_t windowed_ae_cut(const ae_parameters& p, byte_span stream, std::uint64_t start) {
-  const byte_span b = stream.subspan(start);
-  const std::uint64_t end = longest_chunk(*p.max_bytes, b.size());
-  for (std::uint64_t c = 0; c + *p.window_bytes < end; ++c) {
-    bool is_beaten = false;
-    for (std::uint64_t i = c + 1; i <= c + *p.window_bytes; ++i) {
-      if (p.extreme == ae_extreme::maximum ? b[i] > b[c] : b[i] < b[c]) is_beaten = true;
-    }
-    if (!is_beaten) return c + *p.window_bytes + 1;
-  }
-  return end;
-}
-
 std::uint64_t cut(const ram_parameters& p, byte_span stream, std::uint64_t start) {
   const byte_span b = stream.subspan(start);
   const std::uint64_t end = longest_chunk(*p.max_bytes, b.size());

@@ -2,7 +2,6 @@
 // odd length.
 #include "tests/host/algorithms/golden_cuts.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -1,7 +1,5 @@
 // Tests kernels where they are likely to fail: with the first cut at every place of their blocks and parts, and with
 // parameters at their bounds.
-#include <algorithm>
-
 #include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"

@@ -1,12 +1,9 @@
 // Tests every cut kernel on every instruction set against its reference, with random parameters and those of the
 // catalog.
-#include <algorithm>
-
 #include "tests/host/support/choices.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

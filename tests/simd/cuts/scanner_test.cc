@@ -1,12 +1,9 @@
 // Tests candidate scanners: they mark what the reference marks, and a cursor finds the reference's cuts with them.
-#include <algorithm>
-
 #include <cutpoint/cut_cursor.h>
 #include <cutpoint/cut_stream.h>
 #include <fmt/format.h>
 
 #include "tests/host/core/read_sizes.h"
-#include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
 

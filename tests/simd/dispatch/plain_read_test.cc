@@ -1,14 +1,11 @@
 // Tests that the plain read adds every byte and gives the same sum on every instruction set.
 #include "simd/dispatch/plain_read.h"
 
-#include <algorithm>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "tests/host/support/choices.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -54,11 +51,8 @@ TEST_P(plain_reads, leave_no_byte_out) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(of, plain_reads, testing::ValuesIn(simd::instruction_sets), [](const auto& set) {
-  std::string name(to_string(set.param));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(of, plain_reads, testing::ValuesIn(simd::instruction_sets),
+                         [](const auto& set) { return test_name(to_string(set.param)); });
 
 }  // namespace
 }  // namespace cutpoint::tests

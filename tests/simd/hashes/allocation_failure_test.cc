@@ -1,9 +1,6 @@
 // Tests batch fingerprinters when memory runs out.
-#include <algorithm>
 #include <new>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include <cutpoint/fingerprint.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,6 @@
 // Tests the lane scheduler with a kernel that only counts: how many blocks it hashes in vain, and which blocks it gets.
 #include "simd/hashes/lane_scheduler.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "tests/host/support/choices.h"
@@ -51,20 +49,19 @@ std::vector<byte_span> unequal_messages(const std::vector<std::uint8_t>& bytes, 
   return messages;
 }
 
-TEST(lane_scheduler, leaves_no_lane_idle_while_messages_of_unequal_length_come) {
-  const std::vector<std::uint8_t> bytes(16'384);
-  const auto messages = unequal_messages(bytes, 10'000);
-  EXPECT_GT(use_of_lanes<4>(messages, messages.size()), 0.999);
-  EXPECT_GT(use_of_lanes<8>(messages, messages.size()), 0.999);
-  EXPECT_GT(use_of_lanes<16>(messages, messages.size()), 0.999);
-}
-
-TEST(lane_scheduler, ends_evenly_when_a_few_messages_for_each_lane_are_flushed) {
+/// Tests with messages of unequal lengths.
+template <std::size_t Lanes>
+void expect_few_idle_lanes() {
   const std::vector<std::uint8_t> bytes(16'384);
   const auto messages = unequal_messages(bytes, 9'600);
-  EXPECT_GT(use_of_lanes<4>(messages, 4 * 4), 0.95);
-  EXPECT_GT(use_of_lanes<8>(messages, 4 * 8), 0.95);
-  EXPECT_GT(use_of_lanes<16>(messages, 4 * 16), 0.95);
+  EXPECT_GT(use_of_lanes<Lanes>(messages, messages.size()), 0.999);
+  EXPECT_GT(use_of_lanes<Lanes>(messages, 4 * Lanes), 0.95) << "a few for each lane are flushed";
+}
+
+TEST(lane_scheduler, leaves_few_lanes_idle_and_ends_evenly) {
+  expect_few_idle_lanes<4>();
+  expect_few_idle_lanes<8>();
+  expect_few_idle_lanes<16>();
 }
 
 TEST(lane_scheduler, keeps_a_message_out_of_the_lanes_when_most_would_idle_for_it) {

@@ -1,15 +1,12 @@
 // Tests the scanners of linear hashes with all kinds of windows, polynomials and masks, which chunkers rarely use.
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "simd/scans/scanners.h"
-#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {

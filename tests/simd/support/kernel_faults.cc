@@ -44,22 +44,15 @@ chunker on_set(const chunker& cuts, simd::instruction_set set) {
   return cuts.by(simd::kernel_for(cuts.parameters(), set));
 }
 
-std::string cuts_fault(const chunker& by_kernel, byte_span stream) {
-  const chunker by_reference = by_kernel.by(nullptr);
-  cut_cursor cursor(by_kernel);
-  std::string fault;
-  for (std::uint64_t start = 0; start < stream.size() && fault.empty();) {
-    start += compare_at(start, cursor, by_reference, stream, fault);
-  }
-  return fault;
-}
+std::string cuts_fault(const chunker& by_kernel, byte_span stream) { return starts_fault(by_kernel, stream, 0); }
 
 std::string starts_fault(const chunker& by_kernel, byte_span stream, std::uint64_t step) {
   const chunker by_reference = by_kernel.by(nullptr);
   cut_cursor cursor(by_kernel);
   std::string fault;
-  for (std::uint64_t start = 0; start < stream.size() && fault.empty(); start += step) {
-    compare_at(start, cursor, by_reference, stream, fault);
+  for (std::uint64_t start = 0; start < stream.size() && fault.empty();) {
+    const std::uint64_t length = compare_at(start, cursor, by_reference, stream, fault);
+    start += step == 0 ? length : step;
   }
   return fault;
 }

@@ -26,7 +26,7 @@ namespace cutpoint::tests {
 /// Checks that the chunks of a whole stream equal those of the reference.
 [[nodiscard]] std::string cuts_fault(const chunker& by_kernel, byte_span stream);
 
-/// Checks the same for the chunks that begin at every `step`-th byte.
+/// Checks the same for the chunks that begin at every `step`-th byte, or for 0 at the end of another.
 [[nodiscard]] std::string starts_fault(const chunker& by_kernel, byte_span stream, std::uint64_t step = 1);
 
 /// Draws parameters of the alternative with index `which`. They are those of `tiny_parameters`, or larger ones if the
