@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -17,8 +16,10 @@
 namespace cutpoint::tests {
 namespace {
 
+using cluster::append_handprint;
 using cluster::class_number;
 using cluster::container_number;
+using cluster::routed_chunk;
 using cluster::similarity_index;
 
 std::vector<std::uint64_t> random_handprint(splitmix64& random, std::uint64_t distinct) {
@@ -73,24 +74,6 @@ TEST(cluster_similarity_index, takes_at_most_40_bytes_for_an_entry) {
   }
 }
 
-TEST(cluster_similarity_index, is_used_by_many_threads_at_once) {
-  similarity_index index({.class_count = 2, .lock_count = 8});
-  constexpr std::uint64_t handprints_each = 3000;
-  std::vector<std::thread> threads;
-  for (std::uint64_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&index, t] {
-      for (std::uint64_t i = 0; i < handprints_each; ++i) {
-        const std::uint64_t own = i * 8 + t * 2;
-        const std::uint64_t handprint[] = {own, own + 1};
-        index.insert(static_cast<class_number>(t % 2), handprint, t);
-        EXPECT_EQ(index.count_matches(static_cast<class_number>(t % 2), handprint), 2U);
-      }
-    });
-  }
-  for (std::thread& each : threads) each.join();
-  EXPECT_EQ(index.size(), 4 * handprints_each * 2);
-}
-
 // Equal fingerprints from all threads, in few shards: whatever a thread has seen of a fingerprint stays true, and nothing else
 // is there in the end.
 TEST(cluster_similarity_index, keeps_the_first_container_of_a_fingerprint_that_many_threads_insert) {
@@ -126,10 +109,7 @@ TEST(cluster_similarity_index, keeps_the_first_container_of_a_fingerprint_that_m
   }
 }
 
-}  // namespace
-// Tests of the cache of containers against a list that is searched.
-
-namespace {
+// --- The cache of containers, against a list that is searched ----------------------------------------------------------
 
 TEST(cluster_container_cache, has_the_containers_that_were_used_last) {
   constexpr std::size_t capacity = 5;
@@ -162,13 +142,7 @@ TEST(cluster_container_cache, has_the_containers_that_were_used_last) {
   }
 }
 
-}  // namespace
-// Tests of handprints and of the two formulas about them.
-
-namespace {
-
-using cluster::append_handprint;
-using cluster::routed_chunk;
+// --- Handprints and the two formulas about them ------------------------------------------------------------------------
 
 std::vector<std::uint64_t> sorted_fingerprints(const std::vector<routed_chunk>& chunks) {
   std::set<std::uint64_t> fingerprints;
@@ -188,14 +162,6 @@ TEST(cluster_handprint, is_the_smallest_different_fingerprints_in_order) {
     append_handprint(chunks, size, handprint);
     ASSERT_EQ(handprint, expected);
   }
-}
-
-TEST(cluster_handprint, larger_than_the_super_chunk_has_all_fingerprints) {
-  splitmix64 random(2);
-  const auto chunks = random_chunks(random, 5);
-  std::vector<std::uint64_t> handprint;
-  append_handprint(chunks, 64, handprint);
-  EXPECT_EQ(handprint, sorted_fingerprints(chunks));
 }
 
 TEST(cluster_handprint, resemblance_is_the_jaccard_index) {
