@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/backends/device_lanes.h"
-#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/stepped_feed.h"
@@ -29,17 +28,6 @@ feed_options hybrid_job(backend where, fingerprint_kind kind = fingerprint_kind:
 }
 
 constexpr std::array device_backends = {backend::cuda, backend::hybrid};
-
-/// Rates with which devices only fingerprint, because they cut slowly.
-std::shared_ptr<const job_rates> slow_device_cuts(std::size_t device_count) {
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 1e6};
-  for (std::size_t i = 0; i < device_count; ++i) {
-    const int device = static_cast<int>(i);
-    rates.devices.push_back({.device = device, .link_in = 50e9, .chunking = 1e6, .fingerprinting = 100e9});
-  }
-  return std::make_shared<const job_rates>(rates);
-}
 
 std::uint64_t bytes_on_devices(const feed_statistics& statistics, stage which) {
   std::uint64_t bytes = 0;
@@ -170,49 +158,6 @@ TEST(hybrid, fingerprints_as_many_chunks_on_the_device_as_it_has_room_for) {
     ASSERT_TRUE(done.ok()) << done.error().message();
     EXPECT_EQ(*done, longest == 2);
   }
-}
-
-TEST(hybrid, is_chosen_by_the_rates) {
-  const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(300'000, 1)};
-  feed_options options = small_job();
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 1e9};
-  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
-  const auto plan_for = [&](const job_rates& believed) {
-    options.rates = std::make_shared<const job_rates>(believed);
-    auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
-    recorder out;
-    return threads.open(options, out)->statistics().plan;
-  };
-  EXPECT_EQ(plan_for(rates), work_plan::shared);
-  rates.devices[0].link_in = 1e6;
-  EXPECT_EQ(plan_for(rates), work_plan::processor) << "the device promises less than a tenth more";
-}
-
-TEST(hybrid, weighs_a_device_by_what_it_can_do_where_chunks_have_no_maximum) {
-  feed_options options = small_job();
-  options.cuts = chunker_of("gear", "max_bytes=0");
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
-  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
-  const auto plan_for = [&](backend where) {
-    options.where = where;
-    options.rates = std::make_shared<const job_rates>(rates);
-    auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
-    recorder out;
-    return threads.open(options, out)->statistics().plan;
-  };
-  EXPECT_EQ(plan_for(backend::automatic), work_plan::processor)
-      << "no device cuts such chunks, and hashing costs little";
-  EXPECT_EQ(plan_for(backend::hybrid), work_plan::shared);
-  rates.processor.fingerprinting = 0.1e9;
-  EXPECT_EQ(plan_for(backend::automatic), work_plan::shared);
-}
-
-TEST(hybrid, refuses_a_device_that_is_named_twice) {
-  feed_options options = hybrid_job(backend::hybrid);
-  options.devices = {1, 1};
-  EXPECT_EQ(run_on(std::make_shared<host_device>(), options, {}).outcome.message(), "a device is named twice");
 }
 
 /// The device fails at a call of one kind and at all later calls of that kind, like a device that is lost.

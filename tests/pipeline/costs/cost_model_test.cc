@@ -145,10 +145,7 @@ TEST(machine_key, tells_machines_and_their_devices_apart) {
   }
 }
 
-}  // namespace
 // Tests of calibration on this machine: it ends and measures everything. No speed is asserted.
-
-namespace {
 
 TEST(calibrate, measures_the_job_on_the_processor) {
   const auto machine = discover_topology();

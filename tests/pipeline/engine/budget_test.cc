@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
-#include "tests/host/support/streams.h"
+#include "tests/pipeline/support/exactness.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -18,14 +18,6 @@ namespace {
 std::vector<std::uint8_t> random_stream(std::size_t size) {
   seeded_choices random(size);
   return make_stream(content::random, size, random);
-}
-
-/// Feeds one stream. Returns the first failure.
-status feed_whole(feed& feed, byte_span bytes) {
-  if (status begun = feed.begin(0); !begun.ok()) return begun;
-  if (status written = feed.write(bytes); !written.ok()) return written;
-  if (status ended = feed.end(); !ended.ok()) return ended;
-  return feed.finish();
 }
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
@@ -57,7 +49,7 @@ TEST(engine_memory, is_shared_by_all_feeds) {
   const std::vector<chunk> expected = options.cuts.find_cuts(bytes);
   auto receiver = receivers.begin();
   for (feed& each : feeds) {
-    ASSERT_TRUE(feed_whole(each, bytes).ok());
+    ASSERT_TRUE(feed_streams(each, {bytes}).ok());
     EXPECT_EQ(receiver++->streams.at(0).chunks, expected);
   }
   feeds.pop_front();
@@ -110,9 +102,7 @@ int most_working_threads(std::uint64_t thread_limit) {
   for (std::size_t i = 0; i < feed_count; ++i) {
     threads.emplace_back([&] {
       recorder out;
-      auto feed = lanes.open({.cuts = cuts.by(kernel), .segment_bytes = 128 * KiB}, out);
-      ASSERT_TRUE(feed.ok()) << feed.error().message();
-      ASSERT_TRUE(feed_whole(*feed, bytes).ok());
+      ASSERT_TRUE(feed_streams(lanes, {.cuts = cuts.by(kernel), .segment_bytes = 128 * KiB}, {bytes}, out).ok());
       EXPECT_EQ(out.streams.at(0).chunks, expected);
     });
   }
@@ -124,10 +114,6 @@ TEST(engine_threads, are_limited_over_all_feeds) {
   EXPECT_EQ(most_working_threads(1), 1);
   EXPECT_LE(most_working_threads(3), 3);
   EXPECT_GT(most_working_threads(0), 3) << "each thread that feeds works besides the engine's";
-}
-
-TEST(engine_threads, refuses_a_limit_that_is_too_large) {
-  EXPECT_EQ(engine::make({.thread_limit = 4097}).error().code(), status_code::invalid_argument);
 }
 
 // --- Kernels ---------------------------------------------------------------------------------------------------------

@@ -177,10 +177,7 @@ TEST(trace, has_levels_within_what_the_feed_may_hold_and_ends_with_nothing_held)
   EXPECT_EQ(run.seen.levels.back().waiting_segments, 0u);
 }
 
-}  // namespace
 // Tests of the sums over lanes and feeds, and of devices that are looked at before a feed is opened.
-
-namespace {
 
 lane_record lane_of(int device, double seconds, std::uint64_t bytes) {
   lane_record lane{.device = device};

@@ -105,8 +105,8 @@ struct tally {
 
 /// CUTPOINT_FAULT_RUNS sets the number of runs, and CUTPOINT_FAULT_SEED selects other runs.
 TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
-  const std::uint64_t count =
-      from_environment("CUTPOINT_FAULT_RUNS", std::max<std::uint64_t>(case_count(0u, 1000u), many_runs));
+  const std::uint64_t count = from_environment(
+      "CUTPOINT_FAULT_RUNS", is_sanitized ? many_runs / 3 : std::max<std::uint64_t>(case_count(0u, 1000u), many_runs));
   const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
   static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // initialises the libraries before the first run
   watchdog watching;

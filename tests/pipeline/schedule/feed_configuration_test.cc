@@ -142,6 +142,10 @@ TEST(feed_configuration, has_devices_only_fingerprint_if_they_cut_slowly_or_not_
   unbounded.where = backend::hybrid;
   unbounded.rates = rates_with(1);
   EXPECT_EQ(configured(unbounded, 2)->devices[0].work, work_kind::fingerprints);
+  rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
+  unbounded.where = backend::automatic;
+  unbounded.rates = std::make_shared<const job_rates>(rates);
+  EXPECT_EQ(configured(unbounded, 2)->plan, work_plan::processor) << "hashing costs little";
 }
 
 TEST(feed_configuration, leaves_all_to_the_processor_without_devices) {

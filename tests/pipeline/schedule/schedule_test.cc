@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::string_view tiny_gear = "min_bytes=64,avg_bytes=128,max_bytes=400";
 
-struct history {
-  virtual_outcome run;
-  recorder out;
-};
-
 std::vector<fed_stream> drawn_streams(choices& random) {
   std::vector<fed_stream> streams(random.between(1, 6));
   for (fed_stream& s : streams) s.bytes = make_stream(content::mixed, random.between(0, 9'000), random);
@@ -46,19 +41,6 @@ void expect_beginning(const recorder& out, const std::vector<fed_stream>& stream
     if (i + 1 < out.streams.size()) {
       EXPECT_TRUE(got.has_ended);
     }
-  }
-}
-
-TEST(schedule, of_equal_seeds_has_equal_histories) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    std::vector<std::uint64_t> steps;
-    for (int again = 0; again < 2; ++again) {
-      seeded_choices random(seed);
-      const auto streams = drawn_streams(random);
-      recorder out;
-      steps.push_back(run_on_virtual_lanes(small_options(), 3, streams, out, random).steps);
-    }
-    EXPECT_EQ(steps[0], steps[1]);
   }
 }
 

@@ -99,10 +99,7 @@ TEST(sequence, gives_runs_that_stand_before_a_position) {
   EXPECT_EQ(streams.take_runs(31).size(), 1u);
 }
 
-}  // namespace
 // What the intake publishes of streams, forced cuts and runs.
-
-namespace {
 
 class intake_into_ring : public testing::Test {
  protected:
@@ -204,10 +201,7 @@ TEST_F(intake_with_forced_cuts, counts_from_the_beginning_of_each_stream) {
   EXPECT_EQ(update.events[3].position, 1700u);
 }
 
-}  // namespace
 // Tests of runs: they are found exactly, and their chunks are computed as the sequential algorithm makes them.
-
-namespace {
 
 TEST(runs, are_found_as_a_byte_by_byte_search_finds_them) {
   for (std::uint64_t seed = 0; seed < case_count(3000u); ++seed) {

@@ -144,10 +144,7 @@ TEST(task_order, stops_running_tasks_after_a_failure) {
   EXPECT_EQ(feed->work().failure().message(), "elsewhere");
 }
 
-}  // namespace
 // How far selection runs ahead of delivery, and which lane destroys work, step by step.
-
-namespace {
 
 feed_options selecting_job() {
   return {.cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),

@@ -73,10 +73,7 @@ TEST_F(description, attributes_are_read_again_if_the_parent_may_lack_them) {
   }
 }
 
-}  // namespace
 // A ctime that a later change may leave as it is does not prove that a file has not changed.
-
-namespace {
 
 using std::chrono::seconds;
 

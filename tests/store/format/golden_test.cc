@@ -103,10 +103,7 @@ TEST(golden_shard, is_read) {
   }
 }
 
-}  // namespace
 // Readers pass over extensions that need not be known, and refuse others.
-
-namespace {
 
 std::vector<std::uint8_t> extensions_of(std::vector<std::uint16_t> types) {
   std::vector<std::uint8_t> bytes;

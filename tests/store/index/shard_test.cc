@@ -302,10 +302,7 @@ TEST(merge_policy, keeps_the_number_of_shards_logarithmic) {
   EXPECT_LE(written, 12 * total);
 }
 
-}  // namespace
 // A fuse filter has every key, few others, and about the size that its paper gives.
-
-namespace {
 
 std::vector<std::uint64_t> drawn_keys(std::size_t count, std::uint64_t seed) {
   splitmix64 words(seed);

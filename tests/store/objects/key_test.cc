@@ -77,12 +77,8 @@ TEST_F(keys, are_useless_if_a_byte_is_changed) {
   EXPECT_TRUE(store::open_key(store_.objects(), *id, secret).ok());
 }
 
-}  // namespace
 // Whatever removals of keys run at once, a key is left that opens the store.
 
-namespace {
-
-using store::key_secret;
 using testing::HasSubstr;
 using testing::SizeIs;
 

@@ -205,15 +205,9 @@ TEST(containers, are_found_though_a_shard_is_lost) {
   EXPECT_EQ(loss_in(*disk_store.open(), snapshots), "");
 }
 
-}  // namespace
 // A session commits only what exists and will stay, whatever a prune does meanwhile, and nobody sees a snapshot that is not whole.
 
-namespace {
-
-using store::object_kind;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 /// A session that has stored a folder of one file, and has not committed it.
 struct open_session {

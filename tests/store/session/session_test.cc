@@ -216,10 +216,7 @@ TEST(session_crashes, show_each_planted_fault) {
   EXPECT_NE(crash_fault(20, {.skips_folder_syncs = true}), "");
 }
 
-}  // namespace
 // A capped backup refers to few containers of earlier sessions, and restores from those.
-
-namespace {
 
 using choice = store::container_cap::choice;
 using testing::ElementsAre;
@@ -344,10 +341,7 @@ TEST_F(capped_backups, store_a_chunk_again_once) {
   static_cast<void>(read_containers());
 }
 
-}  // namespace
 // The cache of a view keeps what was used last within its memory.
-
-namespace {
 
 TEST(recent_cache, keeps_what_was_used_last_within_its_memory) {
   store::recent_cache<int> cache(10'000);
