@@ -9,13 +9,11 @@
 #include <cutpoint/store_view.h>
 #include <gtest/gtest.h>
 
-#include "store/format/container.h"
-#include "store/session/records.h"
 #include "store/storage/directory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
-#include "tests/store/support/containers.h"
+#include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -61,23 +59,12 @@ class viewed_store {
 
   /// Removes all shards and containers. With a writer their records are stored again first.
   void remove_containers(store::record_writer* moved) {
-    const store::seal_key key;
     const auto before = objects();
     const auto shards = before->list(store::object_kind::shard);
     const auto containers = before->list(store::object_kind::container);
     ASSERT_TRUE(shards.ok() && containers.ok());
     for (const std::string& id : *containers) {
-      const auto table = store::read_container_table(*before, id, key);
-      ASSERT_TRUE(table.ok());
-      for (const store::placed_record& each : table->records) {
-        if (moved == nullptr) break;
-        const auto content = store::read_record(*before, *table, each, key);
-        ASSERT_TRUE(content.ok());
-        store::record_description description = each.description;
-        description.codec = store::record_codec::none;
-        description.stored_bytes = description.raw_bytes;
-        ASSERT_TRUE(moved->append(description, *content).ok());
-      }
+      if (moved != nullptr) store_again(*moved, *before, id, {});
     }
     ASSERT_TRUE(moved == nullptr || moved->finish().ok());
     for (const std::string& id : *shards) ASSERT_TRUE(before->remove({store::object_kind::shard, id}).ok());

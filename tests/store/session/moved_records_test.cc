@@ -40,16 +40,7 @@ class moved_records : public testing::Test {
     const auto ids = objects->list(store::object_kind::container);
     store::own_containers own;
     store::record_writer records(*objects, key_, 48 * KiB, own, blake3_fingerprinter());
-    for (const std::string& id : *ids) {
-      const auto table = store::read_container_table(*objects, id, key_);
-      for (const store::placed_record& each : table->records) {
-        const auto content = store::read_record(*objects, *table, each, key_);
-        store::record_description description = each.description;
-        description.codec = store::record_codec::none;
-        description.stored_bytes = description.raw_bytes;
-        EXPECT_TRUE(records.append(description, *content).ok());
-      }
-    }
+    for (const std::string& id : *ids) store_again(records, *objects, id, key_);
     EXPECT_TRUE(records.finish().ok());
     return *ids;
   }

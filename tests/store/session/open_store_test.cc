@@ -1,6 +1,7 @@
 // What a store refuses to be made with and opened by, and that it is whole wherever making it and committing to it stop.
 #include "store/session/open_store.h"
 
+#include <algorithm>
 #include <set>
 
 #include <cutpoint/catalog.h>
@@ -10,7 +11,6 @@
 #include "store/session/leased_session.h"
 #include "store/session/records.h"
 #include "store/upkeep/upkeep.h"
-#include "tests/host/support/choices.h"
 #include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
@@ -88,24 +88,23 @@ TEST(open_store, refuses_a_config_that_was_replaced) {
 }
 
 TEST(make_store, can_be_repeated_wherever_it_stops) {
-  seeded_choices random(1);
-  for (std::uint64_t stop = 0;; ++stop) {
-    made_store disk_store(std::make_shared<volatile_file_system>());
-    ASSERT_TRUE(store::make_storage_folders(*disk_store.files).ok());
-    const store::store_config config{.fingerprint = fingerprint_kind::blake3,
-                                     .container_bytes = 64 * KiB,
-                                     .cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"};
-    disk_store.files->stop_at(disk_store.files->calls() + stop);
-    const bool is_made = store::make_store(*disk_store.open_storage("a"), config, key_file).ok();
-    const made_store crashed(disk_store.files->crash(random));
+  const disk prepared = std::make_shared<volatile_file_system>();
+  ASSERT_TRUE(store::make_storage_folders(*prepared).ok());
+  const store::store_config config{.fingerprint = fingerprint_kind::blake3,
+                                   .container_bytes = 64 * KiB,
+                                   .cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"};
+  const auto make = [&](const disk& files) {
+    return store::make_store(*made_store(files).open_storage("a"), config, key_file).ok();
+  };
+  const auto judge = [&](const disk& files, bool is_made) -> std::string {
+    const made_store crashed(files);
     if (!crashed.open_storage("b")->size(store::config_name()).ok()) {
-      EXPECT_FALSE(is_made);
-      EXPECT_TRUE(store::make_store(*crashed.open_storage("c"), config, key_file).ok());
+      if (is_made) return "the config is lost";
+      if (!make(files)) return "it cannot be made again";
     }
-    EXPECT_TRUE(crashed.try_open(key_file).ok()) << "stopped at " << stop;
-    if (is_made) break;
-    ASSERT_LT(stop, 100u);
-  }
+    return crashed.try_open(key_file).ok() ? "" : "it cannot be opened";
+  };
+  EXPECT_EQ(fault_of_stops(prepared, 1, make, judge), "");
 }
 
 TEST(make_store, refuses_what_a_store_does_not_take) {
@@ -202,30 +201,24 @@ TEST(open_store, and_all_that_reads_changes_nothing) {
 }
 
 TEST(open_store, is_whole_wherever_a_commit_stops) {
-  seeded_choices random(1);
-  for (std::uint64_t stop = 0;; ++stop) {
-    const made_store disk_store;
-    const auto opened_store = disk_store.open();
-    disk_store.files->stop_at(disk_store.files->calls() + stop);
-    bool is_committed = false;
+  const auto commit = [](const disk& files) {
+    const auto opened_store = made_store(files).open();
     const auto session = store::leased_session::begin(*opened_store);
-    if (session) {
-      store::snapshot facts;
-      facts.root = store_record(*opened_store, (*session)->objects(), some_content());
-      is_committed = facts.root.raw_bytes != 0 && store::commit_snapshot(**session, facts).ok();
-    }
-    for (int state = 0; state < 8; ++state) {
-      const made_store crashed(disk_store.files->crash(random));
-      const auto again = crashed.open();
-      ASSERT_NE(again, nullptr);
-      const auto all = again->snapshots({});
-      ASSERT_TRUE(all.ok());
-      EXPECT_THAT(*all, SizeIs(testing::Ge(is_committed ? 1u : 0u))) << "stopped at " << stop;
-      for (const auto& each : *all) EXPECT_TRUE(has_record(*again, each.facts.root)) << "stopped at " << stop;
-    }
-    if (is_committed) break;
-    ASSERT_LT(stop, 1000u);
-  }
+    if (!session) return false;
+    store::snapshot facts;
+    facts.root = store_record(*opened_store, (*session)->objects(), some_content());
+    return facts.root.raw_bytes != 0 && store::commit_snapshot(**session, facts).ok();
+  };
+  const auto judge = [](const disk& files, bool is_committed) -> std::string {
+    const auto opened_store = made_store(files).open();
+    const auto all = opened_store->snapshots({});
+    if (!all) return all.error().message();
+    if (all->empty() && is_committed) return "the snapshot is lost";
+    const bool has_all =
+        std::ranges::all_of(*all, [&](const auto& each) { return has_record(*opened_store, each.facts.root); });
+    return has_all ? "" : "a record is lost";
+  };
+  EXPECT_EQ(fault_of_stops(made_store().files, 8, commit, judge), "");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "store/storage/directory_storage.h"
 
 #include <filesystem>
-#include <functional>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -181,7 +180,8 @@ struct expected_objects {
 };
 
 /// Puts, removes and syncs until the machine stops.
-void work(const std::shared_ptr<volatile_file_system>& files, expected_objects& expected) {
+expected_objects work(const disk& files) {
+  expected_objects expected;
   const auto objects = store::open_directory_storage(files, {.writer_id = "w", .pending_objects = 0});
   std::map<object_name, std::vector<std::uint8_t>> current;
   std::uint64_t number = 0;
@@ -191,58 +191,48 @@ void work(const std::shared_ptr<volatile_file_system>& files, expected_objects& 
       const std::string session = kind == object_kind::container ? std::to_string(number / 4) + "/" : "";
       const object_name name{kind, session + std::to_string(++number)};
       expected.ever[name] = current[name] = numbered_bytes(number, 20);
-      if (!objects->put(name, current[name]).ok()) return;
+      if (!objects->put(name, current[name]).ok()) return expected;
     }
     if (batch == 1) {
       const object_name removed{object_kind::container, "0/1"};
       expected.durable.erase(removed);  // from now on it may be there or not
       current.erase(removed);
-      if (!objects->remove(removed).ok()) return;
+      if (!objects->remove(removed).ok()) return expected;
     }
-    if (!objects->sync().ok()) return;
+    if (!objects->sync().ok()) return expected;
     expected.durable = current;
   }
+  return expected;
 }
 
 /// Returns a sentence on the first object that a crash has lost or damaged, or an empty string.
-std::string crash_fault(std::uint64_t states_at_each_call, const std::function<void(volatile_file_system&)>& plant) {
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  for (std::uint64_t stop = 0;; ++stop) {
-    auto files = std::make_shared<volatile_file_system>();
-    EXPECT_TRUE(store::make_storage_folders(*files).ok());
-    const std::uint64_t begin = files->calls();
-    plant(*files);
-    files->stop_at(begin + stop);
-    expected_objects expected;
-    work(files, expected);
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const auto after = store::open_directory_storage(files->crash(random), {.writer_id = "r", .pending_objects = 0});
-      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
-      for (const auto& [name, bytes] : expected.durable) {
-        if (!after->size(name).ok()) return path_of(name) + " is lost" + place;
-      }
-      for (const object_kind kind : {object_kind::container, object_kind::snapshot}) {
-        const auto ids = after->list(kind);
-        for (const std::string& id : *ids) {
-          const object_name name{kind, id};
-          if (read_all(*after, name) != expected.ever.at(name)) return path_of(name) + " is torn" + place;
-        }
+std::string crash_fault(std::uint64_t states_at_each_call, disk_faults planted = {}) {
+  const auto prepared = std::make_shared<volatile_file_system>();
+  EXPECT_TRUE(store::make_storage_folders(*prepared).ok());
+  const auto state_fault = [](const disk& state, const expected_objects& expected) -> std::string {
+    const auto after = store::open_directory_storage(state, {.writer_id = "r", .pending_objects = 0});
+    for (const auto& [name, bytes] : expected.durable) {
+      if (!after->size(name).ok()) return path_of(name) + " is lost";
+    }
+    for (const object_kind kind : {object_kind::container, object_kind::snapshot}) {
+      const auto ids = after->list(kind);
+      for (const std::string& id : *ids) {
+        const object_name name{kind, id};
+        if (read_all(*after, name) != expected.ever.at(name)) return path_of(name) + " is torn";
       }
     }
-    if (files->calls() <= begin + stop) return "";
-  }
+    return "";
+  };
+  return fault_of_stops(prepared, states_at_each_call, work, state_fault, planted);
 }
 
 TEST(directory_storage_crashes, lose_no_object_that_was_synced) {
-  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200u)), [](auto&) {}), "");
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200u))), "");
 }
 
-TEST(directory_storage_crashes, are_detected_if_data_are_not_synced_before_the_name) {
-  EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_data_syncs = true; }), "");
-}
-
-TEST(directory_storage_crashes, are_detected_if_folders_are_not_synced) {
-  EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_folder_syncs = true; }), "");
+TEST(directory_storage_crashes, show_missing_syncs) {
+  EXPECT_NE(crash_fault(50, {.skips_data_syncs = true}), "");
+  EXPECT_NE(crash_fault(50, {.skips_folder_syncs = true}), "");
 }
 
 TEST(directory_storage_sessions, write_again_what_others_removed_as_abandoned) {
