@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cluster/support/trace_bytes.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -24,9 +25,8 @@ using cluster::trace_totals;
 template <class Function>
 auto with_reader(const std::string& trace, Function&& function) {
   memory_source source({reinterpret_cast<const std::uint8_t*>(trace.data()), trace.size()});
-  auto reader = chunk_trace_reader::open(source, "t");
-  EXPECT_TRUE(reader.ok());
-  return function(*reader);
+  auto reader = value_of(chunk_trace_reader::open(source, "t"));
+  return function(reader);
 }
 
 trace_totals totals_of(const std::string& trace) {
@@ -90,21 +90,20 @@ TEST(cluster_simulation, places_each_chunk_once_and_accounts_for_it) {
   const std::string trace = trace_bytes(files);
   for_each_policy([&](std::string_view policy) {
     chunk_placement placement;
-    const auto report = simulate(trace, small_options(policy), placement.hooks());
-    ASSERT_TRUE(report.ok());
+    const auto report = value_of(simulate(trace, small_options(policy), placement.hooks()));
     std::sort(placement.placed.begin(), placement.placed.end());
     EXPECT_EQ(placement.placed, expected);
-    EXPECT_EQ(report->chunk_count, expected.size());
-    EXPECT_EQ(report->chunk_look_ups, expected.size());
+    EXPECT_EQ(report.chunk_count, expected.size());
+    EXPECT_EQ(report.chunk_look_ups, expected.size());
     std::uint64_t stored_bytes = 0;
-    for (node_number i = 0; i < report->nodes.size(); ++i) {
-      stored_bytes += report->nodes[i].stored_bytes;
+    for (node_number i = 0; i < report.nodes.size(); ++i) {
+      stored_bytes += report.nodes[i].stored_bytes;
       // A node of Extreme Binning stores a chunk again for another bin.
       const bool is_exact = policy != "extreme-binning";
-      const std::uint64_t node_bytes = report->nodes[i].stored_bytes;
+      const std::uint64_t node_bytes = report.nodes[i].stored_bytes;
       EXPECT_TRUE(is_exact ? node_bytes == placement.stored_bytes[i] : node_bytes >= placement.stored_bytes[i]) << i;
     }
-    EXPECT_EQ(report->stored_bytes, stored_bytes);
+    EXPECT_EQ(report.stored_bytes, stored_bytes);
   });
 }
 
@@ -114,13 +113,12 @@ TEST(cluster_simulation, of_dht_stores_nothing_twice_and_of_one_exact_node_neith
   for_each_policy([&](std::string_view policy) {
     simulation_options options = small_options(policy);
     if (policy != "dht") options.node_count = 1;
-    const auto report = simulate(trace, options);
-    ASSERT_TRUE(report.ok());
-    const auto metrics = cluster::metrics_of(*report, totals);
+    const auto report = value_of(simulate(trace, options));
+    const auto metrics = cluster::metrics_of(report, totals);
     if (policy == "extreme-binning") {
       EXPECT_LT(metrics.normalized_ratio, 1);
     } else {
-      EXPECT_EQ(report->stored_bytes, totals.unique_bytes);
+      EXPECT_EQ(report.stored_bytes, totals.unique_bytes);
       EXPECT_EQ(metrics.normalized_ratio, 1);
       EXPECT_EQ(metrics.relative_saving, 1);
     }
@@ -132,12 +130,11 @@ TEST(cluster_simulation, of_nodes_with_containers_misses_duplicates_that_an_exac
   const trace_totals totals = totals_of(trace);
   simulation_options options = small_options("sigma-dedupe");
   options.deduplication = cluster::node_deduplication::containers;
-  const auto missing = simulate(trace, options);
+  const auto missing = value_of(simulate(trace, options));
   options.deduplication = cluster::node_deduplication::exact;
-  const auto exact = simulate(trace, options);
-  ASSERT_TRUE(missing.ok() && exact.ok());
-  EXPECT_GT(missing->stored_bytes, exact->stored_bytes);
-  EXPECT_LT(missing->stored_bytes, totals.byte_count);
+  const auto exact = value_of(simulate(trace, options));
+  EXPECT_GT(missing.stored_bytes, exact.stored_bytes);
+  EXPECT_LT(missing.stored_bytes, totals.byte_count);
 }
 
 TEST(cluster_simulation, counts_look_ups_and_indexes_as_the_paper_does) {
@@ -259,9 +256,8 @@ TEST(cluster_simulation_jobs, each_simulation_is_the_one_that_runs_alone) {
     if (i == 2) hooks.place = [&](auto, auto chunks) { placed_count += chunks.size(); };
     return hooks;
   };
-  const auto finished = cluster::simulate_all(jobs, totals);
-  ASSERT_TRUE(finished.ok());
-  ASSERT_EQ(finished->size(), jobs.options.size());
+  const auto finished = value_of(cluster::simulate_all(jobs, totals));
+  ASSERT_EQ(finished.size(), jobs.options.size());
   EXPECT_EQ(placed_count, totals.chunk_count);
   for (std::size_t i = 0; i < jobs.options.size(); ++i) {
     SCOPED_TRACE(jobs.options[i].policy);
@@ -269,16 +265,15 @@ TEST(cluster_simulation_jobs, each_simulation_is_the_one_that_runs_alone) {
     alone.options = {jobs.options[i]};
     alone.thread_count = 1;
     alone.hooks_of = {};
-    const auto expected = cluster::simulate_all(alone, totals);
-    ASSERT_TRUE(expected.ok());
+    const auto expected = value_of(cluster::simulate_all(alone, totals));
     std::set<std::string> names;
     std::vector<double> numbers;
-    cluster::visit_numbers((*finished)[i], totals, [&](const char* name, auto number) {
+    cluster::visit_numbers(finished[i], totals, [&](const char* name, auto number) {
       names.insert(name);
       if (std::string_view(name) != "seconds") numbers.push_back(static_cast<double>(number));
     });
     EXPECT_EQ(names.size(), numbers.size() + 1);
-    cluster::visit_numbers((*expected)[0], totals,
+    cluster::visit_numbers(expected[0], totals,
                            [&, place = std::size_t{0}](std::string_view name, auto number) mutable {
                              if (name != "seconds") {
                                EXPECT_EQ(numbers[place++], static_cast<double>(number)) << name;

@@ -16,6 +16,7 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 #include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
@@ -87,13 +88,12 @@ TEST(parse_backend, takes_names_of_what_runs_here) {
 TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
   for (const std::string& name : catalog_names()) {
     for (const backend which : running()) {
-      const auto placed = chunker_on(chunker_of(name), which);
-      ASSERT_TRUE(placed.ok()) << name;
-      const bool has_own_of_last = placed->scanner() != nullptr || name.ends_with("-aes");
+      const auto placed = value_of(chunker_on(chunker_of(name), which));
+      const bool has_own_of_last = placed.scanner() != nullptr || name.ends_with("-aes");
       const backend expected = has_kernels(name) ? cutting(which, has_own_of_last) : backend::scalar;
-      EXPECT_EQ(backend_of(*placed), expected) << name;
-      EXPECT_EQ(placed->backend(), to_string(expected)) << name;
-      EXPECT_EQ(backend_of(*chunker_on(*placed, backend::scalar)), backend::scalar) << name;
+      EXPECT_EQ(backend_of(placed), expected) << name;
+      EXPECT_EQ(placed.backend(), to_string(expected)) << name;
+      EXPECT_EQ(backend_of(*chunker_on(placed, backend::scalar)), backend::scalar) << name;
     }
   }
 }
@@ -119,20 +119,18 @@ TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
   const auto stream = some_bytes(300'000);
   for (const std::string& name : catalog_names()) {
     const chunker cuts = chunker_of(name);
-    const auto placed = chunker_on(cuts, backend::automatic);
-    ASSERT_TRUE(placed.ok()) << name;
-    EXPECT_TRUE(has_kernels(name) || backend_of(*placed) == backend::scalar) << name;
-    EXPECT_EQ(placed->canonical(), cuts.canonical());
-    EXPECT_EQ(placed->find_cuts(stream), cuts.find_cuts(stream)) << name;
+    const auto placed = value_of(chunker_on(cuts, backend::automatic));
+    EXPECT_TRUE(has_kernels(name) || backend_of(placed) == backend::scalar) << name;
+    EXPECT_EQ(placed.canonical(), cuts.canonical());
+    EXPECT_EQ(placed.find_cuts(stream), cuts.find_cuts(stream)) << name;
   }
 }
 
 TEST(backend_cache, measure_each_set_of_cuts_once) {
   backend_cache choices;
   const chunker cuts = chunker_of("gear", "avg_bytes=8K");
-  const auto first = choices.place(cuts, backend::automatic);
-  ASSERT_TRUE(first.ok());
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(choices.place(cuts, backend::automatic)->backend(), first->backend());
+  const auto first = value_of(choices.place(cuts, backend::automatic));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(choices.place(cuts, backend::automatic)->backend(), first.backend());
 }
 
 TEST(backend_cache, yield_to_what_is_asked_for) {
@@ -156,25 +154,21 @@ std::vector<digest> fingerprints_by(chosen_fingerprinter& placed, byte_span byte
 TEST(fingerprints_on, makes_the_same_on_every_back_end) {
   const auto bytes = some_bytes(20'000);
   for (const fingerprint_info& info : fingerprints()) {
-    auto by_library = fingerprints_on(info.kind, backend::scalar);
-    ASSERT_TRUE(by_library.ok()) << info.name;
-    EXPECT_EQ(by_library->where, backend::scalar);
-    const auto expected = fingerprints_by(*by_library, bytes);
-    auto maker = fingerprinter::make(info.kind);
-    ASSERT_TRUE(maker.ok());
-    EXPECT_EQ(expected.back(), *(*maker)(byte_span(bytes).first(399 * bytes.size() / 400))) << info.name;
+    auto by_library = value_of(fingerprints_on(info.kind, backend::scalar));
+    EXPECT_EQ(by_library.where, backend::scalar);
+    const auto expected = fingerprints_by(by_library, bytes);
+    auto maker = value_of(fingerprinter::make(info.kind));
+    EXPECT_EQ(expected.back(), maker(byte_span(bytes).first(399 * bytes.size() / 400))) << info.name;
     const bool in_lanes = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256 ||
                           info.kind == fingerprint_kind::blake3;
     for (const backend which : running()) {
-      auto placed = fingerprints_on(info.kind, which);
-      ASSERT_TRUE(placed.ok()) << info.name;
-      EXPECT_EQ(placed->where, in_lanes ? hashing(which, info.kind) : backend::scalar) << info.name;
-      EXPECT_EQ(fingerprints_by(*placed, bytes), expected) << info.name << " on " << to_string(which);
+      auto placed = value_of(fingerprints_on(info.kind, which));
+      EXPECT_EQ(placed.where, in_lanes ? hashing(which, info.kind) : backend::scalar) << info.name;
+      EXPECT_EQ(fingerprints_by(placed, bytes), expected) << info.name << " on " << to_string(which);
     }
-    auto fastest = fingerprints_on(info.kind, backend::automatic);
-    ASSERT_TRUE(fastest.ok()) << info.name;
-    EXPECT_TRUE(runs(fastest->where)) << info.name;
-    EXPECT_EQ(fingerprints_by(*fastest, bytes), expected) << info.name;
+    auto fastest = value_of(fingerprints_on(info.kind, backend::automatic));
+    EXPECT_TRUE(runs(fastest.where)) << info.name;
+    EXPECT_EQ(fingerprints_by(fastest, bytes), expected) << info.name;
   }
 }
 

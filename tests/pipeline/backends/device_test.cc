@@ -6,6 +6,7 @@
 
 #include "tests/host/support/choices.h"
 #include "tests/host/support/tiny_parameters.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/device_feed.h"
 
 namespace cutpoint::tests {
@@ -18,17 +19,16 @@ TEST(device, is_exact_for_any_history) {
   seeded_choices random(77);
   for (std::size_t which = 0; which < algorithm_count; ++which) {
     for (int round = 0; round < case_count(4, 12); ++round) {
-      const auto cuts = chunker::make(tiny_parameters(which, random));
-      ASSERT_TRUE(cuts.ok()) << cuts.error().message();
+      const auto cuts = value_of(chunker::make(tiny_parameters(which, random)));
       std::vector<std::vector<std::uint8_t>> streams(random.between(1, 6));
       for (auto& s : streams) {
         s = make_stream(all_contents[random.between(0, all_contents.size() - 1)], random.between(0, 6'000), random);
       }
-      const feed_options options{.cuts = *cuts,
+      const feed_options options{.cuts = cuts,
                                  .fingerprint = random.once_in(2) ? fingerprint_kind::sha256 : fingerprint_kind::blake3,
                                  .segment_bytes = random.between(1, 3'000)};
       const device_run run = run_on(std::make_shared<host_device>(), options, streams);
-      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << cuts->canonical();
+      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << cuts.canonical();
     }
   }
 }

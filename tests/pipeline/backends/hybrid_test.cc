@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/backends/device_lanes.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/stepped_feed.h"
@@ -145,18 +146,16 @@ TEST(hybrid, gives_a_device_no_more_chunks_than_it_has_room_for) {
 TEST(hybrid, fingerprints_as_many_chunks_on_the_device_as_it_has_room_for) {
   const chunker cuts = *chunker::make(gear_parameters{.avg_bytes = 8192, .min_bytes = 2048, .max_bytes = 0});
   const cuda::batch_limits limits = fingerprint_limits({.batch_bytes = 256 * KiB, .batch_chunks = 5'000});
-  const auto offload = host_device().make(0, cuts, fingerprint_kind::sha1, limits, cuda::offload_use::fingerprint);
-  ASSERT_TRUE(offload.ok());
-  const auto bytes = ring::make(256 * KiB);
-  ASSERT_TRUE(bytes.ok());
+  const auto offload =
+      value_of(host_device().make(0, cuts, fingerprint_kind::sha1, limits, cuda::offload_use::fingerprint));
+  const auto bytes = value_of(ring::make(256 * KiB));
   joined_batch batch;
   while (batch.chunks.size() < 5'000) batch.chunks.push_back({.where = {batch.chunks.size() * 2, 2}});
   fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
   lane worker;
   for (const std::uint64_t longest : {2u, 1u}) {
-    const auto done = fingerprint_on_device(work, {.ring = &*bytes}, limits, longest, **offload, worker);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(*done, longest == 2);
+    const auto done = value_of(fingerprint_on_device(work, {.ring = &bytes}, limits, longest, *offload, worker));
+    EXPECT_EQ(done, longest == 2);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/exactness.h"
 #include "tests/pipeline/support/recorder.h"
 
@@ -60,9 +61,8 @@ TEST(engine_memory, is_not_taken_by_bytes_that_stay_where_they_are) {
   auto lanes = engine::make({.threads = 2, .memory_bytes = 4 * MiB}).value();
   const std::vector<std::uint8_t> bytes = random_stream(20'000'000);
   const chunker cuts = chunker_of("gear");
-  const auto chunks = chunk_buffer(lanes, {.cuts = cuts}, bytes);
-  ASSERT_TRUE(chunks.ok()) << chunks.error().message();
-  EXPECT_EQ(chunks->size(), cuts.find_cuts(bytes).size());
+  const auto chunks = value_of(chunk_buffer(lanes, {.cuts = cuts}, bytes));
+  EXPECT_EQ(chunks.size(), cuts.find_cuts(bytes).size());
 }
 
 // --- Threads ---------------------------------------------------------------------------------------------------------
@@ -123,9 +123,8 @@ TEST(chunk_buffer, cuts_by_the_kernel_of_the_chunker) {
   const chunker cuts = chunker_of("gear");
   const auto kernel = std::make_shared<counting_kernel>(cuts);
   const std::vector<std::uint8_t> bytes = random_stream(500'000);
-  const auto chunks = chunk_buffer(lanes, {.cuts = cuts.by(kernel)}, bytes);
-  ASSERT_TRUE(chunks.ok());
-  EXPECT_EQ(chunks->size(), cuts.find_cuts(bytes).size());
+  const auto chunks = value_of(chunk_buffer(lanes, {.cuts = cuts.by(kernel)}, bytes));
+  EXPECT_EQ(chunks.size(), cuts.find_cuts(bytes).size());
   EXPECT_GT(kernel->most_working, 0) << "it was not used";
 }
 

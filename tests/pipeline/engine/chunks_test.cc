@@ -7,6 +7,7 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -144,13 +145,12 @@ TEST(chunk_buffer, has_the_sequential_cuts_and_runs_as_one) {
       for (const auto* const bytes : {&in_place, &with_run}) {
         feed_options options = job(name);
         options.map = map;
-        const auto records = chunk_buffer(threads, options, *bytes);
-        ASSERT_TRUE(records.ok()) << records.error().message();
-        EXPECT_EQ(unrolled(*records), chunker_of(name).find_cuts(*bytes)) << name;
+        const auto records = value_of(chunk_buffer(threads, options, *bytes));
+        EXPECT_EQ(unrolled(records), chunker_of(name).find_cuts(*bytes)) << name;
         if (bytes == &with_run) {
-          EXPECT_LT(records->size(), unrolled(*records).size()) << name;
+          EXPECT_LT(records.size(), unrolled(records).size()) << name;
         }
-        expect_digests_of(*bytes, *records);
+        expect_digests_of(*bytes, records);
       }
     }
   }
@@ -226,15 +226,14 @@ TEST(chunk_reader, returns_the_failure_of_its_source_after_all_decided_chunks) {
   const auto bytes = random_bytes(1 * MiB);
   piecewise_source source(bytes, random_sizes(5));
   source.fail_after(400'000, {status_code::io_error, "tape: cannot be read: it is torn", EIO});
-  auto reader = chunk_reader::open(threads, job(), source);
-  ASSERT_TRUE(reader.ok());
-  const auto [records, outcome] = all_of(*reader, 10);
+  auto reader = value_of(chunk_reader::open(threads, job(), source));
+  const auto [records, outcome] = all_of(reader, 10);
   EXPECT_EQ(outcome.code(), status_code::io_error);
   EXPECT_EQ(outcome.system_error(), EIO);
   ASSERT_FALSE(records.empty());
   EXPECT_GE(records.back().offset + records.back().length + 65'536, 400'000u) << "at most a chunk is undecided";
   chunk_record one;
-  EXPECT_EQ(reader->read({&one, 1}).error().message(), outcome.message()) << "again";
+  EXPECT_EQ(reader.read({&one, 1}).error().message(), outcome.message()) << "again";
 }
 
 TEST(chunk_reader, holds_no_more_chunks_than_the_memory_has_bytes_for) {
@@ -264,9 +263,8 @@ class hole_source final : public source {
 TEST(chunk_reader, counts_the_chunks_of_a_hole) {
   engine threads = two_threads();
   hole_source source(64 * GiB + 5);
-  auto reader = chunk_reader::open(threads, job("gear"), source);
-  ASSERT_TRUE(reader.ok());
-  const auto [records, outcome] = all_of(*reader, 50);
+  auto reader = value_of(chunk_reader::open(threads, job("gear"), source));
+  const auto [records, outcome] = all_of(reader, 50);
   EXPECT_TRUE(outcome.ok()) << outcome.message();
   EXPECT_LT(records.size(), 1000u);
   std::uint64_t end = 0;

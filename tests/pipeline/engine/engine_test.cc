@@ -8,6 +8,7 @@
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/held_resources.h"
 
@@ -55,14 +56,13 @@ TEST(engine, gives_the_same_however_it_is_fed) {
   engine threads = with_threads(2);
   for (const read_sizes& sizes : {always(1), primes(), random_sizes(5), whole()}) {
     recorder out;
-    auto feed = threads.open({.cuts = cuts, .segment_bytes = 10'000}, out);
-    ASSERT_TRUE(feed.ok());
+    auto feed = value_of(threads.open({.cuts = cuts, .segment_bytes = 10'000}, out));
     piecewise_source source(stream, sizes);
-    ASSERT_TRUE(feed_source(*feed, 7, source).ok());
-    ASSERT_TRUE(feed->finish().ok());
+    ASSERT_TRUE(feed_source(feed, 7, source).ok());
+    ASSERT_TRUE(feed.finish().ok());
     EXPECT_EQ(out.streams[0].chunks, expected);
     EXPECT_EQ(out.streams[0].stream, 7u);
-    EXPECT_EQ(feed->statistics().fed_bytes, stream.size());
+    EXPECT_EQ(feed.statistics().fed_bytes, stream.size());
   }
 }
 
@@ -89,13 +89,12 @@ TEST(engine, finishes_what_was_fed_within_the_grace_of_a_cancellation) {
   for (const auto grace : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(std::chrono::hours(1))}) {
     cancellation cancel;
     recorder out;
-    auto feed = threads.open({.cuts = chunker_of("fastcdc"), .cancel = &cancel, .cancel_grace = grace}, out);
-    ASSERT_TRUE(feed.ok());
-    ASSERT_TRUE(feed->begin(0).ok());
-    ASSERT_TRUE(feed->write(stream).ok());
+    auto feed = value_of(threads.open({.cuts = chunker_of("fastcdc"), .cancel = &cancel, .cancel_grace = grace}, out));
+    ASSERT_TRUE(feed.begin(0).ok());
+    ASSERT_TRUE(feed.write(stream).ok());
     cancel.request();
-    status outcome = feed->end();
-    if (outcome.ok()) outcome = feed->finish();
+    status outcome = feed.end();
+    if (outcome.ok()) outcome = feed.finish();
     EXPECT_EQ(outcome.code(), grace.count() == 0 ? status_code::cancelled : status_code::ok);
   }
 }
@@ -106,15 +105,14 @@ TEST(engine, fails_only_the_stream_whose_chunk_outgrows_the_memory) {
   const std::vector<std::uint8_t> endless(3 * MiB, 0);  // gear finds no cut in zeros
   const auto stream = mixed_stream(500'000, 8600);
   recorder out;
-  auto feed = threads.open({.cuts = cuts, .memory_bytes = 1 * MiB}, out);
-  ASSERT_TRUE(feed.ok());
+  auto feed = value_of(threads.open({.cuts = cuts, .memory_bytes = 1 * MiB}, out));
   memory_source too_long(endless);
-  const status outcome = feed_source(*feed, 0, too_long);
+  const status outcome = feed_source(feed, 0, too_long);
   EXPECT_EQ(outcome.code(), status_code::memory_limit);
   EXPECT_THAT(outcome.message(), testing::HasSubstr("the chunk at offset 0 outgrows the memory allowed"));
   memory_source fits(stream);
-  EXPECT_TRUE(feed_source(*feed, 1, fits).ok());
-  EXPECT_TRUE(feed->finish().ok());
+  EXPECT_TRUE(feed_source(feed, 1, fits).ok());
+  EXPECT_TRUE(feed.finish().ok());
   ASSERT_EQ(out.streams.size(), 2u);
   EXPECT_EQ(out.streams[0].outcome.code(), status_code::memory_limit);
   EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
@@ -128,15 +126,14 @@ TEST(engine, goes_on_after_a_chunk_that_outgrew_the_memory_where_candidates_look
   for (const std::uint64_t thread_count : {1u, 2u}) {
     engine threads = with_threads(thread_count);
     recorder out;
-    auto feed = threads.open(
-        {.cuts = cuts, .where = backend::scalar, .map = map_kind::candidates, .memory_bytes = 4 * MiB}, out);
-    ASSERT_TRUE(feed.ok());
+    auto feed = value_of(threads.open(
+        {.cuts = cuts, .where = backend::scalar, .map = map_kind::candidates, .memory_bytes = 4 * MiB}, out));
     memory_source too_long(rising);
-    EXPECT_EQ(feed_source(*feed, 0, too_long).code(), status_code::memory_limit);
+    EXPECT_EQ(feed_source(feed, 0, too_long).code(), status_code::memory_limit);
     memory_source fits(stream);
-    const status next = feed_source(*feed, 1, fits);
+    const status next = feed_source(feed, 1, fits);
     EXPECT_TRUE(next.ok()) << next.message();
-    EXPECT_TRUE(feed->finish().ok());
+    EXPECT_TRUE(feed.finish().ok());
     ASSERT_EQ(out.streams.size(), 2u);
     EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
   }

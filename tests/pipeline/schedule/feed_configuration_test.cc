@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -32,12 +33,11 @@ TEST(feed_configuration, stays_within_the_memory) {
         feed_options options = configured_options();
         options.where = where;
         options.memory_bytes = memory;
-        const auto got = configured(options, threads);
-        ASSERT_TRUE(got.ok()) << got.error().message();
-        EXPECT_LE(got->ring_bytes, memory);
-        EXPECT_LE(got->fill_limit, got->ring_bytes);
-        EXPECT_GE(got->ring_bytes, got->segment_bytes + options.cuts.reach());
-        EXPECT_GT(got->segment_bytes, 0u);
+        const auto got = value_of(configured(options, threads));
+        EXPECT_LE(got.ring_bytes, memory);
+        EXPECT_LE(got.fill_limit, got.ring_bytes);
+        EXPECT_GE(got.ring_bytes, got.segment_bytes + options.cuts.reach());
+        EXPECT_GT(got.segment_bytes, 0u);
       }
     }
   }
@@ -48,12 +48,11 @@ TEST(feed_configuration, with_rules_leaves_cutting_to_the_processor) {
   options.rule_cuts = {chunker_of("fixed", "avg_bytes=1M")};
   options.where = backend::hybrid;
   options.rates = rates_with(4);
-  const auto shared = configured(options, 2);
-  ASSERT_TRUE(shared.ok()) << shared.error().message();
-  ASSERT_FALSE(shared->devices.empty());
-  EXPECT_EQ(shared->devices[0].work, work_kind::fingerprints);
-  EXPECT_GE(shared->ring_bytes, 2 * MiB);  // a chunk of the rule, and what follows it
-  EXPECT_EQ(shared->segment_bytes, usual_segment_bytes(options.cuts));
+  const auto shared = value_of(configured(options, 2));
+  ASSERT_FALSE(shared.devices.empty());
+  EXPECT_EQ(shared.devices[0].work, work_kind::fingerprints);
+  EXPECT_GE(shared.ring_bytes, 2 * MiB);  // a chunk of the rule, and what follows it
+  EXPECT_EQ(shared.segment_bytes, usual_segment_bytes(options.cuts));
 
   options.where = backend::cuda;
   const auto refused = configured(options, 2);
@@ -81,13 +80,12 @@ TEST(feed_configuration, has_room_for_what_every_lane_works_on_and_as_much_that_
   options.where = backend::hybrid;
   options.devices = {0, 1};
   options.memory_bytes = 4 * GiB;
-  const auto got = configured(options, 8);
-  ASSERT_TRUE(got.ok());
-  ASSERT_EQ(got->devices.size(), 2u);
-  EXPECT_EQ(got->segment_bytes, 2 * MiB);
-  EXPECT_EQ(got->devices[0].batch_bytes, 32 * MiB);
-  EXPECT_GE(got->ring_bytes, 2 * 8 * got->segment_bytes + 2 * 6 * got->devices[0].batch_bytes);
-  EXPECT_EQ(got->all_lanes(), 8u + 2 * 3);
+  const auto got = value_of(configured(options, 8));
+  ASSERT_EQ(got.devices.size(), 2u);
+  EXPECT_EQ(got.segment_bytes, 2 * MiB);
+  EXPECT_EQ(got.devices[0].batch_bytes, 32 * MiB);
+  EXPECT_GE(got.ring_bytes, 2 * 8 * got.segment_bytes + 2 * 6 * got.devices[0].batch_bytes);
+  EXPECT_EQ(got.all_lanes(), 8u + 2 * 3);
 }
 
 TEST(feed_configuration, has_short_segments_for_a_single_lane_only) {

@@ -8,6 +8,7 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -304,15 +305,14 @@ TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
   for (const std::uint64_t threads : {1U, 3U}) {
     auto lanes = engine::make({.threads = threads});
     recorder out;
-    auto feed = lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out);
-    ASSERT_TRUE(feed.ok());
-    ASSERT_TRUE(feed->begin(0).ok());
-    ASSERT_TRUE(feed->write(stream).ok());
-    ASSERT_TRUE(feed->end().ok());
-    ASSERT_TRUE(feed->finish().ok());
+    auto feed = value_of(lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out));
+    ASSERT_TRUE(feed.begin(0).ok());
+    ASSERT_TRUE(feed.write(stream).ok());
+    ASSERT_TRUE(feed.end().ok());
+    ASSERT_TRUE(feed.finish().ok());
     EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream));
     EXPECT_EQ(out.streams[0].bytes, stream);
-    EXPECT_GT(feed->statistics().run_bytes, 0u);
+    EXPECT_GT(feed.statistics().run_bytes, 0u);
   }
 }
 

@@ -65,19 +65,16 @@ class offloaded_store {
     EXPECT_FALSE(snapshot.is_incomplete);
     auto alone = engine::make({.threads = 1}).value();
     const std::uint64_t chunk_count = open().report({})->chunks.count;
-    const auto again = back_up(alone, {.where = backend::scalar});
-    ASSERT_TRUE(again.ok()) << again.error().message();
+    const auto again = value_of(back_up(alone, {.where = backend::scalar}));
     auto whole = open();
     EXPECT_EQ(whole.report({})->chunks.count, chunk_count) << "other chunks than the processor's";
-    const auto compared = whole.diff({.before = snapshot.id, .after = again->id});
-    ASSERT_TRUE(compared.ok()) << compared.error().message();
-    EXPECT_EQ(compared->modified + compared->added.files + compared->removed.files, 0u);
+    const auto compared = value_of(whole.diff({.before = snapshot.id, .after = again.id}));
+    EXPECT_EQ(compared.modified + compared.added.files + compared.removed.files, 0u);
     const temporary_folder target;
     ASSERT_TRUE(whole.restore(snapshot.id, {.path = folder_ / "tree", .target = target / "t"}).ok());
     EXPECT_EQ(facts_of(target / "t"), facts_of(folder_ / "tree"));
-    const auto checked = whole.check({.reads_data = true});
-    ASSERT_TRUE(checked.ok());
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+    const auto checked = value_of(whole.check({.reads_data = true}));
+    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
   }
   [[nodiscard]] const temporary_folder& folder() const { return folder_; }
 
@@ -97,9 +94,8 @@ TEST(offloaded_backup, stores_what_the_processor_stores) {
         store_lane_options lanes = lanes_on(where, cuts_slowly ? std::vector<int>{0} : std::vector<int>{0, 1});
         if (cuts_slowly) lanes.rates = slow_device_cuts(1);
         store_work work;
-        const auto snapshot = target.back_up(threads, lanes, &work);
-        ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-        target.expect_right(*snapshot);
+        const auto snapshot = value_of(target.back_up(threads, lanes, &work));
+        target.expect_right(snapshot);
         EXPECT_EQ(work.feed.device_warning, "");
         EXPECT_EQ(work.feed.plan, where == backend::cuda ? work_plan::device : work_plan::shared);
         EXPECT_EQ(work.thread_count, 2u);
@@ -153,9 +149,8 @@ TEST(offloaded_backup, goes_on_without_a_device_that_is_lost) {
       };
       auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>(lose)).value();
       store_work work;
-      const auto snapshot = target.back_up(threads, lanes_on(where), &work);
-      ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-      target.expect_right(*snapshot);
+      const auto snapshot = value_of(target.back_up(threads, lanes_on(where), &work));
+      target.expect_right(snapshot);
       has_failed = is_lost;
       EXPECT_EQ(work.feed.device_warning,
                 has_failed ? "the device is lost; the processor does the rest of the work" : "")
@@ -253,23 +248,21 @@ TEST(offloaded_push, shares_the_memory_of_a_device_among_its_streams) {
   auto threads = engine_factory::make({.threads = 2}, devices).value();
   constexpr std::uint64_t allowed = 256 * MiB;
   store_work work;
-  auto session = push_session::begin(opened_store, threads,
-                                     {.most_streams = 3,
-                                      .memory_bytes = 32 * MiB,
-                                      .lanes = {.where = backend::cuda, .device_memory_bytes = allowed},
-                                      .work = [&](const store_work& done) { work = done; }});
-  ASSERT_TRUE(session.ok()) << session.error().message();
+  auto session = value_of(push_session::begin(opened_store, threads,
+                                              {.most_streams = 3,
+                                               .memory_bytes = 32 * MiB,
+                                               .lanes = {.where = backend::cuda, .device_memory_bytes = allowed},
+                                               .work = [&](const store_work& done) { work = done; }}));
   std::vector<push_stream> streams;
   std::vector<std::vector<std::uint8_t>> contents;
   for (std::uint64_t i = 0; i < 3; ++i) {
     seeded_choices random(i);
     contents.push_back(make_stream(content::random, 300'000, random));
-    streams.push_back(session->begin_stream("/file" + std::to_string(i)).value());
+    streams.push_back(session.begin_stream("/file" + std::to_string(i)).value());
   }
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(streams[i].write(contents[i]).ok());
   for (push_stream& each : streams) ASSERT_TRUE(each.end().ok());
-  const auto snapshot = session->commit();
-  ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
+  const auto snapshot = value_of(session.commit());
   EXPECT_EQ(work.feed.device_warning, "");
   EXPECT_EQ(work.feed.fed_bytes, 900'000u);
   EXPECT_GT(work.feed.device_bytes, 450'000u);
@@ -279,7 +272,7 @@ TEST(offloaded_push, shares_the_memory_of_a_device_among_its_streams) {
   for (std::size_t i = 0; i < 3; ++i) {
     std::vector<std::uint8_t> read;
     ASSERT_TRUE(opened_store
-                    .read_file(snapshot->id, "/file" + std::to_string(i), 0, UINT64_MAX,
+                    .read_file(snapshot.id, "/file" + std::to_string(i), 0, UINT64_MAX,
                                [&](byte_span bytes) {
                                  read.insert(read.end(), bytes.begin(), bytes.end());
                                  return status();
@@ -306,9 +299,8 @@ TEST(offloaded_copy, cuts_again_as_the_processor_does) {
         {.memory_bytes = 16 * MiB, .lanes = lanes_on(where), .work = [&](const store_work& done) { work = done; }});
     ASSERT_TRUE(copied.ok()) << copied.error().message();
     EXPECT_EQ(copied->copied, 1u);
-    const auto stored = target.report({});
-    ASSERT_TRUE(stored.ok()) << stored.error().message();
-    chunk_bytes.push_back(stored->chunks.raw_bytes);
+    const auto stored = value_of(target.report({}));
+    chunk_bytes.push_back(stored.chunks.raw_bytes);
     if (where == backend::cuda) {
       EXPECT_GT(work.feed.device_bytes, 0u) << work.feed.device_warning;
     }

@@ -16,6 +16,7 @@
 
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -73,16 +74,14 @@ class pushed_store {
   }
   /// Expects that a check of all bytes finds nothing, and that nobody uses the store.
   void expect_clean() {
-    const auto checked = store_->check({.reads_data = true});
-    ASSERT_TRUE(checked.ok()) << checked.error().message();
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+    const auto checked = value_of(store_->check({.reads_data = true}));
+    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
     EXPECT_TRUE(store_->sessions()->empty());
   }
   /// Expects that a prune leaves nothing.
   void expect_nothing_after_prune() {
-    const auto pruned = store_->prune({.most_unused = 0});
-    ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-    EXPECT_EQ(pruned->waiting_containers, 0u);
+    const auto pruned = value_of(store_->prune({.most_unused = 0}));
+    EXPECT_EQ(pruned.waiting_containers, 0u);
     EXPECT_EQ(store_->statistics()->containers, 0u);
     expect_clean();
   }
@@ -115,42 +114,37 @@ TEST(push_session, stores_what_a_backup_of_the_same_files_stores) {
     files.make_file("tree/below/empty", "");
     files.make_file("tree/sparse", text.substr(0, 262'144));
     std::filesystem::resize_file(files / "tree/sparse", 8'062'144);
-    const auto backup = target.store().back_up(target.threads(), {.paths = {files / "tree"}, .host = {}});
-    ASSERT_TRUE(backup.ok()) << backup.error().message();
+    const auto backup = value_of(target.store().back_up(target.threads(), {.paths = {files / "tree"}, .host = {}}));
 
-    auto session = target.begin({.host = "appliance", .paths = {"/tree"}, .tags = {"nightly"}, .time = 123});
-    ASSERT_TRUE(session.ok()) << session.error().message();
-    ASSERT_TRUE(push(*session, "/tree/data", text).ok());
-    auto sparse = session->begin_stream("/tree/sparse");
+    auto session = value_of(target.begin({.host = "appliance", .paths = {"/tree"}, .tags = {"nightly"}, .time = 123}));
+    ASSERT_TRUE(push(session, "/tree/data", text).ok());
+    auto sparse = session.begin_stream("/tree/sparse");
     ASSERT_TRUE(sparse.ok() && sparse->write(bytes_of(text).first(262'144)).ok());
     ASSERT_TRUE(sparse->write_hole(7'000'000).ok() && sparse->write_hole(800'000).ok() && sparse->end().ok());
-    ASSERT_TRUE(push(*session, "/tree/below/empty", "").ok());
-    const auto pushed = session->commit();
-    ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+    ASSERT_TRUE(push(session, "/tree/below/empty", "").ok());
+    const auto pushed = value_of(session.commit());
 
-    EXPECT_LT(pushed->new_raw_bytes, 5'000u) << "only folders are new";
-    const auto compared = target.store().diff(
-        {.before = backup->id, .before_path = files / "tree", .after = pushed->id, .after_path = "/tree"});
-    ASSERT_TRUE(compared.ok()) << compared.error().message();
-    EXPECT_EQ(compared->modified, 0u) << "the same extents";
-    EXPECT_EQ(compared->added.files + compared->removed.files + compared->problems, 0u);
-    EXPECT_EQ(target.read(pushed->id),
+    EXPECT_LT(pushed.new_raw_bytes, 5'000u) << "only folders are new";
+    const auto compared = value_of(target.store().diff(
+        {.before = backup.id, .before_path = files / "tree", .after = pushed.id, .after_path = "/tree"}));
+    EXPECT_EQ(compared.modified, 0u) << "the same extents";
+    EXPECT_EQ(compared.added.files + compared.removed.files + compared.problems, 0u);
+    EXPECT_EQ(target.read(pushed.id),
               (file_texts{{"/tree", "/"},
                           {"/tree/below", "/"},
                           {"/tree/below/empty", ""},
                           {"/tree/data", summary_of(text)},
                           {"/tree/sparse", summary_of(text.substr(0, 262'144) + std::string(7'800'000, '\0'))}}));
-    const auto listed = target.store().find_snapshot("latest");
-    ASSERT_TRUE(listed.ok());
-    EXPECT_EQ(listed->id, pushed->id);
-    EXPECT_EQ(listed->host, "appliance");
-    EXPECT_EQ(listed->paths, std::vector<std::string>{"/tree"});
-    EXPECT_EQ(listed->tags, std::vector<std::string>{"nightly"});
-    EXPECT_EQ(listed->time, 123);
-    EXPECT_EQ(listed->files, 3u);
-    EXPECT_EQ(listed->folders, 2u);
-    EXPECT_EQ(listed->bytes, 11'062'144u);
-    EXPECT_FALSE(listed->is_incomplete);
+    const auto listed = value_of(target.store().find_snapshot("latest"));
+    EXPECT_EQ(listed.id, pushed.id);
+    EXPECT_EQ(listed.host, "appliance");
+    EXPECT_EQ(listed.paths, std::vector<std::string>{"/tree"});
+    EXPECT_EQ(listed.tags, std::vector<std::string>{"nightly"});
+    EXPECT_EQ(listed.time, 123);
+    EXPECT_EQ(listed.files, 3u);
+    EXPECT_EQ(listed.folders, 2u);
+    EXPECT_EQ(listed.bytes, 11'062'144u);
+    EXPECT_FALSE(listed.is_incomplete);
     target.expect_clean();
   }
 }
@@ -177,11 +171,10 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
       });
     }
     threads.clear();
-    const auto pushed = session->commit();
-    ASSERT_TRUE(pushed.ok()) << pushed.error().message();
-    EXPECT_EQ(pushed->files, 20u);
-    EXPECT_EQ(target.read(pushed->id), expected);
-    EXPECT_LT(pushed->new_raw_bytes, 6'000'000u) << "what streams share is stored once";
+    const auto pushed = value_of(session->commit());
+    EXPECT_EQ(pushed.files, 20u);
+    EXPECT_EQ(target.read(pushed.id), expected);
+    EXPECT_LT(pushed.new_raw_bytes, 6'000'000u) << "what streams share is stored once";
     target.expect_clean();
   }
 }
@@ -193,9 +186,8 @@ TEST(push_session, one_thread_writes_streams_in_turn) {
   std::vector<push_stream> streams;
   const std::string block = drawn_text(3, 100'000);
   for (const char* const path : {"/c", "/a", "/b"}) {
-    auto stream = session->begin_stream(path);
-    ASSERT_TRUE(stream.ok()) << stream.error().message();
-    streams.push_back(std::move(*stream));
+    auto stream = value_of(session->begin_stream(path));
+    streams.push_back(std::move(stream));
   }
   EXPECT_EQ(session->begin_stream("/d").error().message(), "/d: 3 streams are open already (most_streams)");
   for (int round = 0; round < 200; ++round) {
@@ -205,9 +197,8 @@ TEST(push_session, one_thread_writes_streams_in_turn) {
   for (push_stream& each : streams) ASSERT_TRUE(each.end().ok());
   EXPECT_EQ(streams[0].write(bytes_of(block)).message(), "the stream has ended");
   EXPECT_EQ(streams[0].end().code(), status_code::invalid_argument);
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
-  EXPECT_EQ(pushed->bytes, 60'000'000u);
+  const auto pushed = value_of(session->commit());
+  EXPECT_EQ(pushed.bytes, 60'000'000u);
   EXPECT_EQ(session->begin_stream("/late").error().message(), "the push session has ended");
   EXPECT_EQ(session->commit().error().message(), "the push session has ended");
   target.expect_clean();
@@ -221,14 +212,14 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
   ASSERT_TRUE(session.ok());
   ASSERT_TRUE(push(*session, "/whole", drawn_text(4, 100'000)).ok());
   {
-    auto failed = session->begin_stream("/dump");
-    ASSERT_TRUE(failed.ok() && failed->write(bytes_of(drawn_text(5, 700'000))).ok());
-    failed->fail({status_code::io_error, "the producer died"});
-    failed->fail({status_code::io_error, "no effect"});
-    auto lost = session->begin_stream("/lost");
-    ASSERT_TRUE(lost.ok() && lost->write(bytes_of("half")).ok());
-    auto retried = session->begin_stream("/retried");
-    ASSERT_TRUE(retried.ok() && retried->write(bytes_of("half")).ok());
+    auto failed = value_of(session->begin_stream("/dump"));
+    ASSERT_TRUE(failed.write(bytes_of(drawn_text(5, 700'000))).ok());
+    failed.fail({status_code::io_error, "the producer died"});
+    failed.fail({status_code::io_error, "no effect"});
+    auto lost = value_of(session->begin_stream("/lost"));
+    ASSERT_TRUE(lost.write(bytes_of("half")).ok());
+    auto retried = value_of(session->begin_stream("/retried"));
+    ASSERT_TRUE(retried.write(bytes_of("half")).ok());
   }
   ASSERT_TRUE(push(*session, "/retried", "whole").ok());
   const auto pushed = session->commit();
@@ -242,29 +233,26 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
   EXPECT_EQ(pushed->files, 2u);
   target.expect_clean();
 
-  auto second = target.begin();
-  ASSERT_TRUE(second.ok());
-  second->begin_stream("/retried")->fail({status_code::io_error, "once"});
-  ASSERT_TRUE(push(*second, "/retried", "whole").ok());
-  EXPECT_FALSE(second->commit()->is_incomplete) << "the path was pushed again";
+  auto second = value_of(target.begin());
+  second.begin_stream("/retried")->fail({status_code::io_error, "once"});
+  ASSERT_TRUE(push(second, "/retried", "whole").ok());
+  EXPECT_FALSE(second.commit()->is_incomplete) << "the path was pushed again";
 }
 
 TEST(push_session, stores_the_longest_sparse_file_and_no_longer_one) {
   pushed_store target;
-  auto session = target.begin();
-  ASSERT_TRUE(session.ok());
-  auto longest = session->begin_stream("/longest");
+  auto session = value_of(target.begin());
+  auto longest = session.begin_stream("/longest");
   ASSERT_TRUE(longest.ok() && longest->write_hole(INT64_MAX - 1).ok());
   EXPECT_EQ(longest->write(bytes_of("ab")).code(), status_code::invalid_argument);
   ASSERT_TRUE(longest->write(bytes_of("a")).ok());
   EXPECT_EQ(longest->write_hole(1).code(), status_code::invalid_argument);
   EXPECT_EQ(longest->write(bytes_of("b")).code(), status_code::invalid_argument);
-  ASSERT_TRUE(longest->end().ok() && push(*session, "/other", "text").ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  ASSERT_TRUE(longest->end().ok() && push(session, "/other", "text").ok());
+  const auto pushed = value_of(session.commit());
   std::map<std::string, std::uint64_t> sizes;
   ASSERT_TRUE(target.store()
-                  .list_files(pushed->id, "",
+                  .list_files(pushed.id, "",
                               [&](const stored_file& file) {
                                 sizes[file.path] = file.size;
                                 return status();
@@ -273,7 +261,7 @@ TEST(push_session, stores_the_longest_sparse_file_and_no_longer_one) {
   EXPECT_EQ(sizes["/longest"], std::uint64_t{INT64_MAX});
   std::string last;
   ASSERT_TRUE(target.store()
-                  .read_file(pushed->id, "/longest", INT64_MAX - 2, UINT64_MAX,
+                  .read_file(pushed.id, "/longest", INT64_MAX - 2, UINT64_MAX,
                              [&](byte_span bytes) {
                                last.append(bytes.begin(), bytes.end());
                                return status();
@@ -328,15 +316,13 @@ TEST(push_session, a_session_whose_process_is_killed_leaves_a_clean_store) {
   int state = 0;
   ASSERT_EQ(::waitpid(child, &state, 0), child);
   ASSERT_TRUE(WIFSIGNALED(state));
-  auto store = backup_store::open(folder / "store");
-  ASSERT_TRUE(store.ok());
-  const auto checked = store->check({.reads_data = true});
-  ASSERT_TRUE(checked.ok());
-  EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
-  EXPECT_TRUE(store->snapshots()->empty());
-  ASSERT_TRUE(store->prune({.most_unused = 0}).ok());
-  EXPECT_EQ(store->statistics()->containers, 0u);
-  EXPECT_TRUE(store->sessions()->empty());
+  auto store = value_of(backup_store::open(folder / "store"));
+  const auto checked = value_of(store.check({.reads_data = true}));
+  EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
+  EXPECT_TRUE(store.snapshots()->empty());
+  ASSERT_TRUE(store.prune({.most_unused = 0}).ok());
+  EXPECT_EQ(store.statistics()->containers, 0u);
+  EXPECT_TRUE(store.sessions()->empty());
 }
 
 TEST(push_session, cancellation_ends_writes_and_the_commit) {
@@ -344,15 +330,14 @@ TEST(push_session, cancellation_ends_writes_and_the_commit) {
   cancellation stop;
   std::optional<push_session> session(*target.begin({.cancel = &stop}));
   ASSERT_TRUE(push(*session, "/whole", "text").ok());
-  auto stream = session->begin_stream("/long");
-  ASSERT_TRUE(stream.ok());
+  auto stream = value_of(session->begin_stream("/long"));
   const std::string block = drawn_text(10, 300'000);
-  ASSERT_TRUE(stream->write(bytes_of(block)).ok());
+  ASSERT_TRUE(stream.write(bytes_of(block)).ok());
   std::jthread canceller([&] { stop.request(); });
   status written;
-  while (written.ok()) written = stream->write(bytes_of(block));
+  while (written.ok()) written = stream.write(bytes_of(block));
   EXPECT_EQ(written.code(), status_code::cancelled);
-  EXPECT_EQ(stream->end().code(), status_code::cancelled);
+  EXPECT_EQ(stream.end().code(), status_code::cancelled);
   EXPECT_EQ(session->begin_stream("/other").error().code(), status_code::cancelled);
   EXPECT_EQ(session->commit().error().code(), status_code::cancelled);
   EXPECT_TRUE(target.store().snapshots()->empty());
@@ -384,19 +369,18 @@ TEST(push_session, an_upper_rate_holds_a_restore_back_until_it_is_cancelled) {
   pushed_store target;
   auto session = target.begin();
   ASSERT_TRUE(push(*session, "/file", drawn_text(13, 1'000'000)).ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok());
+  const auto pushed = value_of(session->commit());
   for (const std::uint64_t thread_count : {1u, 2u}) {
     cancellation stop;
     std::jthread canceller([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       stop.request();
     });
-    const auto restored = target.store().restore(pushed->id, {.target = target.folder() / "restored",
-                                                              .replaces_files = true,
-                                                              .threads = thread_count,
-                                                              .most_bytes_per_second = 1,
-                                                              .cancel = &stop});
+    const auto restored = target.store().restore(pushed.id, {.target = target.folder() / "restored",
+                                                             .replaces_files = true,
+                                                             .threads = thread_count,
+                                                             .most_bytes_per_second = 1,
+                                                             .cancel = &stop});
     ASSERT_FALSE(restored.ok());
     EXPECT_EQ(restored.error().code(), status_code::cancelled);
   }
@@ -404,10 +388,9 @@ TEST(push_session, an_upper_rate_holds_a_restore_back_until_it_is_cancelled) {
 
 TEST(push_session, refuses_paths_that_a_snapshot_cannot_have) {
   pushed_store target;
-  auto session = target.begin({.paths = {"/vm", "/db/dumps"}});
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(target.begin({.paths = {"/vm", "/db/dumps"}}));
   const auto refusal = [&](const std::string& path) {
-    const auto stream = session->begin_stream(path);
+    const auto stream = session.begin_stream(path);
     if (stream.ok()) return std::string("it was begun");
     EXPECT_EQ(stream.error().code(), status_code::invalid_argument);
     return stream.error().message();
@@ -422,27 +405,26 @@ TEST(push_session, refuses_paths_that_a_snapshot_cannot_have) {
   EXPECT_EQ(refusal("/vm/" + std::string(4093, 'x')), "a path of 4097 bytes: at most 4096 are possible");
   EXPECT_NE(refusal(std::string("/vm/a\0b", 7)).find("is not the name of a file"), std::string::npos);
   EXPECT_EQ(refusal("/db/other"), "/db/other: it lies below none of the paths of the snapshot");
-  ASSERT_TRUE(push(*session, "/vm/disk", "text").ok());
+  ASSERT_TRUE(push(session, "/vm/disk", "text").ok());
   EXPECT_EQ(refusal("/vm/disk"), "/vm/disk: is there already");
   EXPECT_EQ(refusal("/vm/disk/part/x"), "/vm/disk/part/x: /vm/disk is there already, and is no folder");
   EXPECT_EQ(refusal("/vm"), "/vm: is there already");
-  EXPECT_EQ(session->add(describe_pushed_file("/vm/x")).code(), status_code::invalid_argument);
-  EXPECT_EQ(session->add(describe_pushed_file("/vm/x", file_kind::symbolic_link)).code(),
-            status_code::invalid_argument);
+  EXPECT_EQ(session.add(describe_pushed_file("/vm/x")).code(), status_code::invalid_argument);
+  EXPECT_EQ(session.add(describe_pushed_file("/vm/x", file_kind::symbolic_link)).code(), status_code::invalid_argument);
   pushed_file fifo = describe_pushed_file("/vm/x", file_kind::fifo);
   fifo.permissions = 010000;
-  EXPECT_EQ(session->add(fifo).code(), status_code::invalid_argument);
+  EXPECT_EQ(session.add(fifo).code(), status_code::invalid_argument);
   fifo.permissions = 0600;
   for (std::uint32_t i = 0; i < 70'000; ++i) {
     fifo.attributes.push_back(
         {{static_cast<char>(1 + i / 5'000), static_cast<char>(1 + i / 100 % 50), static_cast<char>(1 + i % 100)}, {}});
   }
-  EXPECT_EQ(session->add(fifo).message(), "/vm/x: it has 70000 extended attributes: 16384 are possible");
+  EXPECT_EQ(session.add(fifo).message(), "/vm/x: it has 70000 extended attributes: 16384 are possible");
   EXPECT_EQ(target.begin({.paths = {"vm"}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.paths = {}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.tags = {"a,b"}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.most_streams = 0}).error().code(), status_code::invalid_argument);
-  EXPECT_TRUE(session->commit().ok()) << "what was refused does no harm";
+  EXPECT_TRUE(session.commit().ok()) << "what was refused does no harm";
 }
 
 TEST(push_session, restores_the_metadata_that_was_pushed) {
@@ -451,8 +433,8 @@ TEST(push_session, restores_the_metadata_that_was_pushed) {
   pushed_file disk = describe_pushed_file("/vm/disk");
   disk.permissions = 0640;
   disk.modified = {.tv_sec = 1'000'000'000, .tv_nsec = 7};
-  auto stream = session->begin_stream(disk);
-  ASSERT_TRUE(stream.ok() && stream->write(bytes_of("text")).ok() && stream->end().ok());
+  auto stream = value_of(session->begin_stream(disk));
+  ASSERT_TRUE(stream.write(bytes_of("text")).ok() && stream.end().ok());
   pushed_file link = describe_pushed_file("/vm/link", file_kind::symbolic_link);
   link.target = "disk";
   ASSERT_TRUE(session->add(link).ok());
@@ -460,29 +442,26 @@ TEST(push_session, restores_the_metadata_that_was_pushed) {
   folder.permissions = 0750;
   ASSERT_TRUE(session->add(folder).ok());
   EXPECT_EQ(session->add(folder).message(), "/vm: is there already");
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  const auto pushed = value_of(session->commit());
   const std::string restored = target.folder() / "restored";
-  ASSERT_TRUE(target.store().restore(pushed->id, {.target = restored}).ok());
-  const auto disk_entry = describe_file(restored + "/vm/disk", symlinks::skip);
-  ASSERT_TRUE(disk_entry.ok());
-  EXPECT_EQ(disk_entry->permissions, 0640u);
-  EXPECT_EQ(disk_entry->modified.tv_sec, 1'000'000'000);
-  EXPECT_EQ(disk_entry->modified.tv_nsec, 7);
+  ASSERT_TRUE(target.store().restore(pushed.id, {.target = restored}).ok());
+  const auto disk_entry = value_of(describe_file(restored + "/vm/disk", symlinks::skip));
+  EXPECT_EQ(disk_entry.permissions, 0640u);
+  EXPECT_EQ(disk_entry.modified.tv_sec, 1'000'000'000);
+  EXPECT_EQ(disk_entry.modified.tv_nsec, 7);
   EXPECT_EQ(describe_file(restored + "/vm", symlinks::skip)->permissions, 0750u);
   EXPECT_EQ(std::filesystem::read_symlink(restored + "/vm/link"), "disk");
 }
 
 TEST(push_session, keeps_within_its_memory_or_says_so) {
   pushed_store target;
-  auto session = target.begin({.most_streams = 1, .memory_bytes = 2 * MiB});
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(target.begin({.most_streams = 1, .memory_bytes = 2 * MiB}));
   status pushed;
   int files = 0;
-  for (; pushed.ok() && files < 10'000; ++files) pushed = push(*session, "/" + std::to_string(files), "text");
+  for (; pushed.ok() && files < 10'000; ++files) pushed = push(session, "/" + std::to_string(files), "text");
   EXPECT_EQ(pushed.code(), status_code::memory_limit);
   EXPECT_GT(files, 500);
-  EXPECT_EQ(session->commit().error().code(), status_code::memory_limit);
+  EXPECT_EQ(session.commit().error().code(), status_code::memory_limit);
   EXPECT_EQ(target.begin({.memory_bytes = 1'000}).error().code(), status_code::memory_limit);
 }
 

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -81,13 +82,11 @@ class caller_index : public testing::Test {
   }
   void expect_whole() {
     backup_store opened_store = open();
-    const auto checked = opened_store.check({.reads_data = true});
-    ASSERT_TRUE(checked.ok());
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+    const auto checked = value_of(opened_store.check({.reads_data = true}));
+    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
     const std::string target = folder_ / ("target" + std::to_string(++targets_));
-    const auto restored = opened_store.restore(opened_store.find_snapshot("latest")->id, {.target = target});
-    ASSERT_TRUE(restored.ok()) << restored.error().message();
-    EXPECT_EQ(restored->problems, 0u);
+    const auto restored = value_of(opened_store.restore(opened_store.find_snapshot("latest")->id, {.target = target}));
+    EXPECT_EQ(restored.problems, 0u);
   }
 
   const temporary_folder folder_;
@@ -145,20 +144,17 @@ TEST_F(caller_index, that_is_wrong_loses_nothing) {
 }
 
 TEST_F(caller_index, outlives_a_prune_that_moves_and_removes_chunks) {
-  const auto first = back_up();
-  ASSERT_TRUE(first.ok());
+  const auto first = value_of(back_up());
   std::string other(1'000'000, 'x');
   for (std::size_t i = 0; i < other.size(); ++i) other[i] = static_cast<char>('a' + (i * i / 977) % 23);
   folder_.make_file("tree/other", other);
   ASSERT_TRUE(back_up().ok());
-  ASSERT_TRUE(open().remove_snapshot(first->id).ok());
+  ASSERT_TRUE(open().remove_snapshot(first.id).ok());
   ASSERT_EQ(std::remove((folder_ / "tree/file").c_str()), 0);
-  const auto last = back_up();
-  ASSERT_TRUE(last.ok());
-  const auto before = open().snapshots();
-  ASSERT_TRUE(before.ok());
-  for (const store_snapshot& each : *before) {
-    if (each.id == last->id) continue;
+  const auto last = value_of(back_up());
+  const auto before = value_of(open().snapshots());
+  for (const store_snapshot& each : before) {
+    if (each.id == last.id) continue;
     ASSERT_TRUE(open().remove_snapshot(each.id).ok());
   }
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(open().prune({.most_unused = 0}).ok());
@@ -186,9 +182,8 @@ TEST_F(caller_index, that_fails_ends_the_backup_without_a_snapshot) {
 TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
   static_cast<void>(new_bytes());
   backup_store pushed = open();
-  auto session = push_session::begin(pushed, threads_);
-  ASSERT_TRUE(session.ok());
-  auto stream = session->begin_stream("/again");
+  auto session = value_of(push_session::begin(pushed, threads_));
+  auto stream = session.begin_stream("/again");
   std::vector<std::uint8_t> bytes;
   ASSERT_TRUE(open()
                   .read_file(open().find_snapshot("latest")->id, folder_ / "tree/file", 0, UINT64_MAX,
@@ -199,9 +194,8 @@ TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
                   .ok());
   ASSERT_TRUE(stream->write(bytes).ok());
   ASSERT_TRUE(stream->end().ok());
-  const auto committed = session->commit();
-  ASSERT_TRUE(committed.ok()) << committed.error().message();
-  EXPECT_LT(committed->new_raw_bytes, nodes_alone);
+  const auto committed = value_of(session.commit());
+  EXPECT_LT(committed.new_raw_bytes, nodes_alone);
 
   const std::string other = folder_ / "other";
   ASSERT_TRUE(backup_store::create(other, {.cuts = "fixed(avg_bytes=4096)", .container_bytes = 64 * KiB}).ok());

@@ -98,22 +98,22 @@ TEST_P(file_backups, bring_back_files_of_every_kind_with_all_metadata) {
   make_tree(source);
   const auto files = make_file_store();
   problem_map problems;
-  const auto done = file_store(files, key_).backup({.paths = {source / "tree"}, .problem = note_in(problems)});
-  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto done =
+      value_of(file_store(files, key_).backup({.paths = {source / "tree"}, .problem = note_in(problems)}));
   const temporary_folder target;
   const auto restored =
       file_store(files, key_)
-          .restore(done->id,
+          .restore(done.id,
                    {.path = source / "tree", .target = target / "t", .threads = 2, .problem = note_in(problems)});
   ASSERT_TRUE(restored.ok()) << restored.error().message();
   EXPECT_EQ(problems, problem_map());
   const tree_facts before = facts_of(source / "tree");
   EXPECT_GT(before.size(), 320u);
   EXPECT_EQ(facts_of(target / "t"), before);
-  EXPECT_EQ(restored->files, done->summary.files);
+  EXPECT_EQ(restored->files, done.summary.files);
 
   // The whole snapshot has the folders above the tree, with their metadata.
-  ASSERT_TRUE(file_store(files, key_).restore(done->id, {.target = target / "whole"}).ok());
+  ASSERT_TRUE(file_store(files, key_).restore(done.id, {.target = target / "whole"}).ok());
   EXPECT_EQ(facts_of(target / "whole" + source / "tree"), before);
   struct stat above = {};
   struct stat restored_above = {};
@@ -142,17 +142,15 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
   const temporary_folder source;
   make_tree(source);
   const auto files = make_file_store();
-  const auto fresh = file_store(files, key_).backup(source / "tree");
-  ASSERT_TRUE(fresh.ok());
+  const auto fresh = value_of(file_store(files, key_).backup(source / "tree"));
   wait_for_trusted_times();
-  const auto first = file_store(files, key_).backup(source / "tree", fresh->id);  // reads them once more
-  ASSERT_TRUE(first.ok());
-  EXPECT_LT(first->summary.unchanged_files, 304u);
-  const auto again = file_store(files, key_).backup(source / "tree", first->id);
+  const auto first = value_of(file_store(files, key_).backup(source / "tree", fresh.id));  // reads them once more
+  EXPECT_LT(first.summary.unchanged_files, 304u);
+  const auto again = file_store(files, key_).backup(source / "tree", first.id);
   ASSERT_TRUE(again.ok());
   EXPECT_LT(again->facts.statistics.new_raw_bytes, 2000u) << "only folders above the tree may have changed";
   EXPECT_EQ(node_at(*again, file_store(files, key_), source / "tree"),
-            node_at(*first, file_store(files, key_), source / "tree"));
+            node_at(first, file_store(files, key_), source / "tree"));
   EXPECT_GE(again->summary.unchanged_files, 304u);  // of 306 with content, 2 are further names of one file
 
   // The same size and mtime again, but another content, and another ctime.
@@ -160,11 +158,10 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
   ASSERT_EQ(::stat((source / "tree/random").c_str(), &facts), 0);
   std::fstream(source / "tree/random") << "changed";
   set_time(source / "tree/random", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
-  const auto changed = file_store(files, key_).backup(source / "tree", again->id);
-  ASSERT_TRUE(changed.ok());
-  EXPECT_EQ(changed->summary.unchanged_files, again->summary.unchanged_files - 1);
+  const auto changed = value_of(file_store(files, key_).backup(source / "tree", again->id));
+  EXPECT_EQ(changed.summary.unchanged_files, again->summary.unchanged_files - 1);
   const temporary_folder target;
-  ASSERT_TRUE(file_store(files, key_).restore(changed->id, {.path = source / "tree", .target = target / "t"}).ok());
+  ASSERT_TRUE(file_store(files, key_).restore(changed.id, {.path = source / "tree", .target = target / "t"}).ok());
   EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
 }
 
@@ -209,13 +206,12 @@ TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
     const auto copy = make_file_store();
     *copy = *files;
     ASSERT_TRUE(file_store(copy, key_).objects().remove({store::object_kind::container, each}).ok());
-    const auto again = file_store(copy, key_).backup(source / "tree", first->id);
-    ASSERT_TRUE(again.ok()) << again.error().message();
-    EXPECT_GT(again->facts.statistics.new_raw_bytes, 0u);
+    const auto again = value_of(file_store(copy, key_).backup(source / "tree", first->id));
+    EXPECT_GT(again.facts.statistics.new_raw_bytes, 0u);
     const temporary_folder target;
     problem_map problems;
     ASSERT_TRUE(file_store(copy, key_)
-                    .restore(again->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+                    .restore(again.id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
                     .ok());
     EXPECT_EQ(problems, problem_map());
     EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
@@ -234,11 +230,10 @@ TEST(backups_of_files, keep_holes_of_huge_files) {
   }
   ::close(file);
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  EXPECT_LT(done->facts.statistics.new_raw_bytes, 150'000u);
+  const auto done = value_of(file_store(files).backup(source / "tree"));
+  EXPECT_LT(done.facts.statistics.new_raw_bytes, 150'000u);
   const temporary_folder target;
-  ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
+  ASSERT_TRUE(file_store(files).restore(done.id, {.path = source / "tree", .target = target / "t"}).ok());
   EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
 }
 
@@ -274,14 +269,13 @@ TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
   ::close(at);
   const auto files = make_file_store();
   problem_map problems;
-  const auto done = file_store(files).backup({.paths = {source / "tree"}, .problem = note_in(problems)});
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup({.paths = {source / "tree"}, .problem = note_in(problems)}));
   EXPECT_GT(with_attribute, 0u);
-  EXPECT_EQ(done->summary.files, 2u * depth + with_attribute);
+  EXPECT_EQ(done.summary.files, 2u * depth + with_attribute);
   EXPECT_EQ(problems, problem_map());
   const temporary_folder target;
   ASSERT_TRUE(file_store(files)
-                  .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+                  .restore(done.id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
                   .ok());
   EXPECT_EQ(problems, problem_map());
   tree_facts before = facts_of(source / "tree");
@@ -297,13 +291,13 @@ TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
   source.make_file("other/w", "w");
   source.make_link("data", "link");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup({.paths = {source / "other", source / "link", source / "data/sub/../",
-                                                        source / "data/x", source / "./data.d/z"}});
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(done->summary.paths,
+  const auto done =
+      value_of(file_store(files).backup({.paths = {source / "other", source / "link", source / "data/sub/../",
+                                                   source / "data/x", source / "./data.d/z"}}));
+  EXPECT_EQ(done.summary.paths,
             (std::vector<std::string>{source / "data", source / "data.d/z", source / "link", source / "other"}));
   const temporary_folder target;
-  ASSERT_TRUE(file_store(files).restore(done->id, {.path = source.path(), .target = target / "t"}).ok());
+  ASSERT_TRUE(file_store(files).restore(done.id, {.path = source.path(), .target = target / "t"}).ok());
   EXPECT_EQ(facts_of(target / "t"), facts_of(source.path()));
 }
 
@@ -326,13 +320,11 @@ TEST(backups_of_files, store_flags_of_files) {
   ::close(file);
   if (!is_supported) GTEST_SKIP() << "no flags of files in " << source.path();
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "r");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "r"));
   file_store(files).with_reading([&](const store::store_reading& reading) {
     store::record_reader nodes(reading.objects, reading.key, reading.shards, sha256());
-    const auto entry = store::find_path(done->summary.root, path, nodes);
-    ASSERT_TRUE(entry.ok());
-    EXPECT_EQ(entry->flags, no_dump_flag);
+    const auto entry = value_of(store::find_path(done.summary.root, path, nodes));
+    EXPECT_EQ(entry.flags, no_dump_flag);
   });
 }
 
@@ -354,11 +346,10 @@ TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
   options.walking.exclude_tagged = {{".tag"}};
   for (const bool has_parent : {false, true}) {
     const auto parent = has_parent ? file_store(files).backup(source / "r")->id : std::string();
-    const auto done = file_store(files).backup(options, parent);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(done->summary.totals.problems, 0u);
-    EXPECT_EQ(done->summary.paths, entry_names{source / "r"});
-    EXPECT_EQ(stored_below(*done, file_store(files), source / "r"),
+    const auto done = value_of(file_store(files).backup(options, parent));
+    EXPECT_EQ(done.summary.totals.problems, 0u);
+    EXPECT_EQ(done.summary.paths, entry_names{source / "r"});
+    EXPECT_EQ(stored_below(done, file_store(files), source / "r"),
               (entry_names{"a", "cache", "cache/A", "cache/CACHEDIR.TAG", "cache/b", "cache/b/file", "tagged",
                            "tagged/.tag", "tagged/named", "x", "x.d", "x/k", "z"}));
   }
@@ -376,9 +367,8 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
   const auto stored = [&](const entry_names& paths) {
     store_backup_options options{.paths = paths};
     options.walking.one_file_system = true;
-    const auto done = file_store(files).backup(options);
-    EXPECT_TRUE(done.ok());
-    return stored_below(*done, file_store(files), source / "r");
+    const auto done = value_of(file_store(files).backup(options));
+    return stored_below(done, file_store(files), source / "r");
   };
   EXPECT_EQ(stored({source / "r"}), (entry_names{"a", "m", "z"}));
   EXPECT_EQ(stored({source / "r", source / "r/m"}), (entry_names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
@@ -390,13 +380,12 @@ TEST(backups_of_files, read_all_files_with_few_descriptors) {
   const temporary_folder source;
   for (int i = 1000; i < 1300; ++i) source.make_file("tree/" + std::to_string(i));
   const auto files = make_file_store();
-  const auto done = [&] {
+  const auto done = value_of([&] {
     const few_descriptors limit(60);
     return file_store(files).backup(source / "tree");
-  }();
-  ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_EQ(done->summary.totals.problems, 0u);
-  EXPECT_EQ(done->summary.files, 300u);
+  }());
+  EXPECT_EQ(done.summary.totals.problems, 0u);
+  EXPECT_EQ(done.summary.files, 300u);
 }
 
 TEST(backups_of_files, follow_named_links_with_a_slash) {
@@ -410,9 +399,8 @@ TEST(backups_of_files, follow_named_links_with_a_slash) {
        {entry_names{"alias/"}, entry_names{"alias/", "alias/sub"}, entry_names{"alias/sub"}}) {
     store_backup_options options{.paths = {}};
     for (const std::string& each : paths) options.paths.push_back(source / each);
-    const auto done = file_store(files).backup(options);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(stored_below(*done, file_store(files), source / "alias"), (entry_names{"sub", "sub/file"}));
+    const auto done = value_of(file_store(files).backup(options));
+    EXPECT_EQ(stored_below(done, file_store(files), source / "alias"), (entry_names{"sub", "sub/file"}));
   }
   // What lies below a link that is stored as a link can't be stored too, and is not left out without a word.
   for (const entry_names& paths :
@@ -492,14 +480,12 @@ TEST(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
       } else {
         source.make_folder("tree/empty");
       }
-      const auto done = file_store(files).backup(source / "tree");
-      ASSERT_TRUE(done.ok());
+      const auto done = value_of(file_store(files).backup(source / "tree"));
       const temporary_folder target;
       problem_map problems;
-      ASSERT_TRUE(
-          file_store(files)
-              .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-              .ok());
+      ASSERT_TRUE(file_store(files)
+                      .restore(done.id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+                      .ok());
       EXPECT_EQ(problems, problem_map());
       EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
     }
@@ -550,9 +536,8 @@ TEST(backups_of_files, fail_if_nothing_can_be_read) {
     EXPECT_EQ(done.error().message(), problem) << "the first problem";
   }
   std::string problem;
-  const auto done = back_up({"absent", "empty"}, problem);
-  ASSERT_TRUE(done.ok()) << "an empty folder was read";
-  EXPECT_TRUE(done->facts.is_incomplete);
+  const auto done = value_of(back_up({"absent", "empty"}, problem));
+  EXPECT_TRUE(done.facts.is_incomplete);
 }
 
 }  // namespace

@@ -121,14 +121,12 @@ TEST(change_times, do_not_hide_a_change_that_leaves_them_as_they_are) {
     *page = 'b';
     const auto files = make_file_store();
     ASSERT_EQ(::fstat(file, &before), 0);
-    const auto first = file_store(files).backup(source / "tree");
-    ASSERT_TRUE(first.ok());
+    const auto first = value_of(file_store(files).backup(source / "tree"));
     *page = 'c';
     ASSERT_EQ(::fstat(file, &after), 0);
-    const auto second = file_store(files).backup(source / "tree", first->id);
-    ASSERT_TRUE(second.ok());
+    const auto second = value_of(file_store(files).backup(source / "tree", first.id));
     const temporary_folder target;
-    ASSERT_TRUE(file_store(files).restore(second->id, {.path = source / "tree", .target = target / "t"}).ok());
+    ASSERT_TRUE(file_store(files).restore(second.id, {.path = source / "tree", .target = target / "t"}).ok());
     EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
     if (before.st_ctim.tv_sec == after.st_ctim.tv_sec && before.st_ctim.tv_nsec == after.st_ctim.tv_nsec) break;
   }

@@ -6,6 +6,7 @@
 
 #include "store/index/shard_writer.h"
 #include "store/storage/directory_storage.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/forwarding_storage.h"
 #include "tests/store/support/volatile_file_system.h"
@@ -35,17 +36,12 @@ class shard_index : public testing::Test {
       entries.push_back({store::prefix_of(each.description.content), 0, static_cast<std::uint32_t>(entries.size())});
       records.emplace_back(each.description.kind, each.description.content);
     }
-    const auto shard = store::put_shard(*objects_, key_.kind(),
-                                        std::vector{store::shard_container{name, hint, built.bytes.size()}}, entries);
-    EXPECT_TRUE(shard.ok());
-    shard_ids_.push_back(*shard);
+    const auto shard = value_of(store::put_shard(
+        *objects_, key_.kind(), std::vector{store::shard_container{name, hint, built.bytes.size()}}, entries));
+    shard_ids_.push_back(shard);
     return records;
   }
-  store::shard_index open() {
-    auto opened_index = store::shard_index::open(*objects_, key_.kind(), tables_);
-    EXPECT_TRUE(opened_index.ok());
-    return std::move(*opened_index);
-  }
+  store::shard_index open() { return value_of(store::shard_index::open(*objects_, key_.kind(), tables_)); }
   /// Returns the number of records that are found, each with its kind and digest.
   static std::size_t count_found(store::shard_index& index, const std::vector<wanted_record>& records) {
     std::size_t count = 0;
@@ -131,9 +127,9 @@ TEST_F(shard_index, reads_long_tables_at_once_after_the_first) {
   std::vector<std::size_t> reads;
   for (const container_name& each : names) {
     counted.reads = 0;
-    const auto table = tables.find(each);
-    ASSERT_TRUE(table.ok() && *table != nullptr);
-    EXPECT_EQ((*table)->id, store::id_of(each));
+    const auto table = value_of(tables.find(each));
+    ASSERT_TRUE(table != nullptr);
+    EXPECT_EQ(table.id, store::id_of(each));
     reads.push_back(counted.reads);
   }
   EXPECT_THAT(reads, testing::ElementsAre(2u, 1u, 1u, 1u, 2u)) << "a table is expected to be as long as the last one";
@@ -160,8 +156,8 @@ TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
     for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index index = open();
-  const auto merged = index.merge();
-  ASSERT_TRUE(merged.ok() && *merged);
+  const auto merged = value_of(index.merge());
+  ASSERT_TRUE(merged);
   EXPECT_LE(index.shards().size(), 3u);
   EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shards().size());
   EXPECT_EQ(count_found(index, records), records.size());

@@ -16,6 +16,7 @@
 #include "store/storage/directory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
@@ -39,14 +40,11 @@ class shards : public testing::Test {
   std::string put(std::uint32_t container_count, const std::vector<shard_entry>& entries, std::uint32_t first = 0) {
     std::vector<store::shard_container> names;
     for (std::uint32_t i = 0; i < container_count; ++i) names.push_back({numbered_container(first + i), first + i});
-    const auto id = store::put_shard(*objects_, store::seal_kind::checksum, names, entries);
-    EXPECT_TRUE(id.ok());
-    return *id;
+    const auto id = value_of(store::put_shard(*objects_, store::seal_kind::checksum, names, entries));
+    return id;
   }
   shard open(const std::string& id) {
-    auto opened_shard = shard::open(*objects_->open({store::object_kind::shard, id}), id);
-    EXPECT_TRUE(opened_shard.ok()) << opened_shard.error().message();
-    return std::move(*opened_shard);
+    return value_of(shard::open(*objects_->open({store::object_kind::shard, id}), id));
   }
   /// Whether the shard has the entry of a container with this name.
   bool has(const shard& where, std::uint64_t prefix, const container_name& name, std::uint32_t ordinal) {
@@ -123,19 +121,19 @@ TEST_F(shards, merge_without_loss) {
   std::vector<const shard*> chosen;
   for (const shard& each : inputs) chosen.push_back(&each);
   chosen.push_back(&inputs[2]);  // twice: equal entries are kept once
-  const auto id = store::merge_shards(*objects_, store::seal_kind::checksum, chosen, [](auto&) { return true; });
-  ASSERT_TRUE(id.ok());
-  const shard merged = open(*id);
+  const auto id =
+      value_of(store::merge_shards(*objects_, store::seal_kind::checksum, chosen, [](auto&) { return true; }));
+  const shard merged = open(id);
   EXPECT_EQ(merged.entry_count(), expected.size() + 1);
   EXPECT_EQ(merged.container_count(), 18u);
   for (const auto& [prefix, place] : expected) ASSERT_TRUE(has(merged, prefix, place.first, place.second));
   EXPECT_TRUE(has(merged, 7, numbered_container(13), 7));
   EXPECT_TRUE(has(merged, 7, numbered_container(9), 8));
 
-  const auto merged_id = store::merge_shards(*objects_, store::seal_kind::checksum, std::vector{&merged},
-                                             [](const container_name& name) { return name == numbered_container(13); });
-  ASSERT_TRUE(merged_id.ok());
-  const shard pruned = open(*merged_id);
+  const auto merged_id =
+      value_of(store::merge_shards(*objects_, store::seal_kind::checksum, std::vector{&merged},
+                                   [](const container_name& name) { return name == numbered_container(13); }));
+  const shard pruned = open(merged_id);
   EXPECT_EQ(pruned.container_count(), 1u);
   EXPECT_TRUE(has(pruned, 7, numbered_container(13), 7));
   EXPECT_FALSE(has(pruned, 7, numbered_container(9), 8));
@@ -254,16 +252,15 @@ TEST(shards_in_a_folder, are_searched_and_verified_in_much_less_memory_than_they
   const std::vector<shard_entry> sample(entries.begin(), entries.begin() + 1000);
   std::vector<store::shard_container> names;
   for (std::uint32_t i = 0; i < 5; ++i) names.push_back({numbered_container(i), i});
-  const auto id = store::put_shard(*objects, store::seal_kind::checksum, names, std::move(entries));
-  ASSERT_TRUE(id.ok());
-  ASSERT_GT(*objects->size({store::object_kind::shard, *id}), 2 * memory);
+  const auto id = value_of(store::put_shard(*objects, store::seal_kind::checksum, names, std::move(entries)));
+  ASSERT_GT(*objects->size({store::object_kind::shard, id}), 2 * memory);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {  // the exit code says which step failed
     limit_memory(memory);
-    auto object = objects->open({store::object_kind::shard, *id});
+    auto object = objects->open({store::object_kind::shard, id});
     if (!object) std::_Exit(1);
-    const auto opened_shard = shard::open(std::move(*object), *id);
+    const auto opened_shard = shard::open(std::move(*object), id);
     if (!opened_shard) std::_Exit(2);
     store::shard_blocks blocks;
     std::vector<shard_entry> entries_found;

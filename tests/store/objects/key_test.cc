@@ -28,19 +28,17 @@ TEST_F(keys, are_opened_by_their_secrets) {
   const key_secret password{secret_kind::password, "correct horse"};
   const key_secret file{secret_kind::key_file, std::string(100, '\0')};
   EXPECT_FALSE(store::open_any_key(*objects_, password, facts_.config).ok());
-  const auto first = store::put_key(*objects_, numbered_key(1), facts_, password, cheap);
-  const auto second = store::put_key(*objects_, numbered_key(1), facts_, file);
-  ASSERT_TRUE(first.ok() && second.ok());
-  for (const auto& [id, secret] : {std::pair(*first, password), std::pair(*second, file)}) {
-    const auto unlocked_key = store::open_key(*objects_, id, secret);
-    ASSERT_TRUE(unlocked_key.ok()) << unlocked_key.error().message();
-    EXPECT_EQ(unlocked_key->store_key, numbered_key(1));
-    EXPECT_EQ(unlocked_key->facts, facts_);
+  const auto first = value_of(store::put_key(*objects_, numbered_key(1), facts_, password, cheap));
+  const auto second = value_of(store::put_key(*objects_, numbered_key(1), facts_, file));
+  for (const auto& [id, secret] : {std::pair(first, password), std::pair(second, file)}) {
+    const auto unlocked_key = value_of(store::open_key(*objects_, id, secret));
+    EXPECT_EQ(unlocked_key.store_key, numbered_key(1));
+    EXPECT_EQ(unlocked_key.facts, facts_);
     EXPECT_TRUE(store::open_any_key(*objects_, secret, facts_.config).ok());
     const auto other = store::open_any_key(*objects_, secret, numbered_key(4));
     EXPECT_TRUE(!other.ok() && store::is_damage(other.error()));
   }
-  EXPECT_EQ(store::open_key(*objects_, *first, file).error().code(), status_code::invalid_argument);
+  EXPECT_EQ(store::open_key(*objects_, first, file).error().code(), status_code::invalid_argument);
   for (const key_secret& wrong :
        {key_secret{secret_kind::password, "correct horsf"}, key_secret{secret_kind::key_file, std::string(101, '\0')},
         key_secret{secret_kind::key_file, "correct horse"}}) {
@@ -60,17 +58,16 @@ TEST_F(keys, refuse_empty_secrets_and_costs_out_of_bounds) {
 
 TEST_F(keys, are_useless_if_a_byte_is_changed) {
   const key_secret secret{secret_kind::key_file, "bytes"};
-  const auto id = store::put_key(*objects_, numbered_key(1), facts_, secret);
-  ASSERT_TRUE(id.ok());
-  std::vector<std::uint8_t>& bytes = *files_->bytes_of("keys/" + *id);
+  const auto id = value_of(store::put_key(*objects_, numbered_key(1), facts_, secret));
+  std::vector<std::uint8_t>& bytes = *files_->bytes_of("keys/" + id);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (const auto change : {std::uint8_t{1}, std::uint8_t{0x80}}) {
       bytes[i] ^= change;
-      EXPECT_FALSE(store::open_key(*objects_, *id, secret).ok()) << i;
+      EXPECT_FALSE(store::open_key(*objects_, id, secret).ok()) << i;
       bytes[i] ^= change;
     }
   }
-  EXPECT_TRUE(store::open_key(*objects_, *id, secret).ok());
+  EXPECT_TRUE(store::open_key(*objects_, id, secret).ok());
 }
 
 // Whatever removals of keys run at once, a key is left that opens the store.

@@ -31,8 +31,8 @@ TEST(lease, ends_with_its_time) {
   ASSERT_TRUE(store::put_lease(*objects, dead + ".00000003",
                                {.time = 1, .duration = 1000, .epoch = 0, .process = {}, .owner = "x"}, key)
                   .ok());
-  const auto lease_of_session = store::held_lease::take(opener_of(disk_store), key, alive, std::chrono::hours(1), 0);
-  ASSERT_TRUE(lease_of_session.ok());
+  const auto lease_of_session =
+      value_of(store::held_lease::take(opener_of(disk_store), key, alive, std::chrono::hours(1), 0));
   for (const std::string& session : {dead, alive}) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + session + "-0").ok());
   }
@@ -40,7 +40,7 @@ TEST(lease, ends_with_its_time) {
   ASSERT_TRUE(store::remove_sessions(*objects, {dead}).ok());
   EXPECT_THAT(*objects->list(object_kind::temporary), ElementsAre(alive + "-0"));
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre(alive + ".00000000"));
-  ASSERT_TRUE((*lease_of_session)->give_up().ok());
+  ASSERT_TRUE(lease_of_session.give_up().ok());
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre());
 }
 
@@ -101,10 +101,9 @@ TEST(lease, outlives_a_renewal_that_fails) {
     }
     return disk_store.open_storage("l" + std::to_string(number));
   };
-  const auto lease_of_session = store::held_lease::take(open, key, "s", std::chrono::milliseconds(3), 0);
-  ASSERT_TRUE(lease_of_session.ok());
+  const auto lease_of_session = value_of(store::held_lease::take(open, key, "s", std::chrono::milliseconds(3), 0));
   while (open_count < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ASSERT_TRUE((*lease_of_session)->give_up().ok());
+  ASSERT_TRUE(lease_of_session.give_up().ok());
   EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::lease), ElementsAre());
 }
 

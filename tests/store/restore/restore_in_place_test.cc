@@ -214,9 +214,8 @@ TEST(content_comparisons, find_exactly_what_differs) {
   places[41].record.content.bytes[5] ^= 1;
   file_store opened_store(make_file_store());
   opened_store.with_reading([&](const store::store_reading& reading) {
-    auto comparison = store::content_comparison::make(reading, 2);
-    ASSERT_TRUE(comparison.ok());
-    const auto differences = comparison->find_differences(places);
+    auto comparison = value_of(store::content_comparison::make(reading, 2));
+    const auto differences = comparison.find_differences(places);
     ASSERT_EQ(differences.size(), 2u + 200 - 64);
     EXPECT_EQ(differences[0].offset, 40'000u);
     EXPECT_EQ(differences[1].offset, 41'000u);

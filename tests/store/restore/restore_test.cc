@@ -31,8 +31,7 @@ TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
   source.make_file("tree/sub/b", "new b");
   source.make_file("tree/c/d", "new d");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   const temporary_folder target;
   target.make_file("t/a", "old a");
   target.make_file("t/sub/other", "other");
@@ -40,7 +39,7 @@ TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
   std::filesystem::create_hard_link(target / "t/a", target / "outside");
   problem_map problems;
   store_restore_options options{.path = source / "tree", .target = target / "t", .problem = note_in(problems)};
-  ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
+  ASSERT_TRUE(file_store(files).restore(done.id, options).ok());
   EXPECT_EQ(problems.size(), 2u);
   EXPECT_EQ(problems.count(target / "t/a"), 1u);
   EXPECT_EQ(problems.count(target / "t/c"), 1u);
@@ -49,7 +48,7 @@ TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
 
   problems.clear();
   options.replaces_files = true;
-  ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
+  ASSERT_TRUE(file_store(files).restore(done.id, options).ok());
   EXPECT_EQ(problems, problem_map());
   EXPECT_EQ(text_of(target / "t/a"), "new a");
   EXPECT_EQ(text_of(target / "t/c/d"), "new d");
@@ -62,8 +61,7 @@ TEST(restores, never_follow_links_of_the_target) {
   source.make_file("tree/sub/file", "new");
   source.make_file("tree/single", "new");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   for (const bool replaces : {false, true}) {
     const temporary_folder target;
     target.make_file("outside/file", "old");
@@ -71,10 +69,10 @@ TEST(restores, never_follow_links_of_the_target) {
     target.make_link("../outside/file", "t/single");
     problem_map problems;
     ASSERT_TRUE(file_store(files)
-                    .restore(done->id, {.path = source / "tree",
-                                        .target = target / "t",
-                                        .replaces_files = replaces,
-                                        .problem = note_in(problems)})
+                    .restore(done.id, {.path = source / "tree",
+                                       .target = target / "t",
+                                       .replaces_files = replaces,
+                                       .problem = note_in(problems)})
                     .ok());
     EXPECT_EQ(problems.size(), replaces ? 0u : 2u);
     EXPECT_EQ(text_of(target / "outside/file"), "old");
@@ -91,11 +89,10 @@ TEST(restores, select_files_by_patterns_and_by_path) {
   source.make_file("tree/d/four", "4");
   source.make_folder("tree/empty");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   const auto restored = [&](const std::string& path, std::vector<path_pattern> include) {
     const temporary_folder target;
-    EXPECT_TRUE(file_store(files).restore(done->id, {.path = path, .target = target / "t", .include = include}).ok());
+    EXPECT_TRUE(file_store(files).restore(done.id, {.path = path, .target = target / "t", .include = include}).ok());
     std::string names;
     for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
     return names;
@@ -104,7 +101,7 @@ TEST(restores, select_files_by_patterns_and_by_path) {
   EXPECT_EQ(restored(source / "tree", patterns({"/d", "empty/"})), "d d/four empty ");
   EXPECT_EQ(restored(source / "tree/b", {}), "c c/three.txt ");
   EXPECT_EQ(restored(source / "tree/a/two.bin", {}), "two.bin ");
-  EXPECT_EQ(file_store(files).restore(done->id, {.path = "/no such", .target = source / "t"}).error().system_error(),
+  EXPECT_EQ(file_store(files).restore(done.id, {.path = "/no such", .target = source / "t"}).error().system_error(),
             ENOENT);
   EXPECT_FALSE(std::filesystem::exists(source / "t")) << "nothing is created for a path that does not exist";
 }
@@ -116,17 +113,15 @@ TEST(restores, by_other_users_name_what_they_cannot_set_once) {
   source.make_link("a", "tree/link");
   for (const char* each : {"tree/a", "tree/b"}) ASSERT_EQ(::chmod((source / each).c_str(), 04755), 0);
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   const temporary_folder target;
   ASSERT_EQ(::chmod(target.make_folder("t").c_str(), 0777), 0);
   const without_privileges nobody;
   if (!nobody.holds() || ::getuid() != 0) GTEST_SKIP() << "needs root";
   problem_map problems;
-  ASSERT_TRUE(
-      file_store(files)
-          .restore(done->id, {.path = source / "tree", .target = target / "t/new", .problem = note_in(problems)})
-          .ok());
+  ASSERT_TRUE(file_store(files)
+                  .restore(done.id, {.path = source / "tree", .target = target / "t/new", .problem = note_in(problems)})
+                  .ok());
   EXPECT_EQ(problems.size(), 1u) << "the owner, once";
   EXPECT_EQ(text_of(target / "t/new/a"), "a");
   struct stat facts = {};
@@ -139,14 +134,13 @@ TEST(restores, leave_out_what_patterns_exclude) {
   for (const char* const each : {"a/one.txt", "a/two.bin", "b/c/three.txt", "d/four"})
     source.make_file(std::string("tree/") + each, "x");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   const auto restored = [&](std::vector<path_pattern> include, std::vector<path_pattern> exclude) {
     const temporary_folder target;
-    EXPECT_TRUE(file_store(files)
-                    .restore(done->id,
-                             {.path = source / "tree", .target = target / "t", .include = include, .exclude = exclude})
-                    .ok());
+    EXPECT_TRUE(
+        file_store(files)
+            .restore(done.id, {.path = source / "tree", .target = target / "t", .include = include, .exclude = exclude})
+            .ok());
     std::string names;
     for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
     return names;
@@ -162,8 +156,7 @@ TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
   source.make_file("tree/a/file", "1");
   source.make_file("tree/b", "2");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   const temporary_folder target;
   for (const bool is_dry_run : {true, false}) {
     target.make_file("outside/file", "kept");
@@ -177,16 +170,16 @@ TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
     problem_map problems;
     const auto before = facts_of(target / "t");
     const auto restored = file_store(files).restore(
-        done->id, {.path = source / "tree",
-                   .target = target / "t",
-                   .exclude = patterns({"*.cfg"}),
-                   .removes_others = true,
-                   .is_dry_run = is_dry_run,
-                   .visit =
-                       [&](const std::string& path, store_restore_action action) {
-                         events[path] = action == store_restore_action::removed ? "removed" : "restored";
-                       },
-                   .problem = note_in(problems)});
+        done.id, {.path = source / "tree",
+                  .target = target / "t",
+                  .exclude = patterns({"*.cfg"}),
+                  .removes_others = true,
+                  .is_dry_run = is_dry_run,
+                  .visit =
+                      [&](const std::string& path, store_restore_action action) {
+                        events[path] = action == store_restore_action::removed ? "removed" : "restored";
+                      },
+                  .problem = note_in(problems)});
     ASSERT_TRUE(restored.ok());
     EXPECT_EQ(problems, problem_map());
     EXPECT_EQ(restored->files, 2u);
@@ -211,20 +204,18 @@ TEST(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost
   const temporary_folder source;
   source.make_file("tree/a/file", "1");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree/a");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree/a"));
   const temporary_folder target;
   target.make_file("t/sibling", "kept");
   target.make_file("t/a/other", "x");
   store_restore_options options{.path = source / "tree", .target = target / "t", .removes_others = true};
-  const auto restored = file_store(files).restore(done->id, options);
-  ASSERT_TRUE(restored.ok());
-  EXPECT_EQ(restored->removed, 1u);
+  const auto restored = value_of(file_store(files).restore(done.id, options));
+  EXPECT_EQ(restored.removed, 1u);
   EXPECT_EQ(text_of(target / "t/sibling"), "kept");
   EXPECT_FALSE(std::filesystem::exists(target / "t/a/other"));
   options.target = "/";
   options.is_dry_run = true;
-  EXPECT_EQ(file_store(files).restore(done->id, options).error().code(), status_code::invalid_argument);
+  EXPECT_EQ(file_store(files).restore(done.id, options).error().code(), status_code::invalid_argument);
 
   hostile_store crafted;
   store::record_reference lost = crafted.put({});
@@ -245,14 +236,13 @@ TEST(restores, into_targets_with_paths_of_any_length) {
   const temporary_folder source;
   source.make_file("tree/file", "1");
   const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files).backup(source / "tree"));
   const temporary_folder target;
   std::string deep = target.path();
   for (int i = 0; i < 40; ++i) deep += '/' + std::string(200, 'n');
   problem_map problems;
   const auto restored =
-      file_store(files).restore(done->id, {.path = source / "tree", .target = deep, .problem = note_in(problems)});
+      file_store(files).restore(done.id, {.path = source / "tree", .target = deep, .problem = note_in(problems)});
   ASSERT_TRUE(restored.ok()) << restored.error().message().substr(0, 100);
   EXPECT_EQ(problems, problem_map());
   EXPECT_EQ(restored->files, 1u);
@@ -293,13 +283,12 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
   const auto files = make_file_store();
   file_store opened_store(files);
   opened_store.container_bytes = 64 * KiB;
-  const auto done = opened_store.backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(opened_store.backup(source / "tree"));
   const tree_facts expected = facts_of(source / "tree");
   const auto containers = *opened_store.objects().list(store::object_kind::container);
   ASSERT_GE(containers.size(), 3u);
   std::size_t named = 0;
-  ASSERT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "");
+  ASSERT_EQ(damage_fault(files, done.id, source / "tree", expected, named), "");
   ASSERT_EQ(named, 0u);
   std::size_t damages = 0;
   seeded_choices random(1);
@@ -314,7 +303,7 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
       } else {
         bytes[random.between(0, bytes.size() - 1)] ^= 0x40;
       }
-      EXPECT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "") << each << " round " << round;
+      EXPECT_EQ(damage_fault(files, done.id, source / "tree", expected, named), "") << each << " round " << round;
       damages += named != 0 ? 1 : 0;
       bytes = whole;
     }
@@ -347,15 +336,14 @@ TEST(restores_of_damaged_stores, name_a_file_under_each_of_its_names) {
   entries.push_back(name_of("y", 1));
   entries.push_back(name_of("z", 2));
   problem_map problems;
-  const auto done = crafted.restore(crafted.put(entries), folder / "t", problems);
-  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto done = value_of(crafted.restore(crafted.put(entries), folder / "t", problems));
   std::string named;
   for (const auto& [path, why] : problems) {
     named += path.substr((folder / "t").size());
     EXPECT_NE(why.find("4 bytes from byte 0 on are lost"), std::string::npos) << why;
   }
   EXPECT_EQ(named, "/a/c/y");
-  EXPECT_EQ(done->problems, 3u);
+  EXPECT_EQ(done.problems, 3u);
   EXPECT_EQ(std::filesystem::hard_link_count(folder / "t/a"), 3u);
   EXPECT_EQ(text_of(folder / "t/z"), "text");
 }

@@ -128,9 +128,8 @@ TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
   EXPECT_THAT(names(disk_store, object_kind::container), SizeIs(3));
   EXPECT_TRUE(store::is_lack_of_room(store::end_sessions(*opened_store, {dead})));
   disk->has_room = true;
-  const auto pruned = store::prune_store(*opened_store, {});
-  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-  EXPECT_THAT(pruned->awaited, IsEmpty());
+  const auto pruned = value_of(store::prune_store(*opened_store, {}));
+  EXPECT_THAT(pruned.awaited, IsEmpty());
   EXPECT_THAT(names(disk_store, object_kind::container), IsEmpty());
   EXPECT_THAT(names(disk_store, object_kind::lease), IsEmpty());
 }
@@ -170,11 +169,10 @@ TEST(containers, are_not_all_listed_in_the_normal_course) {
   disk_store.files->listed.clear();
   snapshot_map snapshots;
   const file_map files = overlapping_files(2, 60'000);
-  const auto forgotten = back_up(*opened_store, overlapping_files(3, 60'000));
-  const auto id = back_up(*opened_store, files);
-  ASSERT_TRUE(id.ok() && forgotten.ok());
-  snapshots[*id] = files;
-  ASSERT_TRUE(forget(*opened_store, *forgotten).ok());
+  const auto forgotten = value_of(back_up(*opened_store, overlapping_files(3, 60'000)));
+  const auto id = value_of(back_up(*opened_store, files));
+  snapshots[id] = files;
+  ASSERT_TRUE(forget(*opened_store, forgotten).ok());
   ASSERT_TRUE(store::prune_store(*opened_store, {.most_unused = 0}).ok());
   EXPECT_EQ(loss_in(*disk_store.open(), snapshots), "");
   EXPECT_TRUE(store::report_store(*opened_store, {}).ok());
@@ -187,9 +185,8 @@ TEST(containers, are_found_though_a_shard_is_lost) {
   snapshot_map snapshots;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     const file_map files = overlapping_files(i, 60'000);
-    const auto id = back_up(*disk_store.open(), files);
-    ASSERT_TRUE(id.ok());
-    snapshots[*id] = files;
+    const auto id = value_of(back_up(*disk_store.open(), files));
+    snapshots[id] = files;
   }
   const auto shards = names(disk_store, object_kind::shard);
   ASSERT_GT(shards.size(), 1u);
@@ -221,12 +218,12 @@ struct open_session {
   [[nodiscard]] result<store::open_store::listed_snapshot> commit() { return store::commit_snapshot(*session, facts); }
   /// Commits as a program would that publishes first and audits after that.
   [[nodiscard]] result<store::open_store::listed_snapshot> commit_without_audit() {
-    auto id = store::put_snapshot(session->objects(), facts, opened_store->key());
-    EXPECT_TRUE(id.ok() && session->objects().sync().ok());
+    auto id = value_of(store::put_snapshot(session->objects(), facts, opened_store->key()));
+    EXPECT_TRUE(session->objects().sync().ok());
     store::log_entry entry;
-    entry.snapshots = {*id};
+    entry.snapshots = {id};
     EXPECT_TRUE(store::append_change(*session, entry).ok());
-    return store::open_store::listed_snapshot{*id, facts};
+    return store::open_store::listed_snapshot{id, facts};
   }
 
   std::unique_ptr<store::open_store> opened_store;
@@ -246,9 +243,9 @@ std::set<store::container_name> containers_of(const made_store& disk_store) {
 
 /// Appends to the log what another process may append. Returns whether it counts.
 bool append(const made_store& disk_store, const store::store_log& known, const store::log_entry& entry) {
-  const auto number = store::append_to_log(*disk_store.open_storage(store::new_session_id()), {}, known, entry);
-  EXPECT_TRUE(number.ok());
-  return number->has_value();
+  const auto number =
+      value_of(store::append_to_log(*disk_store.open_storage(store::new_session_id()), {}, known, entry));
+  return number.has_value();
 }
 
 store::log_entry decision_on(std::set<store::container_name> containers, const store::store_log& known) {
@@ -292,11 +289,10 @@ TEST(commit, reads_no_container_again_if_nothing_was_removed) {
 TEST(commit, counts_if_the_lease_cannot_be_given_up) {
   const made_store disk_store;
   open_session session(disk_store);
-  const auto done = session.commit();
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(session.commit());
   disk_store.files->stop_at(disk_store.files->calls());
   EXPECT_FALSE(session.session->lease().give_up().ok());
-  EXPECT_THAT(log_of(disk_store).snapshots, testing::ElementsAre(done->id));
+  EXPECT_THAT(log_of(disk_store).snapshots, testing::ElementsAre(done.id));
 }
 
 TEST(commit, takes_the_place_of_another_snapshot_or_fails) {
@@ -307,12 +303,11 @@ TEST(commit, takes_the_place_of_another_snapshot_or_fails) {
   open_session session(disk_store);
   session.facts.sequence = opened_store->read(*first)->sequence;
   const store::original_snapshot original{*first};
-  const auto done = store::commit_snapshot(*session.session, session.facts, original);
-  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto done = value_of(store::commit_snapshot(*session.session, session.facts, original));
   const auto all = *disk_store.open()->snapshots({});
   ASSERT_THAT(all, SizeIs(2));
-  EXPECT_EQ(all.front().id, done->id) << "it keeps the sequence number";
-  EXPECT_EQ(all.front().facts, done->facts) << "also with its original";
+  EXPECT_EQ(all.front().id, done.id) << "it keeps the sequence number";
+  EXPECT_EQ(all.front().facts, done.facts) << "also with its original";
   EXPECT_EQ(all.front().facts.original, *first);
   EXPECT_GT(all.front().facts.edited, 0);
   EXPECT_TRUE(store::is_absence(store::commit_snapshot(*session.session, session.facts, original).error()));
@@ -329,11 +324,10 @@ TEST(commit, puts_a_version_behind_the_snapshot_that_stays) {
   for (std::uint8_t i = 0; i < 5; ++i) {  // whatever their ids are
     session.facts = *opened_store->read(expected.back());
     session.facts.tags = {std::to_string(i)};
-    const auto done = store::commit_snapshot(*session.session, session.facts,
-                                             store::original_snapshot{.id = expected.back(), .is_replaced = false});
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(done->facts.original, *first) << "not a version of it";
-    expected.push_back(done->id);
+    const auto done = value_of(store::commit_snapshot(
+        *session.session, session.facts, store::original_snapshot{.id = expected.back(), .is_replaced = false}));
+    EXPECT_EQ(done.facts.original, *first) << "not a version of it";
+    expected.push_back(done.id);
   }
   expected.push_back(*second);
   std::vector<std::string> ids;
@@ -449,9 +443,8 @@ TEST(commit, numbers_snapshots_in_their_order) {
     const auto session = *store::leased_session::begin(*opened_store);
     store::snapshot facts;
     facts.time = time;
-    const auto done = store::commit_snapshot(*session, facts);
-    ASSERT_TRUE(done.ok());
-    ids.push_back(done->id);
+    const auto done = value_of(store::commit_snapshot(*session, facts));
+    ids.push_back(done.id);
   }
   const auto all = opened_store->snapshots({});
   ASSERT_EQ(all->size(), 3u);

@@ -26,9 +26,8 @@ class moved_records : public testing::Test {
   }
   void make_store() {
     files_ = make_file_store();
-    const auto done = file_store(files_).backup(source_ / "tree");
-    ASSERT_TRUE(done.ok());
-    id_ = done->id;
+    const auto done = value_of(file_store(files_).backup(source_ / "tree"));
+    id_ = done.id;
   }
 
   std::unique_ptr<store::storage> open_other() {
@@ -100,9 +99,8 @@ TEST_F(moved_records, are_restored_whenever_they_are_moved) {
     act_at(call, [&] { move_all(); });
     const temporary_folder target;
     problem_map problems;
-    const auto restored = restore(target / "t", problems);
+    const auto restored = value_of(restore(target / "t", problems));
     is_moved = has_acted(call);
-    ASSERT_TRUE(restored.ok()) << restored.error().message();
     EXPECT_EQ(problems, problem_map()) << "moved at " << call;
     EXPECT_EQ(facts_of(target / "t"), expected_) << "moved at " << call;
   }
@@ -115,9 +113,8 @@ TEST_F(moved_records, are_no_damage_to_a_check) {
     for (bool is_moved = true; is_moved; ++call) {
       act_at(call, [&] { move_all(); });
       problem_map problems;
-      const auto checked = check(reads_data, problems);
+      const auto checked = value_of(check(reads_data, problems));
       is_moved = has_acted(call);
-      ASSERT_TRUE(checked.ok()) << checked.error().message();
       EXPECT_EQ(problems, problem_map()) << "moved at " << call;
     }
     EXPECT_GT(call, 4u);
@@ -130,10 +127,9 @@ TEST_F(moved_records, are_read_by_a_reader_that_knows_the_old_containers) {
   opened_store.with_reading([&](const store::store_reading& reading) {
     store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
     const auto read = [&](byte_span expected) {
-      const auto file = store::find_path(root, source_ / "tree/large", records);
-      ASSERT_TRUE(file.ok()) << file.error().message();
+      const auto file = value_of(store::find_path(root, source_ / "tree/large", records));
       std::vector<std::uint8_t> bytes;
-      const status dumped = store::dump_file(*file, 0, UINT64_MAX, records, [&](byte_span read_bytes) {
+      const status dumped = store::dump_file(file, 0, UINT64_MAX, records, [&](byte_span read_bytes) {
         bytes.insert(bytes.end(), read_bytes.begin(), read_bytes.end());
         return status();
       });
@@ -165,9 +161,8 @@ TEST_F(moved_records, of_a_snapshot_that_is_removed_meanwhile_are_no_damage_to_a
         remove_all_containers();
       });
       problem_map problems;
-      const auto checked = check(reads_data, problems);
+      const auto checked = value_of(check(reads_data, problems));
       is_removed = has_acted(call);
-      ASSERT_TRUE(checked.ok()) << checked.error().message();
       EXPECT_EQ(problems, problem_map()) << "removed at " << call;
     }
     EXPECT_GT(call, 4u);
@@ -192,8 +187,7 @@ TEST_F(moved_records, that_are_damaged_are_copied_from_another_container) {
   const auto root = opened_store.read(id_)->root;
   opened_store.with_reading([&](const store::store_reading& reading) {
     store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
-    const auto file = store::find_path(root, source_ / "tree/large", records);
-    ASSERT_TRUE(file.ok()) << file.error().message();
+    const auto file = value_of(store::find_path(root, source_ / "tree/large", records));
     std::string copied;
     const auto copy = [&](const store::stored_extent& extent, std::uint64_t) -> status {
       const auto chunk = records.read_stored_chunk(extent.record);
@@ -201,7 +195,7 @@ TEST_F(moved_records, that_are_damaged_are_copied_from_another_container) {
       copied.append(chunk->content.begin(), chunk->content.end());
       return {};
     };
-    const status visited = store::visit_file(*file, 0, UINT64_MAX, records, copy);
+    const status visited = store::visit_file(file, 0, UINT64_MAX, records, copy);
     EXPECT_TRUE(visited.ok()) << visited.message();
     EXPECT_EQ(copied, drawn_text(content::random, 150'000, 1));
   });

@@ -131,11 +131,9 @@ TEST(make_store, takes_cuts_that_give_their_key_away_if_they_are_accepted) {
     };
     EXPECT_THAT(make(store::insecure_cuts::refused).message(), HasSubstr("give the key of these cuts away"));
     ASSERT_TRUE(make(store::insecure_cuts::accepted).ok());
-    const auto opened_store = disk_store.try_open(store_password);
-    ASSERT_TRUE(opened_store.ok());
-    EXPECT_THAT(store::warnings_of_insecure_cuts((*opened_store)->config()), SizeIs(1));
-    EXPECT_NE((*opened_store)->cuts().canonical(), parse_canonical(cuts)->canonical())
-        << "the key is that of the store";
+    const auto opened_store = value_of(disk_store.try_open(store_password));
+    EXPECT_THAT(store::warnings_of_insecure_cuts(opened_store.config()), SizeIs(1));
+    EXPECT_NE(opened_store.cuts().canonical(), parse_canonical(cuts)->canonical()) << "the key is that of the store";
   }
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store(store_password).open()->config()), testing::IsEmpty());
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store().open()->config()), testing::IsEmpty());
@@ -190,9 +188,8 @@ TEST(open_store, and_all_that_reads_changes_nothing) {
     const auto opened_store = disk_store.open();
     ASSERT_NE(opened_store, nullptr);
     EXPECT_EQ(opened_store->snapshots({})->size(), 1u);
-    const auto checked = store::check_store(opened_store->reading(), {.reads_data = true, .threads = 1});
-    ASSERT_TRUE(checked.ok()) << checked.error().message();
-    EXPECT_TRUE(checked->is_clean());
+    const auto checked = value_of(store::check_store(opened_store->reading(), {.reads_data = true, .threads = 1}));
+    EXPECT_TRUE(checked.is_clean());
     EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
     static_cast<void>(store::report_store(*disk_store.open(), {}));
     static_cast<void>(store::prune_store(*disk_store.open(), {.is_dry_run = true, .threads = 1}));

@@ -32,8 +32,8 @@ TEST(sessions, store_nothing_twice_of_what_they_have_forgotten) {
     store::record_writer records(*objects, key, 64 * KiB, own, blake3_fingerprinter(), most_waiting_entries);
     store::deduplicator session(small_config(), index, records, sha256());
     auto digests = sha256();
-    const auto root = store_files(session, digests, contents);
-    ASSERT_TRUE(root.ok() && session.finish().ok());
+    const auto root = value_of(store_files(session, digests, contents));
+    ASSERT_TRUE(session.finish().ok());
     EXPECT_EQ(shards > 10, stored_bytes.has_value()) << "records are in shards before the session ends";
     if (!stored_bytes) stored_bytes = records.stored_bytes();
     // Nodes have random hints, and compress to other lengths each time.
@@ -41,7 +41,7 @@ TEST(sessions, store_nothing_twice_of_what_they_have_forgotten) {
     disk_store.files->meanwhile = nullptr;
     auto index_after = *store::shard_index::open(*objects, key.kind(), tables);
     store::record_reader reader(*objects, key, index_after, sha256());
-    EXPECT_EQ(*read_files(reader, *root), contents);
+    EXPECT_EQ(*read_files(reader, root), contents);
   }
 }
 
@@ -90,12 +90,12 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
   facts.tags = {"", "tag"};
   const auto objects = disk_store.open_storage("w");
   for (const store::seal_key& key : {store::seal_key(), store::seal_key(numbered_key(1))}) {
-    const auto id = store::put_snapshot(*objects, facts, key);
-    ASSERT_TRUE(id.ok() && objects->sync().ok());
-    const auto read = [&] { return store::read_snapshot(*objects, *id, 32, key); };
+    const auto id = value_of(store::put_snapshot(*objects, facts, key));
+    ASSERT_TRUE(objects->sync().ok());
+    const auto read = [&] { return store::read_snapshot(*objects, id, 32, key); };
     ASSERT_TRUE(read().ok()) << read().error().message();
     EXPECT_EQ(*read(), facts);
-    std::vector<std::uint8_t>& bytes = *disk_store.files->bytes_of("snapshots/" + *id);
+    std::vector<std::uint8_t>& bytes = *disk_store.files->bytes_of("snapshots/" + id);
     for (std::uint8_t& each : bytes) {
       each ^= 0x10;
       EXPECT_TRUE(store::is_damage(read().error()));
@@ -166,21 +166,19 @@ class capped_backups : public testing::Test {
   std::uint64_t backup(std::uint64_t most_old_containers) {
     file_store opened_store(files_);
     opened_store.most_old_containers = most_old_containers;
-    const auto done = opened_store.backup(source_ / "tree");
-    EXPECT_TRUE(done.ok());
-    id_ = done->id;
-    return done->facts.statistics.new_raw_bytes;
+    const auto done = value_of(opened_store.backup(source_ / "tree"));
+    id_ = done.id;
+    return done.facts.statistics.new_raw_bytes;
   }
   /// Restores the last backup, compares it with the source, and returns how many containers were read.
   std::uint64_t read_containers() {
     const temporary_folder target;
     problem_map problems;
-    const auto restored = file_store(files_).restore(
-        id_, {.path = source_ / "tree", .target = target / "t", .problem = note_in(problems)});
-    EXPECT_TRUE(restored.ok());
+    const auto restored = value_of(file_store(files_).restore(
+        id_, {.path = source_ / "tree", .target = target / "t", .problem = note_in(problems)}));
     EXPECT_EQ(problems, problem_map());
     EXPECT_EQ(facts_of(target / "t"), facts_of(source_ / "tree"));
-    return restored->read_containers;
+    return restored.read_containers;
   }
   std::uint64_t moved_chunks() {
     return file_store(files_)

@@ -11,6 +11,7 @@
 #include "store/format/object_header.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
@@ -42,9 +43,8 @@ class directory_storage : public testing::TestWithParam<const char*> {
     if (which == "model") {
       files_ = std::make_shared<volatile_file_system>();
     } else {
-      auto file_system = store::open_file_system(folder_.path());
-      ASSERT_TRUE(file_system.ok());
-      files_ = std::move(*file_system);
+      auto file_system = value_of(store::open_file_system(folder_.path()));
+      files_ = std::move(file_system);
     }
     ASSERT_TRUE(store::make_storage_folders(*files_).ok());
     objects_ = reopen("a");
@@ -107,13 +107,12 @@ TEST_P(directory_storage, keeps_the_first_of_two_objects_with_one_name) {
 
 TEST_P(directory_storage, writes_long_objects_in_parts) {
   const object_name name{object_kind::shard, "long"};
-  auto writer = objects_->create(name);
-  ASSERT_TRUE(writer.ok());
-  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE((*writer)->append(numbered_bytes(i, 1000)).ok());
+  auto writer = value_of(objects_->create(name));
+  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(writer.append(numbered_bytes(i, 1000)).ok());
   auto discarded = objects_->create({object_kind::shard, "discarded"});
   ASSERT_TRUE((*discarded)->append(numbered_bytes(1, 10)).ok());
   discarded->reset();
-  ASSERT_TRUE((*writer)->finish().ok());
+  ASSERT_TRUE(writer.finish().ok());
   ASSERT_TRUE(objects_->sync().ok());
   EXPECT_EQ(read_all(*objects_, name).size(), 10'000u);
   EXPECT_EQ(objects_->list(object_kind::shard)->size(), 1u);
@@ -151,9 +150,9 @@ TEST(directory_storage_names, are_letters_and_digits_without_paths) {
 
 TEST(directory_storage_threads, put_objects_at_once) {
   const temporary_folder folder;
-  auto files = store::open_file_system(folder.path());
-  ASSERT_TRUE(files.ok() && store::make_storage_folders(**files).ok());
-  const auto objects = store::open_directory_storage(std::move(*files), {.writer_id = "a"});
+  auto files = value_of(store::open_file_system(folder.path()));
+  ASSERT_TRUE(store::make_storage_folders(*files).ok());
+  const auto objects = store::open_directory_storage(std::move(files), {.writer_id = "a"});
   std::vector<std::thread> threads;
   for (std::uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {

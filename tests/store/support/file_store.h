@@ -17,6 +17,7 @@
 #include "store/restore/restore.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -68,12 +69,10 @@ class file_store {
   /// Calls `use` with what reading takes.
   template <class Use>
   auto with_reading(Use use) {
-    const auto log = store::read_log(*objects_, key_, [](const store::object_name&, const status&) {});
-    EXPECT_TRUE(log.ok());
-    store::table_cache tables(*objects_, key_, 8 * MiB, log->lost());
-    auto shards = store::shard_index::open(*objects_, key_.kind(), tables);
-    EXPECT_TRUE(shards.ok());
-    return use(store::store_reading{*objects_, key_, *shards,
+    const auto log = value_of(store::read_log(*objects_, key_, [](const store::object_name&, const status&) {}));
+    store::table_cache tables(*objects_, key_, 8 * MiB, log.lost());
+    auto shards = value_of(store::shard_index::open(*objects_, key_.kind(), tables));
+    return use(store::store_reading{*objects_, key_, shards,
                                     [recipe = fingerprint_] { return store::record_fingerprinter::make(recipe); }});
   }
 
@@ -113,9 +112,8 @@ inline void make_small_tree(const temporary_folder& folder) {
 class restored_tree : public testing::Test {
  protected:
   void back_up() {
-    const auto done = file_store(files_).backup(source_ / "tree");
-    ASSERT_TRUE(done.ok());
-    id_ = done->id;
+    const auto done = value_of(file_store(files_).backup(source_ / "tree"));
+    id_ = done.id;
   }
   void expect_restored() {
     EXPECT_EQ(problems_, problem_map());

@@ -14,6 +14,7 @@
 #include "store/storage/directory_storage.h"
 #include "store/tree/node_walk.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
 
@@ -44,11 +45,7 @@ struct made_store {
         },
         secret);
   }
-  [[nodiscard]] std::unique_ptr<store::open_store> open() const {
-    auto opened_store = try_open(secret_key);
-    EXPECT_TRUE(opened_store.ok()) << (opened_store.ok() ? "" : opened_store.error().message());
-    return std::move(*opened_store);
-  }
+  [[nodiscard]] std::unique_ptr<store::open_store> open() const { return value_of(try_open(secret_key)); }
 
   std::optional<store::key_secret> secret_key;
   std::shared_ptr<volatile_file_system> files = std::make_shared<volatile_file_system>();

@@ -171,9 +171,9 @@ TEST(folders, come_back_and_find_their_entries) {
                 }).ok());
     EXPECT_EQ(visited, count);
     for (std::size_t i = 0; i < count; i += 97) {
-      const auto entry_found = store::find_entry(root, entries[i].name, nodes);
-      ASSERT_TRUE(entry_found.ok() && *entry_found);
-      EXPECT_EQ(facts(**entry_found), facts(entries[i]));
+      const auto entry_found = value_of(store::find_entry(root, entries[i].name, nodes));
+      ASSERT_TRUE(entry_found);
+      EXPECT_EQ(facts(*entry_found), facts(entries[i]));
     }
     EXPECT_FALSE(*store::find_entry(root, "absent", nodes));
     EXPECT_FALSE(*store::find_entry(root, "zzz", nodes));

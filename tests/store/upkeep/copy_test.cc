@@ -43,9 +43,8 @@ store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, st
   facts.root = *store_files(output->records, digests, contents_of(number));
   EXPECT_TRUE(output->records.finish().ok());
   facts.time = static_cast<std::int64_t>(number);
-  auto committed = store::commit_snapshot(*session, facts);
-  EXPECT_TRUE(committed.ok()) << committed.error().message();
-  return *committed;
+  auto committed = value_of(store::commit_snapshot(*session, facts));
+  return committed;
 }
 
 store::copy_options options_for(store::open_store& target, const cancellation* cancel = nullptr) {
@@ -145,11 +144,10 @@ TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
   EXPECT_TRUE(target.open()->snapshots({})->empty());
   const std::size_t stored = target.open_storage("test")->list(store::object_kind::container)->size();
   ASSERT_GT(stored, 0u);
-  const auto done = copy_all(*threads, source, target);
-  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto done = value_of(copy_all(*threads, source, target));
   std::uint64_t bytes = 0;
   for (const auto& [path, content] : contents_of(40)) bytes += content.size();
-  EXPECT_LT(done->second, bytes - (stored - 1) * 48 * KiB);
+  EXPECT_LT(done.second, bytes - (stored - 1) * 48 * KiB);
   EXPECT_EQ(fault_of(target), "");
 }
 

@@ -268,9 +268,9 @@ TEST(diff, names_a_folder_that_cannot_be_compared_and_goes_on) {
   after.entries["b"].content = 2;
   const record_reference old_root = write(before, nodes);
   const record_reference new_root = write(after, nodes);
-  const auto lost_entry = store::find_entry(old_root, "a", nodes);
-  ASSERT_TRUE(lost_entry.ok() && *lost_entry);
-  nodes.erase(*(*lost_entry)->node);
+  const auto lost_entry = value_of(store::find_entry(old_root, "a", nodes));
+  ASSERT_TRUE(lost_entry);
+  nodes.erase(lost_entry.node);
   const auto compared = compare(old_root, new_root, nodes);
   EXPECT_EQ(compared.changes_found.changes, std::multiset<std::string>{"M/b"});
   ASSERT_EQ(compared.problems.size(), 1u);
@@ -341,10 +341,9 @@ TEST(content_difference, counts_the_chunks_that_one_version_has_wherever_they_ar
     EXPECT_FALSE(store::has_same_content(old_file, new_file));
     EXPECT_TRUE(store::has_same_content(old_file, file_of(before, nodes)));
     nodes.reads = 0;
-    const auto difference = store::compare_contents(old_file, new_file, nodes);
-    ASSERT_TRUE(difference.ok());
-    EXPECT_EQ(difference->before_bytes, bytes_that_others_lack(before, after));
-    EXPECT_EQ(difference->after_bytes, bytes_that_others_lack(after, before));
+    const auto difference = value_of(store::compare_contents(old_file, new_file, nodes));
+    EXPECT_EQ(difference.before_bytes, bytes_that_others_lack(before, after));
+    EXPECT_EQ(difference.after_bytes, bytes_that_others_lack(after, before));
     EXPECT_LE(nodes.reads, 40);  // of some 500 in the longest
   }
 }

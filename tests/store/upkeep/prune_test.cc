@@ -31,57 +31,49 @@ TEST_P(prunes, remove_what_no_snapshot_refers_to) {
   std::vector<std::string> forgotten;
   for (std::uint64_t i = 1; i <= 6; ++i) {
     const file_map files = overlapping_files(i, 60'000);
-    const auto id = back_up(*opened_store, files);
-    ASSERT_TRUE(id.ok()) << id.error().message();
+    const auto id = value_of(back_up(*opened_store, files));
     if (i % 2 == 0) {
-      kept_snapshots[*id] = files;
+      kept_snapshots[id] = files;
     } else {
-      forgotten.push_back(*id);
+      forgotten.push_back(id);
     }
   }
-  const auto foreseen = store::prune_store(
-      *opened_store, {.most_unused = 0, .is_dry_run = true, .forgotten = {forgotten.begin(), forgotten.end()}});
-  ASSERT_TRUE(foreseen.ok()) << foreseen.error().message();
+  const auto foreseen = value_of(store::prune_store(
+      *opened_store, {.most_unused = 0, .is_dry_run = true, .forgotten = {forgotten.begin(), forgotten.end()}}));
   for (const std::string& each : forgotten) ASSERT_TRUE(forget(*opened_store, each).ok());
-  const auto dry_run = store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true});
-  ASSERT_TRUE(dry_run.ok()) << dry_run.error().message();
-  EXPECT_EQ(dry_run->containers, names(disk_store_, object_kind::container).size()) << "a dry run changes nothing";
+  const auto dry_run = value_of(store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true}));
+  EXPECT_EQ(dry_run.containers, names(disk_store_, object_kind::container).size()) << "a dry run changes nothing";
   EXPECT_THAT(names(disk_store_, object_kind::log_entry), SizeIs(6)) << "the commits";
-  const auto pruned = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-  EXPECT_GT(pruned->rewritten_containers, 0u);
-  EXPECT_GT(pruned->removed_containers, 0u);
-  EXPECT_EQ(pruned->removed_bytes, dry_run->removed_bytes);
-  EXPECT_EQ(pruned->rewritten_bytes, dry_run->rewritten_bytes);
-  EXPECT_EQ(foreseen->removed_bytes, dry_run->removed_bytes);
-  EXPECT_EQ(foreseen->rewritten_bytes, dry_run->rewritten_bytes);
-  EXPECT_EQ(pruned->left_unused_bytes, 0u);
+  const auto pruned = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_GT(pruned.rewritten_containers, 0u);
+  EXPECT_GT(pruned.removed_containers, 0u);
+  EXPECT_EQ(pruned.removed_bytes, dry_run.removed_bytes);
+  EXPECT_EQ(pruned.rewritten_bytes, dry_run.rewritten_bytes);
+  EXPECT_EQ(foreseen.removed_bytes, dry_run.removed_bytes);
+  EXPECT_EQ(foreseen.rewritten_bytes, dry_run.rewritten_bytes);
+  EXPECT_EQ(pruned.left_unused_bytes, 0u);
   EXPECT_EQ(loss_in(*opened_store, kept_snapshots), "");
   EXPECT_THAT(opened_store->shards().containers(), SizeIs(names(disk_store_, object_kind::container).size()))
       << "the index names no container that was removed";
   EXPECT_THAT(names(disk_store_, object_kind::lease), IsEmpty());
-  const auto again = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(again.ok());
-  EXPECT_EQ(again->unused_bytes + again->removed_containers + again->rewritten_containers, 0u);
+  const auto again = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_EQ(again.unused_bytes + again.removed_containers + again.rewritten_containers, 0u);
 }
 
 TEST_P(prunes, rewrite_no_more_than_is_allowed) {
   const auto opened_store = disk_store_.open();
-  const auto first = back_up(*opened_store, drawn_files(1, 8, 60'000));
+  const auto first = value_of(back_up(*opened_store, drawn_files(1, 8, 60'000)));
   file_map half = drawn_files(1, 4, 60'000);
-  const auto second = back_up(*opened_store, half);
-  ASSERT_TRUE(first.ok() && second.ok() && forget(*opened_store, *first).ok());
-  const auto none = store::prune_store(*opened_store, {.most_unused = 1});
-  ASSERT_TRUE(none.ok());
-  EXPECT_EQ(none->rewritten_containers, 0u);
-  EXPECT_GT(none->left_unused_bytes, 0u);
-  const auto budget = store::prune_store(*opened_store, {.most_unused = 0, .most_rewritten_bytes = 0});
-  ASSERT_TRUE(budget.ok());
-  EXPECT_EQ(budget->rewritten_containers, 0u);
-  const auto all = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(all.ok());
-  EXPECT_GT(all->rewritten_bytes, 0u);
-  EXPECT_EQ(loss_in(*opened_store, {{*second, half}}), "");
+  const auto second = value_of(back_up(*opened_store, half));
+  ASSERT_TRUE(forget(*opened_store, first).ok());
+  const auto none = value_of(store::prune_store(*opened_store, {.most_unused = 1}));
+  EXPECT_EQ(none.rewritten_containers, 0u);
+  EXPECT_GT(none.left_unused_bytes, 0u);
+  const auto budget = value_of(store::prune_store(*opened_store, {.most_unused = 0, .most_rewritten_bytes = 0}));
+  EXPECT_EQ(budget.rewritten_containers, 0u);
+  const auto all = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_GT(all.rewritten_bytes, 0u);
+  EXPECT_EQ(loss_in(*opened_store, {{second, half}}), "");
 }
 
 /// Makes `count` snapshots of little data, each of which has a container of its own.
@@ -100,20 +92,18 @@ TEST_P(prunes, merge_small_containers) {
   const auto opened_store = disk_store_.open();
   snapshot_map kept_snapshots = small_backups(*opened_store, 5);
   ASSERT_THAT(names(disk_store_, object_kind::container), SizeIs(5));
-  const auto few = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(few.ok()) << few.error().message();
-  EXPECT_EQ(few->rewritten_containers, 0u);
+  const auto few = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_EQ(few.rewritten_containers, 0u);
 
   kept_snapshots.merge(small_backups(*opened_store, 9));  // five of them are there
   ASSERT_THAT(names(disk_store_, object_kind::container), SizeIs(9));
   EXPECT_EQ(store::prune_store(*opened_store, {.most_unused = 1})->rewritten_containers, 0u);
-  const auto dry_run = store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true});
-  const auto pruned = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(dry_run.ok() && pruned.ok()) << pruned.error().message();
-  EXPECT_EQ(pruned->unused_bytes, 0u);
-  EXPECT_EQ(pruned->rewritten_containers, 9u);
-  EXPECT_EQ(pruned->removed_containers, 9u);
-  EXPECT_EQ(pruned->rewritten_bytes, dry_run->rewritten_bytes);
+  const auto dry_run = value_of(store::prune_store(*opened_store, {.most_unused = 0, .is_dry_run = true}));
+  const auto pruned = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_EQ(pruned.unused_bytes, 0u);
+  EXPECT_EQ(pruned.rewritten_containers, 9u);
+  EXPECT_EQ(pruned.removed_containers, 9u);
+  EXPECT_EQ(pruned.rewritten_bytes, dry_run.rewritten_bytes);
   EXPECT_THAT(names(disk_store_, object_kind::container), SizeIs(1));
   EXPECT_EQ(loss_in(*opened_store, kept_snapshots), "");
   EXPECT_EQ(store::prune_store(*opened_store, everything)->rewritten_containers, 0u);
@@ -125,9 +115,8 @@ TEST(prune, leaves_a_damaged_container_where_it_is) {
   snapshot_map kept_snapshots = small_backups(*opened_store, 9);
   const std::vector<std::string> containers = names(disk_store, object_kind::container);
   (*disk_store.files->bytes_of("containers/" + containers.front()))[130] ^= 1;  // in the payload of a record
-  const auto pruned = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-  EXPECT_EQ(pruned->removed_containers, 8u);
+  const auto pruned = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_EQ(pruned.removed_containers, 8u);
   EXPECT_THAT(names(disk_store, object_kind::container), testing::Contains(containers.front()));
 }
 
@@ -184,14 +173,12 @@ TEST(prune, gives_up_no_copy_before_the_other_was_read) {
     const snapshot_map expected{{keeps_first ? store.first : store.second, store.files}};
     std::uint64_t damaged_copies = 0;
     for (int round = 0; round < 3; ++round) {
-      const auto pruned = store::prune_store(*disk_store.open(), everything);
-      ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-      damaged_copies += pruned->damaged_copies;
+      const auto pruned = value_of(store::prune_store(*disk_store.open(), everything));
+      damaged_copies += pruned.damaged_copies;
     }
     EXPECT_GT(damaged_copies, 0u);
-    const auto repaired = store::repair_store(*disk_store.open(), {.threads = 1});
-    ASSERT_TRUE(repaired.ok()) << repaired.error().message();
-    EXPECT_EQ(repaired->lost_files, 0u) << "the whole copy was removed";
+    const auto repaired = value_of(store::repair_store(*disk_store.open(), {.threads = 1}));
+    EXPECT_EQ(repaired.lost_files, 0u) << "the whole copy was removed";
     EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
     ASSERT_TRUE(store::prune_store(*disk_store.open(), everything).ok());
     EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
@@ -207,19 +194,17 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   const auto running = disk_store.open();
   auto session = store::leased_session::begin(*running);
   ASSERT_TRUE(session.ok());
-  const auto waiting = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(waiting.ok()) << waiting.error().message();
-  EXPECT_THAT(waiting->awaited, SizeIs(1));
-  EXPECT_GT(waiting->waiting_containers, 0u);
-  EXPECT_EQ(waiting->removed_containers, 0u);
+  const auto waiting = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_THAT(waiting.awaited, SizeIs(1));
+  EXPECT_GT(waiting.waiting_containers, 0u);
+  EXPECT_EQ(waiting.removed_containers, 0u);
 
   // A session that begins now stores what the proposed containers have once more.
   const std::size_t before = names(disk_store, object_kind::container).size();
   const auto later = disk_store.open();
-  const auto own = back_up(*later, {*files.begin()});
-  ASSERT_TRUE(own.ok());
+  const auto own = value_of(back_up(*later, {*files.begin()}));
   EXPECT_GT(names(disk_store, object_kind::container).size(), before);
-  ASSERT_TRUE(forget(*opened_store, *own).ok());
+  ASSERT_TRUE(forget(*opened_store, own).ok());
 
   // The one that began before refers to them.
   const auto output = *(*session)->open_writer();
@@ -228,13 +213,11 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   facts.root = *store_files(output->records, digests, files);
   ASSERT_TRUE(output->records.finish().ok());
   EXPECT_EQ(output->containers.stored_bytes(), 0u);
-  const auto committed = store::commit_snapshot(**session, facts);
-  ASSERT_TRUE(committed.ok()) << committed.error().message();
+  const auto committed = value_of(store::commit_snapshot(**session, facts));
   session->reset();
-  const auto pruned = store::prune_store(*opened_store, everything);
-  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-  EXPECT_GT(pruned->kept_containers, 0u);
-  EXPECT_EQ(loss_in(*opened_store, {{committed->id, files}}), "");
+  const auto pruned = value_of(store::prune_store(*opened_store, everything));
+  EXPECT_GT(pruned.kept_containers, 0u);
+  EXPECT_EQ(loss_in(*opened_store, {{committed.id, files}}), "");
   EXPECT_EQ(store::prune_store(*opened_store, everything)->unused_bytes, 0u);
 }
 
@@ -243,19 +226,17 @@ TEST(prune, frees_a_full_disk_in_steps) {
   snapshot_map kept_snapshots;
   for (std::uint64_t i = 1; i <= 8; ++i) {
     const file_map files = overlapping_files(i, 60'000);
-    const auto id = back_up(*disk_store.open(), files);
-    ASSERT_TRUE(id.ok());
+    const auto id = value_of(back_up(*disk_store.open(), files));
     if (i % 2 == 0) {
-      kept_snapshots[*id] = files;
+      kept_snapshots[id] = files;
     } else {
-      ASSERT_TRUE(forget(*disk_store.open(), *id).ok());
+      ASSERT_TRUE(forget(*disk_store.open(), id).ok());
     }
   }
   disk_store.files->room = 0;
-  const auto dead = store::prune_store(*disk_store.open(), everything);
-  ASSERT_TRUE(dead.ok()) << dead.error().message();
-  EXPECT_EQ(dead->rewritten_containers, 0u);
-  EXPECT_GT(dead->missing_bytes, 0u);
+  const auto dead = value_of(store::prune_store(*disk_store.open(), everything));
+  EXPECT_EQ(dead.rewritten_containers, 0u);
+  EXPECT_GT(dead.missing_bytes, 0u);
   EXPECT_EQ(loss_in(*disk_store.open(), kept_snapshots), "");
   disk_store.files->room = MiB + MiB / 2;  // for one container at a time
   std::size_t largest = 0;
@@ -263,11 +244,10 @@ TEST(prune, frees_a_full_disk_in_steps) {
     largest = std::max(largest, names(disk_store, object_kind::container).size());
   };
   const std::size_t before = names(disk_store, object_kind::container).size();
-  const auto pruned = store::prune_store(*disk_store.open(), everything);
+  const auto pruned = value_of(store::prune_store(*disk_store.open(), everything));
   disk_store.files->meanwhile = nullptr;
-  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-  EXPECT_GT(pruned->rewritten_containers, 1u);
-  EXPECT_EQ(pruned->left_unused_bytes, 0u);
+  EXPECT_GT(pruned.rewritten_containers, 1u);
+  EXPECT_EQ(pruned.left_unused_bytes, 0u);
   EXPECT_LE(largest, before + 1) << "one container is copied, and the old one removed, before the next";
   EXPECT_EQ(loss_in(*disk_store.open(), kept_snapshots), "");
 }
@@ -275,9 +255,8 @@ TEST(prune, frees_a_full_disk_in_steps) {
 TEST(prune, removes_the_temporary_files_of_no_session) {
   const made_store disk_store;
   const auto running = disk_store.open();
-  const auto session = store::leased_session::begin(*running);
-  ASSERT_TRUE(session.ok());
-  const std::string own = (*session)->name() + "-0";
+  const auto session = value_of(store::leased_session::begin(*running));
+  const std::string own = session.name() + "-0";
   for (const std::string& each : {own, std::string("abandoned-0")}) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + each).ok());
   }
@@ -288,8 +267,7 @@ TEST(prune, removes_the_temporary_files_of_no_session) {
 TEST(prune, refuses_to_guess_what_an_unreadable_snapshot_needs) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
-  const auto id = back_up(*opened_store, drawn_files(1, 3, 30'000));
-  ASSERT_TRUE(id.ok());
+  const auto id = value_of(back_up(*opened_store, drawn_files(1, 3, 30'000)));
   const auto lost = back_up(*opened_store, drawn_files(2, 3, 30'000));
   (*disk_store.files->bytes_of("snapshots/" + *lost))[70] ^= 1;
   const auto refused = store::prune_store(*opened_store, everything);
@@ -333,21 +311,20 @@ TEST(prune, loses_nothing_by_an_index_whose_bytes_have_changed) {
   for (std::size_t position = 0; position < shard_bytes; position += is_sanitized ? 25 : 5) {
     const made_store disk_store;
     const auto opened_store = disk_store.open();
-    const auto forgotten = back_up(*opened_store, drawn_files(1, 2, 3000));
-    const auto kept_id = back_up(*opened_store, drawn_files(2, 2, 3000));
-    ASSERT_TRUE(forgotten.ok() && kept_id.ok() && forget(*opened_store, *forgotten).ok());
+    const auto forgotten = value_of(back_up(*opened_store, drawn_files(1, 2, 3000)));
+    const auto kept_id = value_of(back_up(*opened_store, drawn_files(2, 2, 3000)));
+    ASSERT_TRUE(forget(*opened_store, forgotten).ok());
     ASSERT_TRUE(opened_store->reopen_shards().ok());
     for (;;) {
-      const auto merged = opened_store->shards().merge();
-      ASSERT_TRUE(merged.ok());
-      if (!*merged) break;
+      const auto merged = value_of(opened_store->shards().merge());
+      if (!merged) break;
     }
     const std::vector<std::string> shards = names(disk_store, object_kind::shard);
     std::vector<std::uint8_t>& bytes = *disk_store.files->bytes_of("shards/" + shards[position % shards.size()]);
     shard_bytes = bytes.size();
     bytes[position] ^= 1;
     static_cast<void>(store::prune_store(*disk_store.open(), everything));
-    ASSERT_EQ(loss_in(*disk_store.open(), {{*kept_id, drawn_files(2, 2, 3000)}}), "") << "byte " << position;
+    ASSERT_EQ(loss_in(*disk_store.open(), {{kept_id, drawn_files(2, 2, 3000)}}), "") << "byte " << position;
   }
 }
 
@@ -357,10 +334,10 @@ TEST(prune, loses_nothing_by_an_index_whose_bytes_have_changed) {
 struct prepared_store {
   prepared_store() {
     const auto opened_store = disk_store.open();
-    const auto first = back_up(*opened_store, overlapping_files(1, 3000));
-    const auto second = back_up(*opened_store, overlapping_files(2, 3000));
-    EXPECT_TRUE(first.ok() && second.ok() && forget(*opened_store, *first).ok());
-    kept_snapshots[*second] = overlapping_files(2, 3000);
+    const auto first = value_of(back_up(*opened_store, overlapping_files(1, 3000)));
+    const auto second = value_of(back_up(*opened_store, overlapping_files(2, 3000)));
+    EXPECT_TRUE(forget(*opened_store, first).ok());
+    kept_snapshots[second] = overlapping_files(2, 3000);
   }
   made_store disk_store;
   snapshot_map kept_snapshots;
@@ -480,9 +457,9 @@ TEST(prune, refuses_the_commit_of_a_session_that_ignores_proposals) {
 struct store_to_repair {
   store_to_repair() {
     const auto opened_store = disk_store.open();
-    const auto first = back_up(*opened_store, overlapping_files(1, 3000));
+    const auto first = value_of(back_up(*opened_store, overlapping_files(1, 3000)));
     const auto second = back_up(*opened_store, files);
-    EXPECT_TRUE(first.ok() && second.ok() && forget(*opened_store, *first).ok());
+    EXPECT_TRUE(second.ok() && forget(*opened_store, first).ok());
     // The last container has data of the second snapshot alone.
     for (const std::string& each : names(disk_store, object_kind::container)) {
       const auto table = store::read_container_table(opened_store->objects(), each, opened_store->key());
@@ -571,13 +548,12 @@ TEST(prune, removes_what_a_repair_has_condemned_and_a_backup_heals) {
     return disk_store.open_storage("x")->size({object_kind::container, store::id_of(name)}).ok();
   };
   for (const auto& each : condemned) EXPECT_TRUE(exists(each)) << "a repair removes nothing";
-  const auto healed = back_up(*disk_store.open(), store.files);
-  ASSERT_TRUE(healed.ok()) << healed.error().message();
-  EXPECT_EQ(loss_in(*disk_store.open(), {{*healed, store.files}}), "");
+  const auto healed = value_of(back_up(*disk_store.open(), store.files));
+  EXPECT_EQ(loss_in(*disk_store.open(), {{healed, store.files}}), "");
   ASSERT_TRUE(store::prune_store(*disk_store.open(), everything).ok());
   for (const auto& each : condemned) EXPECT_FALSE(exists(each));
   EXPECT_THAT(disk_store.open()->read_log()->condemned, IsEmpty());
-  EXPECT_EQ(loss_in(*disk_store.open(), {{*healed, store.files}}), "");
+  EXPECT_EQ(loss_in(*disk_store.open(), {{healed, store.files}}), "");
 }
 
 TEST(prune, loses_nothing_wherever_it_stops) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/host/support/tests_folder.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -88,12 +89,11 @@ TEST(snapshot_policy, keeps_what_restic_keeps_for_the_same_reasons) {
       }
     }
     policy.tags = fact.value("tags", policy.tags);
-    const auto groups = apply_policy(snapshots, policy, {}, INT64_MAX);
-    ASSERT_TRUE(groups.ok()) << groups.error().message();
-    ASSERT_EQ(groups->size(), 1u);
+    const auto groups = value_of(apply_policy(snapshots, policy, {}, INT64_MAX));
+    ASSERT_EQ(groups.size(), 1u);
     std::map<std::string, std::vector<std::size_t>> reasons;
     for (std::size_t i = 0; i < snapshots.size(); ++i) {
-      const snapshot_decision& decision = groups->front().decisions[i];
+      const snapshot_decision& decision = groups.front().decisions[i];
       EXPECT_EQ(decision.snapshot.sequence, snapshots[i].sequence);
       for (const std::string& each : decision.reasons) reasons[each].push_back(i);
     }
@@ -175,9 +175,8 @@ TEST(snapshot_policy, rules_are_applied_to_each_group) {
   }
   const auto counts = [&](const snapshot_grouping& grouping) {
     std::vector<std::string> group_texts;
-    const auto groups = apply_policy(snapshots, counting(keep_period::last, 1), grouping, INT64_MAX);
-    EXPECT_TRUE(groups.ok());
-    for (const snapshot_group& each : *groups) {
+    const auto groups = value_of(apply_policy(snapshots, counting(keep_period::last, 1), grouping, INT64_MAX));
+    for (const snapshot_group& each : groups) {
       std::string key = each.host;
       for (const std::string& path : each.paths) key += path;
       for (const std::string& tag : each.tags) key += tag;
