@@ -319,7 +319,7 @@ TEST(input_reader, leaves_the_memory_for_kept_bytes_alone) {
   feed_options options = {.cuts = *chunker::make(fixed_parameters{.avg_bytes = 1000}),
                           .memory_bytes = 64 * MiB,
                           .kept_memory_bytes = 62 * MiB};
-  const auto reader = value_of(make_input_reader(options, file_access::automatic, nullptr));
+  static_cast<void>(value_of(make_input_reader(options, file_access::automatic, nullptr)));
   EXPECT_EQ(options.memory_bytes, 64 * MiB);
 }
 

@@ -94,8 +94,7 @@ TEST(offloaded_backup, stores_what_the_processor_stores) {
         store_lane_options lanes = lanes_on(where, cuts_slowly ? std::vector<int>{0} : std::vector<int>{0, 1});
         if (cuts_slowly) lanes.rates = slow_device_cuts(1);
         store_work work;
-        const auto snapshot = value_of(target.back_up(threads, lanes, &work));
-        target.expect_right(snapshot);
+        target.expect_right(value_of(target.back_up(threads, lanes, &work)));
         EXPECT_EQ(work.feed.device_warning, "");
         EXPECT_EQ(work.feed.plan, where == backend::cuda ? work_plan::device : work_plan::shared);
         EXPECT_EQ(work.thread_count, 2u);
@@ -149,8 +148,7 @@ TEST(offloaded_backup, goes_on_without_a_device_that_is_lost) {
       };
       auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>(lose)).value();
       store_work work;
-      const auto snapshot = value_of(target.back_up(threads, lanes_on(where), &work));
-      target.expect_right(snapshot);
+      target.expect_right(value_of(target.back_up(threads, lanes_on(where), &work)));
       has_failed = is_lost;
       EXPECT_EQ(work.feed.device_warning,
                 has_failed ? "the device is lost; the processor does the rest of the work" : "")
@@ -299,8 +297,7 @@ TEST(offloaded_copy, cuts_again_as_the_processor_does) {
         {.memory_bytes = 16 * MiB, .lanes = lanes_on(where), .work = [&](const store_work& done) { work = done; }});
     ASSERT_TRUE(copied.ok()) << copied.error().message();
     EXPECT_EQ(copied->copied, 1u);
-    const auto stored = value_of(target.report({}));
-    chunk_bytes.push_back(stored.chunks.raw_bytes);
+    chunk_bytes.push_back(value_of(target.report({})).chunks.raw_bytes);
     if (where == backend::cuda) {
       EXPECT_GT(work.feed.device_bytes, 0u) << work.feed.device_warning;
     }

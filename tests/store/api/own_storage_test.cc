@@ -155,8 +155,7 @@ TEST_P(own_storage, is_read_though_the_index_is_merged_meanwhile) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) {
     folder_.make_file("tree/file" + std::to_string(i), std::to_string(i) + std::string(50'000, 'x'));
-    const auto snapshot = value_of(open()->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"}));
-    ids.push_back(snapshot.id);
+    ids.push_back(value_of(open()->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"})).id);
     readers.push_back(*open());
   }
   for (std::size_t i = 0; i < readers.size(); ++i) {

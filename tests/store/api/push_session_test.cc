@@ -80,8 +80,7 @@ class pushed_store {
   }
   /// Expects that a prune leaves nothing.
   void expect_nothing_after_prune() {
-    const auto pruned = value_of(store_->prune({.most_unused = 0}));
-    EXPECT_EQ(pruned.waiting_containers, 0u);
+    EXPECT_EQ(value_of(store_->prune({.most_unused = 0})).waiting_containers, 0u);
     EXPECT_EQ(store_->statistics()->containers, 0u);
     expect_clean();
   }
@@ -186,8 +185,7 @@ TEST(push_session, one_thread_writes_streams_in_turn) {
   std::vector<push_stream> streams;
   const std::string block = drawn_text(3, 100'000);
   for (const char* const path : {"/c", "/a", "/b"}) {
-    auto stream = value_of(session->begin_stream(path));
-    streams.push_back(std::move(stream));
+    streams.push_back(value_of(session->begin_stream(path)));
   }
   EXPECT_EQ(session->begin_stream("/d").error().message(), "/d: 3 streams are open already (most_streams)");
   for (int round = 0; round < 200; ++round) {
@@ -197,8 +195,7 @@ TEST(push_session, one_thread_writes_streams_in_turn) {
   for (push_stream& each : streams) ASSERT_TRUE(each.end().ok());
   EXPECT_EQ(streams[0].write(bytes_of(block)).message(), "the stream has ended");
   EXPECT_EQ(streams[0].end().code(), status_code::invalid_argument);
-  const auto pushed = value_of(session->commit());
-  EXPECT_EQ(pushed.bytes, 60'000'000u);
+  EXPECT_EQ(value_of(session->commit()).bytes, 60'000'000u);
   EXPECT_EQ(session->begin_stream("/late").error().message(), "the push session has ended");
   EXPECT_EQ(session->commit().error().message(), "the push session has ended");
   target.expect_clean();
@@ -216,10 +213,8 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
     ASSERT_TRUE(failed.write(bytes_of(drawn_text(5, 700'000))).ok());
     failed.fail({status_code::io_error, "the producer died"});
     failed.fail({status_code::io_error, "no effect"});
-    auto lost = value_of(session->begin_stream("/lost"));
-    ASSERT_TRUE(lost.write(bytes_of("half")).ok());
-    auto retried = value_of(session->begin_stream("/retried"));
-    ASSERT_TRUE(retried.write(bytes_of("half")).ok());
+    ASSERT_TRUE(value_of(session->begin_stream("/lost")).write(bytes_of("half")).ok());
+    ASSERT_TRUE(value_of(session->begin_stream("/retried")).write(bytes_of("half")).ok());
   }
   ASSERT_TRUE(push(*session, "/retried", "whole").ok());
   const auto pushed = session->commit();

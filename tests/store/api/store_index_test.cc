@@ -194,8 +194,7 @@ TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
                   .ok());
   ASSERT_TRUE(stream->write(bytes).ok());
   ASSERT_TRUE(stream->end().ok());
-  const auto committed = value_of(session.commit());
-  EXPECT_LT(committed.new_raw_bytes, nodes_alone);
+  EXPECT_LT(value_of(session.commit()).new_raw_bytes, nodes_alone);
 
   const std::string other = folder_ / "other";
   ASSERT_TRUE(backup_store::create(other, {.cuts = "fixed(avg_bytes=4096)", .container_bytes = 64 * KiB}).ok());

@@ -37,8 +37,7 @@ class viewed_store {
   std::string back_up(const std::string& name, const std::string& content) {
     write(name, content);
     auto threads = engine::make({.threads = 1});
-    const auto snapshot = value_of(open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"}));
-    return snapshot.id;
+    return value_of(open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"})).id;
   }
   [[nodiscard]] backup_store open() const { return value_of(backup_store::open(folder_ / "store")); }
   [[nodiscard]] store_view view(std::uint64_t memory_bytes = 256 * MiB) const {
@@ -104,8 +103,7 @@ TEST(store_view, shows_what_was_backed_up_later) {
   EXPECT_TRUE(view.snapshots()->empty());
   for (const std::string name : {"first", "second"}) {
     const std::string id = stored.back_up(name, random_text(name.size(), 400'000));
-    const auto listed = value_of(view.snapshots());
-    EXPECT_EQ(listed.back().id, id);
+    EXPECT_EQ(value_of(view.snapshots()).back().id, id);
     const auto file = value_of(view.find(id, stored.path_of(name)));
     EXPECT_EQ(content_of(view, file), random_text(name.size(), 400'000));
   }
@@ -121,8 +119,7 @@ TEST(store_view, lists_folders_in_the_order_of_names) {
   std::string names;
   for (auto each = entries.next(); each && *each; each = entries.next()) names += (*each)->name();
   EXPECT_EQ(names, "abcd");
-  const auto file = value_of(view.find(id, stored.path_of("d")));
-  EXPECT_FALSE(view.open_folder(file)->next()->has_value());
+  EXPECT_FALSE(view.open_folder(value_of(view.find(id, stored.path_of("d"))))->next()->has_value());
   EXPECT_EQ(view.read(folder, 0, {}).error().code(), status_code::invalid_argument);
 }
 

@@ -100,19 +100,13 @@ TEST_P(file_backups, bring_back_files_of_every_kind_with_all_metadata) {
   problem_map problems;
   const auto done =
       value_of(file_store(files, key_).backup({.paths = {source / "tree"}, .problem = note_in(problems)}));
-  const temporary_folder target;
-  const auto restored =
-      file_store(files, key_)
-          .restore(done.id,
-                   {.path = source / "tree", .target = target / "t", .threads = 2, .problem = note_in(problems)});
-  ASSERT_TRUE(restored.ok()) << restored.error().message();
   EXPECT_EQ(problems, problem_map());
   const tree_facts before = facts_of(source / "tree");
   EXPECT_GT(before.size(), 320u);
-  EXPECT_EQ(facts_of(target / "t"), before);
-  EXPECT_EQ(restored->files, done.summary.files);
+  EXPECT_EQ(file_store(files, key_).expect_comes_back(done.id, source / "tree").files, done.summary.files);
 
   // The whole snapshot has the folders above the tree, with their metadata.
+  const temporary_folder target;
   ASSERT_TRUE(file_store(files, key_).restore(done.id, {.target = target / "whole"}).ok());
   EXPECT_EQ(facts_of(target / "whole" + source / "tree"), before);
   struct stat above = {};
@@ -160,9 +154,7 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
   set_time(source / "tree/random", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
   const auto changed = value_of(file_store(files, key_).backup(source / "tree", again->id));
   EXPECT_EQ(changed.summary.unchanged_files, again->summary.unchanged_files - 1);
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files, key_).restore(changed.id, {.path = source / "tree", .target = target / "t"}).ok());
-  EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+  file_store(files, key_).expect_comes_back(changed.id, source / "tree");
 }
 
 /// A path that does not exist is reported when the file before it is open and has not been read.
@@ -184,12 +176,9 @@ TEST_P(file_backups, read_a_file_once_more_whose_ctime_alone_has_changed) {
       set_time(path, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
     };
     const auto done =
-        file_store(files, key_).backup({.paths = {source / "tree", source / "zz absent"}, .problem = change});
-    ASSERT_TRUE(done.ok()) << done.error().message();
+        value_of(file_store(files, key_).backup({.paths = {source / "tree", source / "zz absent"}, .problem = change}));
     EXPECT_EQ(problems.size(), 1u);
-    const temporary_folder target;
-    ASSERT_TRUE(file_store(files, key_).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
-    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+    file_store(files, key_).expect_comes_back(done.id, source / "tree");
   }
 }
 
@@ -208,13 +197,7 @@ TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
     ASSERT_TRUE(file_store(copy, key_).objects().remove({store::object_kind::container, each}).ok());
     const auto again = value_of(file_store(copy, key_).backup(source / "tree", first->id));
     EXPECT_GT(again.facts.statistics.new_raw_bytes, 0u);
-    const temporary_folder target;
-    problem_map problems;
-    ASSERT_TRUE(file_store(copy, key_)
-                    .restore(again.id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-                    .ok());
-    EXPECT_EQ(problems, problem_map());
-    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+    file_store(copy, key_).expect_comes_back(again.id, source / "tree");
   }
 }
 
@@ -232,9 +215,7 @@ TEST(backups_of_files, keep_holes_of_huge_files) {
   const auto files = make_file_store();
   const auto done = value_of(file_store(files).backup(source / "tree"));
   EXPECT_LT(done.facts.statistics.new_raw_bytes, 150'000u);
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files).restore(done.id, {.path = source / "tree", .target = target / "t"}).ok());
-  EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+  file_store(files).expect_comes_back(done.id, source / "tree");
 }
 
 TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
@@ -273,14 +254,8 @@ TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
   EXPECT_GT(with_attribute, 0u);
   EXPECT_EQ(done.summary.files, 2u * depth + with_attribute);
   EXPECT_EQ(problems, problem_map());
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files)
-                  .restore(done.id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-                  .ok());
-  EXPECT_EQ(problems, problem_map());
-  tree_facts before = facts_of(source / "tree");
-  EXPECT_EQ(before.size(), 3u * depth + with_attribute);
-  EXPECT_EQ(facts_of(target / "t"), before);
+  EXPECT_EQ(facts_of(source / "tree").size(), 3u * depth + with_attribute);
+  file_store(files).expect_comes_back(done.id, source / "tree");
 }
 
 TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
@@ -296,9 +271,7 @@ TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
                                                    source / "data/x", source / "./data.d/z"}}));
   EXPECT_EQ(done.summary.paths,
             (std::vector<std::string>{source / "data", source / "data.d/z", source / "link", source / "other"}));
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files).restore(done.id, {.path = source.path(), .target = target / "t"}).ok());
-  EXPECT_EQ(facts_of(target / "t"), facts_of(source.path()));
+  file_store(files).expect_comes_back(done.id, source.path());
 }
 
 /// Returns the paths of a snapshot's files, relative to a folder, as far as they lie in it.
@@ -323,8 +296,7 @@ TEST(backups_of_files, store_flags_of_files) {
   const auto done = value_of(file_store(files).backup(source / "r"));
   file_store(files).with_reading([&](const store::store_reading& reading) {
     store::record_reader nodes(reading.objects, reading.key, reading.shards, sha256());
-    const auto entry = value_of(store::find_path(done.summary.root, path, nodes));
-    EXPECT_EQ(entry.flags, no_dump_flag);
+    EXPECT_EQ(value_of(store::find_path(done.summary.root, path, nodes)).flags, no_dump_flag);
   });
 }
 
@@ -367,8 +339,7 @@ TEST(backups_of_files, store_named_file_systems_in_named_folders) {
   const auto stored = [&](const entry_names& paths) {
     store_backup_options options{.paths = paths};
     options.walking.one_file_system = true;
-    const auto done = value_of(file_store(files).backup(options));
-    return stored_below(done, file_store(files), source / "r");
+    return stored_below(value_of(file_store(files).backup(options)), file_store(files), source / "r");
   };
   EXPECT_EQ(stored({source / "r"}), (entry_names{"a", "m", "z"}));
   EXPECT_EQ(stored({source / "r", source / "r/m"}), (entry_names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
@@ -481,13 +452,7 @@ TEST(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
         source.make_folder("tree/empty");
       }
       const auto done = value_of(file_store(files).backup(source / "tree"));
-      const temporary_folder target;
-      problem_map problems;
-      ASSERT_TRUE(file_store(files)
-                      .restore(done.id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-                      .ok());
-      EXPECT_EQ(problems, problem_map());
-      EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+      file_store(files).expect_comes_back(done.id, source / "tree");
     }
   }
 }
@@ -536,8 +501,7 @@ TEST(backups_of_files, fail_if_nothing_can_be_read) {
     EXPECT_EQ(done.error().message(), problem) << "the first problem";
   }
   std::string problem;
-  const auto done = value_of(back_up({"absent", "empty"}, problem));
-  EXPECT_TRUE(done.facts.is_incomplete);
+  EXPECT_TRUE(value_of(back_up({"absent", "empty"}, problem)).facts.is_incomplete);
 }
 
 }  // namespace

@@ -60,8 +60,7 @@ TEST_P(container, is_read_by_ranges_of_its_object) {
     const auto table = value_of(store::read_container_table(*objects, expected.id, key_));
     EXPECT_EQ(table.records, expected.built.records);
     for (std::size_t i = 0; i < expected.contents.size(); i += 97) {
-      const auto content = value_of(store::read_record(*objects, table, table.records[i], key_));
-      EXPECT_EQ(content, expected.contents[i]);
+      EXPECT_EQ(value_of(store::read_record(*objects, table, table.records[i], key_)), expected.contents[i]);
     }
   }
   EXPECT_TRUE(store::is_absence(store::read_container_table(*objects, "00", key_).error()));

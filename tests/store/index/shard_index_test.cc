@@ -129,7 +129,7 @@ TEST_F(shard_index, reads_long_tables_at_once_after_the_first) {
     counted.reads = 0;
     const auto table = value_of(tables.find(each));
     ASSERT_TRUE(table != nullptr);
-    EXPECT_EQ(table.id, store::id_of(each));
+    EXPECT_EQ(table->id, store::id_of(each));
     reads.push_back(counted.reads);
   }
   EXPECT_THAT(reads, testing::ElementsAre(2u, 1u, 1u, 1u, 2u)) << "a table is expected to be as long as the last one";
@@ -156,8 +156,7 @@ TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
     for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index index = open();
-  const auto merged = value_of(index.merge());
-  ASSERT_TRUE(merged);
+  ASSERT_TRUE(value_of(index.merge()));
   EXPECT_LE(index.shards().size(), 3u);
   EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shards().size());
   EXPECT_EQ(count_found(index, records), records.size());

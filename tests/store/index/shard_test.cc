@@ -40,8 +40,7 @@ class shards : public testing::Test {
   std::string put(std::uint32_t container_count, const std::vector<shard_entry>& entries, std::uint32_t first = 0) {
     std::vector<store::shard_container> names;
     for (std::uint32_t i = 0; i < container_count; ++i) names.push_back({numbered_container(first + i), first + i});
-    const auto id = value_of(store::put_shard(*objects_, store::seal_kind::checksum, names, entries));
-    return id;
+    return value_of(store::put_shard(*objects_, store::seal_kind::checksum, names, entries));
   }
   shard open(const std::string& id) {
     return value_of(shard::open(*objects_->open({store::object_kind::shard, id}), id));

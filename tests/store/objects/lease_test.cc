@@ -40,7 +40,7 @@ TEST(lease, ends_with_its_time) {
   ASSERT_TRUE(store::remove_sessions(*objects, {dead}).ok());
   EXPECT_THAT(*objects->list(object_kind::temporary), ElementsAre(alive + "-0"));
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre(alive + ".00000000"));
-  ASSERT_TRUE(lease_of_session.give_up().ok());
+  ASSERT_TRUE(lease_of_session->give_up().ok());
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre());
 }
 
@@ -103,7 +103,7 @@ TEST(lease, outlives_a_renewal_that_fails) {
   };
   const auto lease_of_session = value_of(store::held_lease::take(open, key, "s", std::chrono::milliseconds(3), 0));
   while (open_count < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ASSERT_TRUE(lease_of_session.give_up().ok());
+  ASSERT_TRUE(lease_of_session->give_up().ok());
   EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::lease), ElementsAre());
 }
 

@@ -60,11 +60,11 @@ class restored_rights : public restored_tree {
   }
   void restore(bool replaces) {
     problems_.clear();
-    const auto done = value_of(file_store(files_).restore(id_, {.path = source_ / "tree",
+    static_cast<void>(value_of(file_store(files_).restore(id_, {.path = source_ / "tree",
                                                                 .target = target_ / "t",
                                                                 .replaces_files = replaces,
                                                                 .threads = 1,
-                                                                .problem = note_in(problems_)}));
+                                                                .problem = note_in(problems_)})));
   }
 };
 

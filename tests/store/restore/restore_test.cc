@@ -209,8 +209,7 @@ TEST(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost
   target.make_file("t/sibling", "kept");
   target.make_file("t/a/other", "x");
   store_restore_options options{.path = source / "tree", .target = target / "t", .removes_others = true};
-  const auto restored = value_of(file_store(files).restore(done.id, options));
-  EXPECT_EQ(restored.removed, 1u);
+  EXPECT_EQ(value_of(file_store(files).restore(done.id, options)).removed, 1u);
   EXPECT_EQ(text_of(target / "t/sibling"), "kept");
   EXPECT_FALSE(std::filesystem::exists(target / "t/a/other"));
   options.target = "/";

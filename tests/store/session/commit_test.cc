@@ -128,8 +128,7 @@ TEST(ended_sessions, remove_what_there_is_no_room_to_name) {
   EXPECT_THAT(names(disk_store, object_kind::container), SizeIs(3));
   EXPECT_TRUE(store::is_lack_of_room(store::end_sessions(*opened_store, {dead})));
   disk->has_room = true;
-  const auto pruned = value_of(store::prune_store(*opened_store, {}));
-  EXPECT_THAT(pruned.awaited, IsEmpty());
+  EXPECT_THAT(value_of(store::prune_store(*opened_store, {})).awaited, IsEmpty());
   EXPECT_THAT(names(disk_store, object_kind::container), IsEmpty());
   EXPECT_THAT(names(disk_store, object_kind::lease), IsEmpty());
 }
@@ -170,8 +169,7 @@ TEST(containers, are_not_all_listed_in_the_normal_course) {
   snapshot_map snapshots;
   const file_map files = overlapping_files(2, 60'000);
   const auto forgotten = value_of(back_up(*opened_store, overlapping_files(3, 60'000)));
-  const auto id = value_of(back_up(*opened_store, files));
-  snapshots[id] = files;
+  snapshots[value_of(back_up(*opened_store, files))] = files;
   ASSERT_TRUE(forget(*opened_store, forgotten).ok());
   ASSERT_TRUE(store::prune_store(*opened_store, {.most_unused = 0}).ok());
   EXPECT_EQ(loss_in(*disk_store.open(), snapshots), "");
@@ -185,8 +183,7 @@ TEST(containers, are_found_though_a_shard_is_lost) {
   snapshot_map snapshots;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     const file_map files = overlapping_files(i, 60'000);
-    const auto id = value_of(back_up(*disk_store.open(), files));
-    snapshots[id] = files;
+    snapshots[value_of(back_up(*disk_store.open(), files))] = files;
   }
   const auto shards = names(disk_store, object_kind::shard);
   ASSERT_GT(shards.size(), 1u);
@@ -443,8 +440,7 @@ TEST(commit, numbers_snapshots_in_their_order) {
     const auto session = *store::leased_session::begin(*opened_store);
     store::snapshot facts;
     facts.time = time;
-    const auto done = value_of(store::commit_snapshot(*session, facts));
-    ids.push_back(done.id);
+    ids.push_back(value_of(store::commit_snapshot(*session, facts)).id);
   }
   const auto all = opened_store->snapshots({});
   ASSERT_EQ(all->size(), 3u);

@@ -132,8 +132,8 @@ TEST(make_store, takes_cuts_that_give_their_key_away_if_they_are_accepted) {
     EXPECT_THAT(make(store::insecure_cuts::refused).message(), HasSubstr("give the key of these cuts away"));
     ASSERT_TRUE(make(store::insecure_cuts::accepted).ok());
     const auto opened_store = value_of(disk_store.try_open(store_password));
-    EXPECT_THAT(store::warnings_of_insecure_cuts(opened_store.config()), SizeIs(1));
-    EXPECT_NE(opened_store.cuts().canonical(), parse_canonical(cuts)->canonical()) << "the key is that of the store";
+    EXPECT_THAT(store::warnings_of_insecure_cuts(opened_store->config()), SizeIs(1));
+    EXPECT_NE(opened_store->cuts().canonical(), parse_canonical(cuts)->canonical()) << "the key is that of the store";
   }
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store(store_password).open()->config()), testing::IsEmpty());
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store().open()->config()), testing::IsEmpty());

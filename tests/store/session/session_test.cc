@@ -172,13 +172,7 @@ class capped_backups : public testing::Test {
   }
   /// Restores the last backup, compares it with the source, and returns how many containers were read.
   std::uint64_t read_containers() {
-    const temporary_folder target;
-    problem_map problems;
-    const auto restored = value_of(file_store(files_).restore(
-        id_, {.path = source_ / "tree", .target = target / "t", .problem = note_in(problems)}));
-    EXPECT_EQ(problems, problem_map());
-    EXPECT_EQ(facts_of(target / "t"), facts_of(source_ / "tree"));
-    return restored.read_containers;
+    return file_store(files_).expect_comes_back(id_, source_ / "tree").read_containers;
   }
   std::uint64_t moved_chunks() {
     return file_store(files_)

@@ -43,8 +43,7 @@ class directory_storage : public testing::TestWithParam<const char*> {
     if (which == "model") {
       files_ = std::make_shared<volatile_file_system>();
     } else {
-      auto file_system = value_of(store::open_file_system(folder_.path()));
-      files_ = std::move(file_system);
+      files_ = value_of(store::open_file_system(folder_.path()));
     }
     ASSERT_TRUE(store::make_storage_folders(*files_).ok());
     objects_ = reopen("a");
@@ -108,11 +107,11 @@ TEST_P(directory_storage, keeps_the_first_of_two_objects_with_one_name) {
 TEST_P(directory_storage, writes_long_objects_in_parts) {
   const object_name name{object_kind::shard, "long"};
   auto writer = value_of(objects_->create(name));
-  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(writer.append(numbered_bytes(i, 1000)).ok());
+  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(writer->append(numbered_bytes(i, 1000)).ok());
   auto discarded = objects_->create({object_kind::shard, "discarded"});
   ASSERT_TRUE((*discarded)->append(numbered_bytes(1, 10)).ok());
   discarded->reset();
-  ASSERT_TRUE(writer.finish().ok());
+  ASSERT_TRUE(writer->finish().ok());
   ASSERT_TRUE(objects_->sync().ok());
   EXPECT_EQ(read_all(*objects_, name).size(), 10'000u);
   EXPECT_EQ(objects_->list(object_kind::shard)->size(), 1u);

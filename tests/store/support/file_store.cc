@@ -166,4 +166,15 @@ result<store_restore_summary> file_store::restore(const std::string& id, const s
   });
 }
 
+store_restore_summary file_store::expect_comes_back(const std::string& id, const std::string& folder,
+                                                    std::uint64_t threads) {
+  const temporary_folder target;
+  problem_map problems;
+  auto restored =
+      value_of(restore(id, {.path = folder, .target = target / "t", .threads = threads, .problem = note_in(problems)}));
+  EXPECT_EQ(problems, problem_map());
+  EXPECT_EQ(facts_of(target / "t"), facts_of(folder));
+  return restored;
+}
+
 }  // namespace cutpoint::tests

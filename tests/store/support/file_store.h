@@ -64,6 +64,9 @@ class file_store {
   }
   result<store_restore_summary> restore(const std::string& id, const store_restore_options& options);
 
+  /// Restores a folder elsewhere, and expects that it has no problem and equals what is there now.
+  store_restore_summary expect_comes_back(const std::string& id, const std::string& folder, std::uint64_t threads = 2);
+
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] store::storage& objects() { return *objects_; }
   /// Calls `use` with what reading takes.
@@ -111,10 +114,7 @@ inline void make_small_tree(const temporary_folder& folder) {
 /// The tree is `source_ / "tree"`, and its restored copy `target_ / "t"`.
 class restored_tree : public testing::Test {
  protected:
-  void back_up() {
-    const auto done = value_of(file_store(files_).backup(source_ / "tree"));
-    id_ = done.id;
-  }
+  void back_up() { id_ = value_of(file_store(files_).backup(source_ / "tree")).id; }
   void expect_restored() {
     EXPECT_EQ(problems_, problem_map());
     EXPECT_EQ(facts_of(target_ / "t"), facts_of(source_ / "tree"));

@@ -43,8 +43,7 @@ store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, st
   facts.root = *store_files(output->records, digests, contents_of(number));
   EXPECT_TRUE(output->records.finish().ok());
   facts.time = static_cast<std::int64_t>(number);
-  auto committed = value_of(store::commit_snapshot(*session, facts));
-  return committed;
+  return value_of(store::commit_snapshot(*session, facts));
 }
 
 store::copy_options options_for(store::open_store& target, const cancellation* cancel = nullptr) {

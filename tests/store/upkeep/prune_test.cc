@@ -71,8 +71,7 @@ TEST_P(prunes, rewrite_no_more_than_is_allowed) {
   EXPECT_GT(none.left_unused_bytes, 0u);
   const auto budget = value_of(store::prune_store(*opened_store, {.most_unused = 0, .most_rewritten_bytes = 0}));
   EXPECT_EQ(budget.rewritten_containers, 0u);
-  const auto all = value_of(store::prune_store(*opened_store, everything));
-  EXPECT_GT(all.rewritten_bytes, 0u);
+  EXPECT_GT(value_of(store::prune_store(*opened_store, everything)).rewritten_bytes, 0u);
   EXPECT_EQ(loss_in(*opened_store, {{second, half}}), "");
 }
 
@@ -92,8 +91,7 @@ TEST_P(prunes, merge_small_containers) {
   const auto opened_store = disk_store_.open();
   snapshot_map kept_snapshots = small_backups(*opened_store, 5);
   ASSERT_THAT(names(disk_store_, object_kind::container), SizeIs(5));
-  const auto few = value_of(store::prune_store(*opened_store, everything));
-  EXPECT_EQ(few.rewritten_containers, 0u);
+  EXPECT_EQ(value_of(store::prune_store(*opened_store, everything)).rewritten_containers, 0u);
 
   kept_snapshots.merge(small_backups(*opened_store, 9));  // five of them are there
   ASSERT_THAT(names(disk_store_, object_kind::container), SizeIs(9));
@@ -115,8 +113,7 @@ TEST(prune, leaves_a_damaged_container_where_it_is) {
   snapshot_map kept_snapshots = small_backups(*opened_store, 9);
   const std::vector<std::string> containers = names(disk_store, object_kind::container);
   (*disk_store.files->bytes_of("containers/" + containers.front()))[130] ^= 1;  // in the payload of a record
-  const auto pruned = value_of(store::prune_store(*opened_store, everything));
-  EXPECT_EQ(pruned.removed_containers, 8u);
+  EXPECT_EQ(value_of(store::prune_store(*opened_store, everything)).removed_containers, 8u);
   EXPECT_THAT(names(disk_store, object_kind::container), testing::Contains(containers.front()));
 }
 
@@ -173,8 +170,7 @@ TEST(prune, gives_up_no_copy_before_the_other_was_read) {
     const snapshot_map expected{{keeps_first ? store.first : store.second, store.files}};
     std::uint64_t damaged_copies = 0;
     for (int round = 0; round < 3; ++round) {
-      const auto pruned = value_of(store::prune_store(*disk_store.open(), everything));
-      damaged_copies += pruned.damaged_copies;
+      damaged_copies += value_of(store::prune_store(*disk_store.open(), everything)).damaged_copies;
     }
     EXPECT_GT(damaged_copies, 0u);
     const auto repaired = value_of(store::repair_store(*disk_store.open(), {.threads = 1}));
@@ -215,8 +211,7 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   EXPECT_EQ(output->containers.stored_bytes(), 0u);
   const auto committed = value_of(store::commit_snapshot(**session, facts));
   session->reset();
-  const auto pruned = value_of(store::prune_store(*opened_store, everything));
-  EXPECT_GT(pruned.kept_containers, 0u);
+  EXPECT_GT(value_of(store::prune_store(*opened_store, everything)).kept_containers, 0u);
   EXPECT_EQ(loss_in(*opened_store, {{committed.id, files}}), "");
   EXPECT_EQ(store::prune_store(*opened_store, everything)->unused_bytes, 0u);
 }
@@ -256,7 +251,7 @@ TEST(prune, removes_the_temporary_files_of_no_session) {
   const made_store disk_store;
   const auto running = disk_store.open();
   const auto session = value_of(store::leased_session::begin(*running));
-  const std::string own = session.name() + "-0";
+  const std::string own = session->name() + "-0";
   for (const std::string& each : {own, std::string("abandoned-0")}) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + each).ok());
   }
@@ -267,7 +262,7 @@ TEST(prune, removes_the_temporary_files_of_no_session) {
 TEST(prune, refuses_to_guess_what_an_unreadable_snapshot_needs) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
-  const auto id = value_of(back_up(*opened_store, drawn_files(1, 3, 30'000)));
+  static_cast<void>(value_of(back_up(*opened_store, drawn_files(1, 3, 30'000))));
   const auto lost = back_up(*opened_store, drawn_files(2, 3, 30'000));
   (*disk_store.files->bytes_of("snapshots/" + *lost))[70] ^= 1;
   const auto refused = store::prune_store(*opened_store, everything);

@@ -159,7 +159,7 @@ TEST(repairs, make_a_lost_index_again_and_lose_nothing) {
   const temporary_folder source;
   make_small_tree(source);
   const auto files = make_file_store();
-  const auto done = value_of(file_store(files).backup(source / "tree"));
+  static_cast<void>(value_of(file_store(files).backup(source / "tree")));
   problem_map none;
   const auto expected = restored_snapshots(files, none);
   for (const bool removes : {false, true}) {
@@ -172,8 +172,7 @@ TEST(repairs, make_a_lost_index_again_and_lose_nothing) {
       }
     }
     EXPECT_EQ(check(files, false).is_clean, removes) << "what is missing is made again when the store is opened";
-    const auto repaired = value_of(repair(files));
-    EXPECT_EQ(repaired.lost_files, 0u);
+    EXPECT_EQ(value_of(repair(files)).lost_files, 0u);
     EXPECT_TRUE(check(files, true).is_clean);
     EXPECT_EQ(restored_snapshots(files, none), expected);
   }
@@ -216,16 +215,14 @@ TEST(repairs, replace_a_snapshot_that_says_another_length_of_its_root) {
   const temporary_folder source;
   source.make_folder("tree/empty");
   const auto files = make_file_store();
-  const auto done = value_of(file_store(files).backup(source / "tree"));
-  store::snapshot lying = done.facts;
+  store::snapshot lying = value_of(file_store(files).backup(source / "tree")).facts;
   const store::encoded_node empty = store::node_builder(store::node_kind::folder, 0).finish();
   lying.root = {digest_of(empty.content()), static_cast<std::uint32_t>(empty.content_bytes + 1), 0};
   file_store opened_store(files);
   const auto id = value_of(store::put_snapshot(opened_store.objects(), lying, {}));
   ASSERT_TRUE(commit_by_hand(opened_store.objects(), {}, id).ok());
   EXPECT_FALSE(check(files, true).is_clean);
-  const auto repaired = value_of(repair(files));
-  EXPECT_EQ(repaired.replaced_snapshots, 1u);
+  EXPECT_EQ(value_of(repair(files)).replaced_snapshots, 1u);
   EXPECT_TRUE(check(files, true).is_clean);
 }
 
