@@ -73,10 +73,9 @@ TEST(engine, leaves_no_thread_and_no_memory_behind) {
   for (int round = 0; round < 20; ++round) {
     engine threads = with_threads(4);
     recorder out;
-    auto feed = threads.open({.cuts = chunker_of("rabin"), .segment_bytes = 50'000}, out);
-    ASSERT_TRUE(feed.ok());
-    ASSERT_TRUE(feed->begin(0).ok());
-    ASSERT_TRUE(feed->write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
+    auto feed = value_of(threads.open({.cuts = chunker_of("rabin"), .segment_bytes = 50'000}, out));
+    ASSERT_TRUE(feed.begin(0).ok());
+    ASSERT_TRUE(feed.write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
     // The feed is destroyed before its stream ends.
   }
   EXPECT_EQ(what_is_left(before), "");

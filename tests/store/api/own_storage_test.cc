@@ -118,25 +118,23 @@ TEST_P(own_storage, has_everything_that_a_folder_has) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919);
   folder_.make_file("tree/file", text);
-  const auto first = opened_store.back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
-  ASSERT_TRUE(first.ok()) << first.error().message();
+  const auto first = value_of(opened_store.back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"}));
   auto second_store = value_of(open());  // two use the objects at once
   auto session = value_of(push_session::begin(second_store, threads_));
   auto stream = value_of(session.begin_stream("/pushed"));
   ASSERT_TRUE(stream.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size() / 2}).ok());
-  ASSERT_TRUE(opened_store.remove_snapshot(first->id).ok());
+  ASSERT_TRUE(opened_store.remove_snapshot(first.id).ok());
   ASSERT_TRUE(stream.end().ok());
-  const auto pushed = session.commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  const auto pushed = value_of(session.commit());
 
   ASSERT_TRUE(opened_store.prune({.most_unused = 0}).ok());
   ASSERT_TRUE(opened_store.prune({.most_unused = 0}).ok());
   expect_clean(opened_store);
   ASSERT_EQ(opened_store.snapshots()->size(), 1u);
-  ASSERT_TRUE(opened_store.restore(pushed->id, {.target = folder_ / "target"}).ok());
+  ASSERT_TRUE(opened_store.restore(pushed.id, {.target = folder_ / "target"}).ok());
   std::string restored;
   ASSERT_TRUE(open()
-                  ->read_file(pushed->id, "/pushed", 0, UINT64_MAX,
+                  ->read_file(pushed.id, "/pushed", 0, UINT64_MAX,
                               [&](byte_span bytes) {
                                 restored.append(bytes.begin(), bytes.end());
                                 return status();

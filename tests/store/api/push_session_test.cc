@@ -117,9 +117,9 @@ TEST(push_session, stores_what_a_backup_of_the_same_files_stores) {
 
     auto session = value_of(target.begin({.host = "appliance", .paths = {"/tree"}, .tags = {"nightly"}, .time = 123}));
     ASSERT_TRUE(push(session, "/tree/data", text).ok());
-    auto sparse = session.begin_stream("/tree/sparse");
-    ASSERT_TRUE(sparse.ok() && sparse->write(bytes_of(text).first(262'144)).ok());
-    ASSERT_TRUE(sparse->write_hole(7'000'000).ok() && sparse->write_hole(800'000).ok() && sparse->end().ok());
+    auto sparse = value_of(session.begin_stream("/tree/sparse"));
+    ASSERT_TRUE(sparse.write(bytes_of(text).first(262'144)).ok());
+    ASSERT_TRUE(sparse.write_hole(7'000'000).ok() && sparse.write_hole(800'000).ok() && sparse.end().ok());
     ASSERT_TRUE(push(session, "/tree/below/empty", "").ok());
     const auto pushed = value_of(session.commit());
 
@@ -180,24 +180,23 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
 
 TEST(push_session, one_thread_writes_streams_in_turn) {
   pushed_store target;
-  auto session = target.begin({.most_streams = 3});
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(target.begin({.most_streams = 3}));
   std::vector<push_stream> streams;
   const std::string block = drawn_text(3, 100'000);
   for (const char* const path : {"/c", "/a", "/b"}) {
-    streams.push_back(value_of(session->begin_stream(path)));
+    streams.push_back(value_of(session.begin_stream(path)));
   }
-  EXPECT_EQ(session->begin_stream("/d").error().message(), "/d: 3 streams are open already (most_streams)");
+  EXPECT_EQ(session.begin_stream("/d").error().message(), "/d: 3 streams are open already (most_streams)");
   for (int round = 0; round < 200; ++round) {
     for (push_stream& each : streams) ASSERT_TRUE(each.write(bytes_of(block)).ok());
   }
-  EXPECT_EQ(session->commit().error().code(), status_code::invalid_argument) << "streams are open";
+  EXPECT_EQ(session.commit().error().code(), status_code::invalid_argument) << "streams are open";
   for (push_stream& each : streams) ASSERT_TRUE(each.end().ok());
   EXPECT_EQ(streams[0].write(bytes_of(block)).message(), "the stream has ended");
   EXPECT_EQ(streams[0].end().code(), status_code::invalid_argument);
-  EXPECT_EQ(value_of(session->commit()).bytes, 60'000'000u);
-  EXPECT_EQ(session->begin_stream("/late").error().message(), "the push session has ended");
-  EXPECT_EQ(session->commit().error().message(), "the push session has ended");
+  EXPECT_EQ(value_of(session.commit()).bytes, 60'000'000u);
+  EXPECT_EQ(session.begin_stream("/late").error().message(), "the push session has ended");
+  EXPECT_EQ(session.commit().error().message(), "the push session has ended");
   target.expect_clean();
 }
 
@@ -217,15 +216,14 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
     ASSERT_TRUE(value_of(session->begin_stream("/retried")).write(bytes_of("half")).ok());
   }
   ASSERT_TRUE(push(*session, "/retried", "whole").ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
-  EXPECT_TRUE(pushed->is_incomplete);
+  const auto pushed = value_of(session->commit());
+  EXPECT_TRUE(pushed.is_incomplete);
   EXPECT_EQ(problems, (file_texts{{"/dump", "the producer died"},
                                   {"/lost", "/lost: the stream was not ended"},
                                   {"/retried", "/retried: the stream was not ended"}}));
-  EXPECT_EQ(target.read(pushed->id),
+  EXPECT_EQ(target.read(pushed.id),
             (file_texts{{"/retried", "whole"}, {"/whole", summary_of(drawn_text(4, 100'000))}}));
-  EXPECT_EQ(pushed->files, 2u);
+  EXPECT_EQ(pushed.files, 2u);
   target.expect_clean();
 
   auto second = value_of(target.begin());
@@ -237,13 +235,13 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
 TEST(push_session, stores_the_longest_sparse_file_and_no_longer_one) {
   pushed_store target;
   auto session = value_of(target.begin());
-  auto longest = session.begin_stream("/longest");
-  ASSERT_TRUE(longest.ok() && longest->write_hole(INT64_MAX - 1).ok());
-  EXPECT_EQ(longest->write(bytes_of("ab")).code(), status_code::invalid_argument);
-  ASSERT_TRUE(longest->write(bytes_of("a")).ok());
-  EXPECT_EQ(longest->write_hole(1).code(), status_code::invalid_argument);
-  EXPECT_EQ(longest->write(bytes_of("b")).code(), status_code::invalid_argument);
-  ASSERT_TRUE(longest->end().ok() && push(session, "/other", "text").ok());
+  auto longest = value_of(session.begin_stream("/longest"));
+  ASSERT_TRUE(longest.write_hole(INT64_MAX - 1).ok());
+  EXPECT_EQ(longest.write(bytes_of("ab")).code(), status_code::invalid_argument);
+  ASSERT_TRUE(longest.write(bytes_of("a")).ok());
+  EXPECT_EQ(longest.write_hole(1).code(), status_code::invalid_argument);
+  EXPECT_EQ(longest.write(bytes_of("b")).code(), status_code::invalid_argument);
+  ASSERT_TRUE(longest.end().ok() && push(session, "/other", "text").ok());
   const auto pushed = value_of(session.commit());
   std::map<std::string, std::uint64_t> sizes;
   ASSERT_TRUE(target.store()

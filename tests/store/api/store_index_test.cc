@@ -202,9 +202,8 @@ TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
   const auto index_of_target = std::make_shared<map_index>();
   target.use_index(index_of_target);
   backup_store source = open();
-  const auto copied = target.copy_snapshots(threads_, source, {});
-  ASSERT_TRUE(copied.ok()) << copied.error().message();
-  EXPECT_EQ(copied->copied, 2u);
+  const auto copied = value_of(target.copy_snapshots(threads_, source, {}));
+  EXPECT_EQ(copied.copied, 2u);
   EXPECT_EQ(index_of_target->chunks.size(), index_->chunks.size());
 }
 

@@ -169,7 +169,7 @@ TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
     std::map<std::string, std::string> events;
     problem_map problems;
     const auto before = facts_of(target / "t");
-    const auto restored = file_store(files).restore(
+    const auto restored = value_of(file_store(files).restore(
         done.id, {.path = source / "tree",
                   .target = target / "t",
                   .exclude = patterns({"*.cfg"}),
@@ -179,16 +179,15 @@ TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
                       [&](const std::string& path, store_restore_action action) {
                         events[path] = action == store_restore_action::removed ? "removed" : "restored";
                       },
-                  .problem = note_in(problems)});
-    ASSERT_TRUE(restored.ok());
+                  .problem = note_in(problems)}));
     EXPECT_EQ(problems, problem_map());
-    EXPECT_EQ(restored->files, 2u);
+    EXPECT_EQ(restored.files, 2u);
     EXPECT_EQ(events[target / "t/a/"], "restored");
     EXPECT_EQ(events[target / "t/b"], "restored");
     EXPECT_EQ(events[target / "t/gone"], "removed");
     EXPECT_EQ(events[target / "t/a/other"], "removed");
     EXPECT_EQ(events[target / "t/link"], "removed");
-    EXPECT_EQ(restored->removed, is_dry_run ? 4u : 3u) << "a folder with an excluded file would be removed in part";
+    EXPECT_EQ(restored.removed, is_dry_run ? 4u : 3u) << "a folder with an excluded file would be removed in part";
     EXPECT_EQ(text_of(target / "outside/file"), "kept") << "a link is removed, and not followed";
     if (is_dry_run) {
       EXPECT_EQ(facts_of(target / "t"), before);

@@ -67,16 +67,15 @@ TEST_P(directory_storage, reads_what_was_put) {
   std::vector<std::uint8_t> middle(10);
   ASSERT_TRUE(objects_->read(name, 500, middle).ok());
   EXPECT_TRUE(std::equal(middle.begin(), middle.end(), bytes.begin() + 500));
-  const auto object = objects_->open(name);
-  ASSERT_TRUE(object.ok());
-  EXPECT_EQ((*object)->size(), bytes.size());
+  const auto object = value_of(objects_->open(name));
+  EXPECT_EQ(object->size(), bytes.size());
   EXPECT_EQ(*objects_->list(object_kind::container), std::vector<std::string>{"00ff/1"});
   EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
   ASSERT_TRUE(objects_->remove(name).ok());
   ASSERT_TRUE(objects_->sync().ok());
   EXPECT_TRUE(store::is_absence(objects_->size(name).error()));
   std::vector<std::uint8_t> read(bytes.size());
-  EXPECT_TRUE((*object)->read(0, read).ok());
+  EXPECT_TRUE(object->read(0, read).ok());
   EXPECT_EQ(read, bytes) << "an open object outlives its removal";
   EXPECT_TRUE(objects_->remove(name).ok()) << "removing twice is no failure";
 }

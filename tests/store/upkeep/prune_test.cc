@@ -188,8 +188,7 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   const file_map files = drawn_files(1, 3, 30'000);
   ASSERT_TRUE(forget(*opened_store, *back_up(*opened_store, files)).ok());
   const auto running = disk_store.open();
-  auto session = store::leased_session::begin(*running);
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(store::leased_session::begin(*running));
   const auto waiting = value_of(store::prune_store(*opened_store, everything));
   EXPECT_THAT(waiting.awaited, SizeIs(1));
   EXPECT_GT(waiting.waiting_containers, 0u);
@@ -203,14 +202,14 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   ASSERT_TRUE(forget(*opened_store, own).ok());
 
   // The one that began before refers to them.
-  const auto output = *(*session)->open_writer();
+  const auto output = *session->open_writer();
   auto digests = *store::record_fingerprinter::make(running->fingerprint());
   store::snapshot facts;
   facts.root = *store_files(output->records, digests, files);
   ASSERT_TRUE(output->records.finish().ok());
   EXPECT_EQ(output->containers.stored_bytes(), 0u);
-  const auto committed = value_of(store::commit_snapshot(**session, facts));
-  session->reset();
+  const auto committed = value_of(store::commit_snapshot(*session, facts));
+  session.reset();
   EXPECT_GT(value_of(store::prune_store(*opened_store, everything)).kept_containers, 0u);
   EXPECT_EQ(loss_in(*opened_store, {{committed.id, files}}), "");
   EXPECT_EQ(store::prune_store(*opened_store, everything)->unused_bytes, 0u);
@@ -453,8 +452,8 @@ struct store_to_repair {
   store_to_repair() {
     const auto opened_store = disk_store.open();
     const auto first = value_of(back_up(*opened_store, overlapping_files(1, 3000)));
-    const auto second = back_up(*opened_store, files);
-    EXPECT_TRUE(second.ok() && forget(*opened_store, first).ok());
+    const auto second = value_of(back_up(*opened_store, files));
+    EXPECT_TRUE(forget(*opened_store, first).ok());
     // The last container has data of the second snapshot alone.
     for (const std::string& each : names(disk_store, object_kind::container)) {
       const auto table = store::read_container_table(opened_store->objects(), each, opened_store->key());
