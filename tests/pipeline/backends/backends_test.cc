@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -106,23 +105,11 @@ TEST(backend_of, is_the_reference_for_a_chunker_of_no_back_end) {
 TEST(backends, that_do_not_run_here_are_refused) {
   for (const backend which : every_backend) {
     if (which == backend::automatic || runs(which)) continue;
-    const auto placed = chunker_on(chunker_of("gear"), which);
-    ASSERT_FALSE(placed.ok()) << to_string(which);
-    EXPECT_EQ(placed.error().code(), status_code::unavailable);
-    EXPECT_NE(placed.error().message().find(to_string(which)), std::string::npos) << placed.error().message();
+    const status placed = error_of(chunker_on(chunker_of("gear"), which));
+    EXPECT_EQ(placed.code(), status_code::unavailable);
+    EXPECT_NE(placed.message().find(to_string(which)), std::string::npos) << placed.message();
     EXPECT_EQ(fingerprints_on(fingerprint_kind::sha256, which).error().code(), status_code::unavailable);
     EXPECT_EQ(parse_backend(to_string(which)).error().code(), status_code::unavailable);
-  }
-}
-
-TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
-  const auto stream = some_bytes(300'000);
-  for (const std::string& name : catalog_names()) {
-    const chunker cuts = chunker_of(name);
-    const auto placed = value_of(chunker_on(cuts, backend::automatic));
-    EXPECT_TRUE(has_kernels(name) || backend_of(placed) == backend::scalar) << name;
-    EXPECT_EQ(placed.canonical(), cuts.canonical());
-    EXPECT_EQ(placed.find_cuts(stream), cuts.find_cuts(stream)) << name;
   }
 }
 
@@ -142,33 +129,31 @@ TEST(backend_cache, yield_to_what_is_asked_for) {
   }
 }
 
-/// Returns the digests that `placed` makes of messages of many lengths.
-std::vector<digest> fingerprints_by(chosen_fingerprinter& placed, byte_span bytes) {
-  std::vector<digest> digests(400);
-  for (std::size_t i = 0; i < digests.size(); ++i)
-    placed.batch->submit(bytes.first(i * bytes.size() / digests.size()), digests[i]);
-  EXPECT_TRUE(placed.batch->flush().ok());
-  return digests;
-}
-
-TEST(fingerprints_on, makes_the_same_on_every_back_end) {
-  const auto bytes = some_bytes(20'000);
+TEST(fingerprints_on, are_made_by_the_back_end_that_was_asked_for) {
   for (const fingerprint_info& info : fingerprints()) {
-    auto by_library = value_of(fingerprints_on(info.kind, backend::scalar));
-    EXPECT_EQ(by_library.where, backend::scalar);
-    const auto expected = fingerprints_by(by_library, bytes);
-    auto maker = value_of(fingerprinter::make(info.kind));
-    EXPECT_EQ(expected.back(), *maker(byte_span(bytes).first(399 * bytes.size() / 400))) << info.name;
     const bool in_lanes = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256 ||
                           info.kind == fingerprint_kind::blake3;
     for (const backend which : running()) {
-      auto placed = value_of(fingerprints_on(info.kind, which));
+      const auto placed = value_of(fingerprints_on(info.kind, which));
       EXPECT_EQ(placed.where, in_lanes ? hashing(which, info.kind) : backend::scalar) << info.name;
-      EXPECT_EQ(fingerprints_by(placed, bytes), expected) << info.name << " on " << to_string(which);
     }
-    auto fastest = value_of(fingerprints_on(info.kind, backend::automatic));
-    EXPECT_TRUE(runs(fastest.where)) << info.name;
-    EXPECT_EQ(fingerprints_by(fastest, bytes), expected) << info.name;
+  }
+}
+
+TEST(backends, that_are_measured_to_be_fastest_run_here_and_give_the_same) {
+  const auto bytes = some_bytes(100'000);
+  for (const std::string& name : catalog_names()) {
+    const auto placed = value_of(chunker_on(chunker_of(name), backend::automatic));
+    EXPECT_TRUE(has_kernels(name) || backend_of(placed) == backend::scalar) << name;
+    EXPECT_EQ(placed.find_cuts(bytes), chunker_of(name).find_cuts(bytes)) << name;
+  }
+  for (const fingerprint_info& info : fingerprints()) {
+    const auto placed = value_of(fingerprints_on(info.kind, backend::automatic));
+    EXPECT_TRUE(runs(placed.where)) << info.name;
+    digest made;
+    placed.batch->submit(bytes, made);
+    EXPECT_TRUE(placed.batch->flush().ok());
+    EXPECT_EQ(made, *value_of(fingerprinter::make(info.kind))(bytes)) << info.name;
   }
 }
 

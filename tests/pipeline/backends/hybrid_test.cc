@@ -52,6 +52,7 @@ TEST(hybrid, has_consistent_statistics_while_its_lanes_work) {
   EXPECT_GT(feed.statistics().device_bytes, 300'000u);
 }
 
+/// The chunks are selected, and work on them is performed on the processor's lanes, also where devices do all other work.
 TEST(hybrid, is_exact_with_every_kind_of_work_on_devices) {
   const std::vector<std::vector<std::uint8_t>> streams = {
       mixed_stream(400'000, 1), {}, mixed_stream(70'000, 2), mixed_stream(3, 3)};
@@ -61,8 +62,11 @@ TEST(hybrid, is_exact_with_every_kind_of_work_on_devices) {
         feed_options options = hybrid_job(where, kind);
         if (kind == fingerprint_kind::sha256) options.devices = {0, 1};
         if (cut_slowly) options.rates = slow_device_cuts(options.devices.size());
-        const device_run run = run_on(std::make_shared<host_device>(), options, streams);
-        ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << to_string(where);
+        selecting_recorder receiver;
+        const feed_run run = feed_on(std::make_shared<host_device>(), options, streams, receiver);
+        ASSERT_NO_FATAL_FAILURE(expect_sequential(run.outcome, receiver.out, options, streams)) << to_string(where);
+        EXPECT_EQ(receiver.waiting_count(), 0u);
+        EXPECT_EQ(receiver.living_work, 0);
         EXPECT_EQ(run.statistics.device_warning, "");
         EXPECT_EQ(run.statistics.plan, where == backend::cuda ? work_plan::device : work_plan::shared);
         // With `hybrid` the processor may be done before a device's thread has woken.
@@ -86,24 +90,6 @@ TEST(hybrid, fingerprints_chunks_on_the_device_that_only_the_processor_cuts) {
   EXPECT_EQ(run.statistics.device_warning, "");
   EXPECT_EQ(run.statistics.fingerprinted_on, backend::hybrid);
   EXPECT_NE(run.statistics.chunked_on, backend::hybrid);
-}
-
-/// Work is performed on the processor's lanes, also where devices do all other work.
-TEST(hybrid, selects_chunks_and_works_on_them_with_every_kind_of_work_on_devices) {
-  const std::vector<std::vector<std::uint8_t>> streams = {
-      mixed_stream(400'000, 1), {}, mixed_stream(70'000, 2), mixed_stream(3, 3)};
-  for (const backend where : device_backends) {
-    for (const bool cut_slowly : {false, true}) {
-      feed_options options = hybrid_job(where);
-      if (cut_slowly) options.rates = slow_device_cuts(1);
-      selecting_recorder receiver;
-      const feed_run run = feed_on(std::make_shared<host_device>(), options, streams, receiver);
-      ASSERT_NO_FATAL_FAILURE(expect_sequential(run.outcome, receiver.out, options, streams)) << to_string(where);
-      EXPECT_EQ(run.statistics.device_warning, "");
-      EXPECT_EQ(receiver.waiting_count(), 0u);
-      EXPECT_EQ(receiver.living_work, 0);
-    }
-  }
 }
 
 TEST(hybrid, gives_a_device_no_more_chunks_than_it_has_room_for) {

@@ -130,11 +130,10 @@ TEST(chunk_buffer, cuts_by_the_kernel_of_the_chunker) {
 TEST(chunk_buffer, refuses_a_back_end_beside_a_kernel_of_none) {
   auto lanes = engine::make({.threads = 1}).value();
   const chunker cuts = chunker_of("gear");
-  const auto refused =
-      chunk_buffer(lanes, {.cuts = cuts.by(std::make_shared<counting_kernel>(cuts)), .where = backend::scalar}, {});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
-  EXPECT_THAT(refused.error().message(), testing::HasSubstr("kernel 'counting' belongs to no back end"));
+  const status refused = error_of(
+      chunk_buffer(lanes, {.cuts = cuts.by(std::make_shared<counting_kernel>(cuts)), .where = backend::scalar}, {}));
+  EXPECT_EQ(refused.code(), status_code::invalid_argument);
+  EXPECT_THAT(refused.message(), testing::HasSubstr("kernel 'counting' belongs to no back end"));
 }
 
 TEST(engine, keeps_the_back_end_that_a_chunker_was_given) {

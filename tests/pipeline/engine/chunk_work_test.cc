@@ -135,19 +135,6 @@ TEST(chunk_work, stops_when_the_feed_is_cancelled) {
   }
 }
 
-TEST(chunk_work, is_destroyed_with_a_feed_that_is_dropped) {
-  selecting_recorder receiver;
-  std::atomic<std::uint64_t> worked = 0;
-  receiver.on_work = [&](const delivered_chunk&) { return ++worked, status(); };
-  {
-    auto threads = engine::make({.threads = 2});
-    auto feed = threads->open(working_options(), receiver);
-    ASSERT_TRUE(feed->begin(0).ok() && feed->write(mixed_stream(3 * MiB, 9208)).ok());
-    while (worked == 0) std::this_thread::yield();
-  }
-  EXPECT_EQ(receiver.living_work, 0);
-}
-
 TEST(selection, that_fails_ends_the_feed_with_its_status) {
   selecting_recorder receiver;
   receiver.on_select = [] { return status(status_code::io_error, "the index cannot be read"); };

@@ -1,7 +1,6 @@
 // Tests of the engine with threads: it delivers the sequential cuts in order to any number of feeds, and leaves no
 // thread and no memory behind.
 #include <fstream>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <string>
 #include <tuple>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // Tests of inputs: they are delivered in the order of the walk, each failure in its place. Also observers, copies and
 // cancellation.
-#include <cerrno>
 #include <functional>
 #include <utility>
 

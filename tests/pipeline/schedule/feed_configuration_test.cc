@@ -55,9 +55,8 @@ TEST(feed_configuration, with_rules_leaves_cutting_to_the_processor) {
   EXPECT_EQ(shared.segment_bytes, usual_segment_bytes(options.cuts));
 
   options.where = backend::cuda;
-  const auto refused = configured(options, 2);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
+  const status refused = error_of(configured(options, 2));
+  EXPECT_EQ(refused.code(), status_code::invalid_argument);
   options.where = backend::automatic;
   options.rates = nullptr;
   options.memory_bytes = 512 * KiB;

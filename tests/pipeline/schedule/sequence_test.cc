@@ -306,10 +306,7 @@ TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
     auto lanes = engine::make({.threads = threads});
     recorder out;
     auto feed = value_of(lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out));
-    ASSERT_TRUE(feed.begin(0).ok());
-    ASSERT_TRUE(feed.write(stream).ok());
-    ASSERT_TRUE(feed.end().ok());
-    ASSERT_TRUE(feed.finish().ok());
+    ASSERT_TRUE(feed_streams(feed, {stream}).ok());
     EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream));
     EXPECT_EQ(out.streams[0].bytes, stream);
     EXPECT_GT(feed.statistics().run_bytes, 0u);

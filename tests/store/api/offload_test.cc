@@ -230,12 +230,11 @@ TEST(offloaded_backup, takes_a_device_that_is_expected_to_be_faster) {
 TEST(offloaded_backup, takes_no_segments_beside_those_of_a_cap) {
   const offloaded_store target;
   auto threads = engine::make({.threads = 1}).value();
-  const auto refused = target.open().back_up(threads, {.paths = {target.folder() / "tree"},
-                                                       .host = "h",
-                                                       .most_old_containers = 3,
-                                                       .lanes = {.segment_bytes = 1 * MiB}});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message(),
+  const status refused = error_of(target.open().back_up(threads, {.paths = {target.folder() / "tree"},
+                                                                  .host = "h",
+                                                                  .most_old_containers = 3,
+                                                                  .lanes = {.segment_bytes = 1 * MiB}}));
+  EXPECT_EQ(refused.message(),
             "segment_bytes = 1048576 cannot be chosen with most_old_containers, which needs segments of 20M");
 }
 

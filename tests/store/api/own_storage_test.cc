@@ -1,11 +1,9 @@
 // A store works in a storage of the caller, which is written against the installed headers alone.
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include <cutpoint/storage.h>
 #include <cutpoint/store.h>

@@ -167,9 +167,8 @@ TEST_F(shards, that_are_truncated_are_damaged) {
   const std::vector<std::uint8_t> bytes = *files_->bytes_of("shards/" + id);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     files_->bytes_of("shards/" + id)->assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    const auto opened_shard = shard::open(*objects_->open({store::object_kind::shard, id}), id);
-    ASSERT_FALSE(opened_shard.ok());
-    ASSERT_TRUE(store::is_damage(opened_shard.error()));
+    const status opened_shard = error_of(shard::open(*objects_->open({store::object_kind::shard, id}), id));
+    ASSERT_TRUE(store::is_damage(opened_shard));
   }
 }
 

@@ -1,6 +1,5 @@
 // Restored files have the rights that were stored and no others, and what stands in their way gives way if it may.
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

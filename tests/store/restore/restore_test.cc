@@ -83,24 +83,32 @@ TEST(restores, never_follow_links_of_the_target) {
 
 TEST(restores, select_files_by_patterns_and_by_path) {
   const temporary_folder source;
-  source.make_file("tree/a/one.txt", "1");
-  source.make_file("tree/a/two.bin", "2");
-  source.make_file("tree/b/c/three.txt", "3");
-  source.make_file("tree/d/four", "4");
+  for (const char* const each : {"a/one.txt", "a/two.bin", "b/c/three.txt", "d/four"}) {
+    source.make_file(std::string("tree/") + each, "x");
+  }
   source.make_folder("tree/empty");
   const auto files = make_file_store();
   const auto done = value_of(file_store(files).backup(source / "tree"));
-  const auto restored = [&](const std::string& path, std::vector<path_pattern> include) {
+  const auto restored = [&](store_restore_options options) {
     const temporary_folder target;
-    EXPECT_TRUE(file_store(files).restore(done.id, {.path = path, .target = target / "t", .include = include}).ok());
+    options.target = target / "t";
+    EXPECT_TRUE(file_store(files).restore(done.id, options).ok());
     std::string names;
     for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
     return names;
   };
-  EXPECT_EQ(restored(source / "tree", patterns({"*.txt"})), "a a/one.txt b b/c b/c/three.txt ");
-  EXPECT_EQ(restored(source / "tree", patterns({"/d", "empty/"})), "d d/four empty ");
-  EXPECT_EQ(restored(source / "tree/b", {}), "c c/three.txt ");
-  EXPECT_EQ(restored(source / "tree/a/two.bin", {}), "two.bin ");
+  const auto selected = [&](std::initializer_list<const char*> include, std::initializer_list<const char*> exclude) {
+    return restored(
+        {.path = source / "tree", .target = {}, .include = patterns(include), .exclude = patterns(exclude)});
+  };
+  EXPECT_EQ(selected({"*.txt"}, {}), "a a/one.txt b b/c b/c/three.txt ");
+  EXPECT_EQ(selected({"/d", "empty/"}, {}), "d d/four empty ");
+  EXPECT_EQ(selected({}, {"*.txt", "/d"}), "a a/two.bin b b/c empty ");
+  EXPECT_EQ(selected({"*.txt"}, {"/a"}), "b b/c b/c/three.txt ");
+  EXPECT_EQ(selected({}, {"*.txt", "!one.txt", "/b", "/d", "empty"}), "a a/one.txt a/two.bin ");
+  EXPECT_EQ(selected({}, {(source / "tree/a").c_str(), "b", "d", "empty"}), "") << "an absolute pattern";
+  EXPECT_EQ(restored({.path = source / "tree/b", .target = {}}), "c c/three.txt ");
+  EXPECT_EQ(restored({.path = source / "tree/a/two.bin", .target = {}}), "two.bin ");
   EXPECT_EQ(file_store(files).restore(done.id, {.path = "/no such", .target = source / "t"}).error().system_error(),
             ENOENT);
   EXPECT_FALSE(std::filesystem::exists(source / "t")) << "nothing is created for a path that does not exist";
@@ -127,28 +135,6 @@ TEST(restores, by_other_users_name_what_they_cannot_set_once) {
   struct stat facts = {};
   ASSERT_EQ(::stat((target / "t/new/b").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0755u) << "a set-ID bit would give the rights of the wrong user";
-}
-
-TEST(restores, leave_out_what_patterns_exclude) {
-  const temporary_folder source;
-  for (const char* const each : {"a/one.txt", "a/two.bin", "b/c/three.txt", "d/four"})
-    source.make_file(std::string("tree/") + each, "x");
-  const auto files = make_file_store();
-  const auto done = value_of(file_store(files).backup(source / "tree"));
-  const auto restored = [&](std::vector<path_pattern> include, std::vector<path_pattern> exclude) {
-    const temporary_folder target;
-    EXPECT_TRUE(
-        file_store(files)
-            .restore(done.id, {.path = source / "tree", .target = target / "t", .include = include, .exclude = exclude})
-            .ok());
-    std::string names;
-    for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
-    return names;
-  };
-  EXPECT_EQ(restored({}, patterns({"*.txt", "/d"})), "a a/two.bin b b/c ");
-  EXPECT_EQ(restored(patterns({"*.txt"}), patterns({"/a"})), "b b/c b/c/three.txt ");
-  EXPECT_EQ(restored({}, patterns({"*.txt", "!one.txt", "/b", "/d"})), "a a/one.txt a/two.bin ");
-  EXPECT_EQ(restored({}, patterns({(source / "tree/a").c_str(), "b", "d"})), "") << "an absolute pattern";
 }
 
 TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {

@@ -15,13 +15,6 @@ namespace {
 /// Files of a snapshot that is committed, or was begun, by its sequence number.
 using expected_snapshots = std::map<std::uint64_t, file_map>;
 
-disk empty_store() {
-  auto files = std::make_shared<volatile_file_system>();
-  EXPECT_TRUE(store::make_storage_folders(*files).ok());
-  EXPECT_TRUE(store::make_store(*made_store(files).open_storage("init"), small_config(), std::nullopt).ok());
-  return files;
-}
-
 /// An open store on a disk that may stop.
 class session_store {
  public:
@@ -67,24 +60,10 @@ class session_store {
     return checked.ok() && checked->is_clean();
   }
   [[nodiscard]] std::vector<store::open_store::listed_snapshot> snapshots() { return *opened_store_->snapshots({}); }
-  [[nodiscard]] result<file_map> read(const store::open_store::listed_snapshot& listed) {
+  [[nodiscard]] result<file_map> read(const store::open_store::listed_snapshot& listed,
+                                      lost_files lost = lost_files::are_failures) {
     store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
-    return read_files(records, listed.facts.root);
-  }
-  /// Returns whether a snapshot brings back a file.
-  [[nodiscard]] bool has(const store::open_store::listed_snapshot& listed, const std::string& name,
-                         const std::vector<std::uint8_t>& bytes) {
-    store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
-    const auto entry = store::find_entry(listed.facts.root, name, records);
-    if (!entry || !*entry || entry->value().size != bytes.size()) return false;
-    std::vector<std::uint8_t> bytes_read;
-    const status visited = store::visit_extents(
-        *entry->value().node, 0, bytes.size(), records, [&](const store::stored_extent& extent, std::uint64_t) {
-          const auto content = records.read_chunk(extent.record);
-          if (content) bytes_read.insert(bytes_read.end(), content->begin(), content->end());
-          return content ? status() : content.error();
-        });
-    return visited.ok() && bytes_read == bytes;
+    return read_files(records, listed.facts.root, lost);
   }
 
  private:
@@ -151,7 +130,7 @@ std::string state_fault(const disk& after, const history& played, const file_map
 std::string session_fault(std::uint64_t state_count, disk_faults planted = {}, session_faults in_sessions = {}) {
   std::vector<file_map> contents;
   for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
-  const disk prepared = empty_store();
+  const disk prepared = made_store(small_config()).files;
   const auto act = [&](const disk& files) { return play(files, contents, in_sessions); };
   const auto judge = [&](const disk& after, const history& played) {
     return state_fault(after, played, contents.back());
@@ -200,14 +179,16 @@ std::string repair_state_fault(const disk& after, const expected_snapshots& left
     }
     const auto all = session.snapshots();
     if (is_repaired && all.size() != left.size()) return "a snapshot is lost or there twice";
-    for (const auto& [sequence, files] : left) {
-      for (const auto& [name, bytes] : files) {
-        bool is_kept = false;
-        for (const auto& each : all) {
-          is_kept = is_kept || (each.facts.sequence == sequence && session.has(each, name, bytes));
-        }
-        if (!is_kept) return fmt::format("{} of snapshot {} is lost", name, sequence);
-      }
+    expected_snapshots missing = left;
+    for (const auto& each : all) {
+      const file_map whole = *session.read(each, lost_files::are_left_out);
+      std::erase_if(missing[each.facts.sequence], [&](const auto& file) {
+        const auto place = whole.find(file.first);
+        return place != whole.end() && place->second == file.second;
+      });
+    }
+    for (const auto& [sequence, files] : missing) {
+      if (!files.empty()) return fmt::format("{} of snapshot {} is lost", files.begin()->first, sequence);
     }
   }
   return "";
@@ -216,7 +197,7 @@ std::string repair_state_fault(const disk& after, const expected_snapshots& left
 /// Damages containers until files are lost, stops a repair at every call, and draws states of the disk.
 std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_bytes, disk_faults planted = {}) {
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const disk disk_store = empty_store();
+  const disk disk_store = made_store(small_config()).files;
   expected_snapshots before;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     before[i] = drawn_files(i / 2, 4, 6000);
@@ -274,7 +255,7 @@ std::string edit_state_fault(const disk& after, const expected_snapshots& before
 
 /// Stops edits of snapshots at every call, and draws states of the disk.
 std::string edit_fault(std::uint64_t state_count, disk_faults planted = {}) {
-  const disk disk_store = empty_store();
+  const disk disk_store = made_store(small_config()).files;
   expected_snapshots before;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     before[i] = drawn_files(7, 4, 3000);

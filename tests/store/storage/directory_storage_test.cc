@@ -1,7 +1,6 @@
 // A directory storage keeps what it synced, whatever a crash does, and shows no object in part.
 #include "store/storage/directory_storage.h"
 
-#include <filesystem>
 #include <thread>
 
 #include <gmock/gmock.h>

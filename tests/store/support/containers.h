@@ -1,7 +1,6 @@
 // Containers for tests: records of drawn content, with salts and keys that depend on a seed only.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <cutpoint/catalog.h>
 #include <cutpoint/engine.h>

@@ -21,17 +21,19 @@
 namespace cutpoint::tests {
 
 struct made_store {
-  explicit made_store(std::optional<store::key_secret> secret = std::nullopt) : secret_key(std::move(secret)) {
+  explicit made_store(const std::optional<store::key_secret>& secret = std::nullopt)
+      : made_store({.fingerprint = fingerprint_kind::blake3,
+                    .container_bytes = 64 * KiB,
+                    .cuts = secret ? "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"
+                                   : "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"},
+                   secret) {}
+  explicit made_store(const store::store_config& config, const std::optional<store::key_secret>& secret = std::nullopt)
+      : secret_key(secret) {
     EXPECT_TRUE(store::make_storage_folders(*files).ok());
-    const store::store_config config{.fingerprint = fingerprint_kind::blake3,
-                                     .container_bytes = 64 * KiB,
-                                     .cuts = secret_key ? "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"
-                                                        : "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
     const status outcome = store::make_store(*open_storage("init"), config, secret_key);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
   }
-  explicit made_store(std::shared_ptr<volatile_file_system> crashed) : files(std::move(crashed)) {}
-  made_store(std::shared_ptr<volatile_file_system> crashed, const std::optional<store::key_secret>& secret)
+  explicit made_store(disk crashed, const std::optional<store::key_secret>& secret = std::nullopt)
       : secret_key(secret), files(std::move(crashed)) {}
 
   [[nodiscard]] std::unique_ptr<store::storage> open_storage(const std::string& writer_id) const {

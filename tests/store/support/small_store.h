@@ -80,20 +80,25 @@ inline result<store::record_reference> store_files(store::deduplicator& session,
   return root.finish();
 }
 
+enum class lost_files { are_failures, are_left_out };
+
 /// Reads the files of a folder.
-inline result<file_map> read_files(store::record_reader& records, const store::record_reference& root) {
+inline result<file_map> read_files(store::record_reader& records, const store::record_reference& root,
+                                   lost_files lost = lost_files::are_failures) {
   file_map files;
   const status walked = store::visit_entries(root, records, [&](const store::folder_entry& entry) {
-    std::vector<std::uint8_t>& bytes = files[entry.name];
+    std::vector<std::uint8_t> bytes;
     const auto append = [&](const store::stored_extent& extent, std::uint64_t) -> status {
       const auto content = records.read_chunk(extent.record);
       if (!content) return content.error();
       for (std::uint64_t i = 0; i < extent.count; ++i) bytes.insert(bytes.end(), content->begin(), content->end());
       return {};
     };
-    return store::visit_file(entry, 0, entry.size, records, append);
+    status read = store::visit_file(entry, 0, entry.size, records, append);
+    if (read.ok()) files[entry.name] = std::move(bytes);
+    return lost == lost_files::are_left_out ? status() : read;
   });
-  if (!walked.ok()) return walked;
+  if (!walked.ok() && lost == lost_files::are_failures) return walked;
   return files;
 }
 

@@ -37,6 +37,9 @@ class volatile_file_system final : public store::file_system {
   bool ignores_data_syncs = false;
   bool ignores_folder_syncs = false;
 
+  /// There is no room for files whose paths begin with this, unless it is empty.
+  std::string full_folder;
+
   /// Is called before each call with its path (the new one, for a rename): another process may do something then. The calls
   /// that it makes itself are not announced.
   std::function<void(const std::string& path)> meanwhile;

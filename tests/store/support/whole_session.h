@@ -1,7 +1,6 @@
 // Backups of files in a store on the model of a disk, as `backup_store` makes them: with a session, a lease and a commit.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 

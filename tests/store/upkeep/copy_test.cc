@@ -15,12 +15,7 @@ constexpr std::string_view keyless_cuts = "fastcdc(min_bytes=512,avg_bytes=2048,
 constexpr std::string_view other_cuts = "fastcdc(min_bytes=1024,avg_bytes=4096,max_bytes=16384)";
 
 made_store make_plain_store(std::string_view cuts) {
-  made_store disk_store(std::make_shared<volatile_file_system>());
-  EXPECT_TRUE(store::make_storage_folders(*disk_store.files).ok());
-  const store::store_config config{.container_bytes = 64 * KiB, .cuts = std::string(cuts)};
-  const status done = store::make_store(*disk_store.open_storage("init"), config, std::nullopt);
-  EXPECT_TRUE(done.ok()) << done.message();
-  return disk_store;
+  return made_store({.container_bytes = 64 * KiB, .cuts = std::string(cuts)});
 }
 
 /// Files of several chunks. Neighbours in `number` have some in common.

@@ -1,5 +1,4 @@
 // Differences of stored trees are those of their lists of files, and only what differs is read.
-#include <algorithm>
 #include <map>
 #include <ostream>
 #include <set>
@@ -270,7 +269,7 @@ TEST(diff, names_a_folder_that_cannot_be_compared_and_goes_on) {
   const record_reference new_root = write(after, nodes);
   const auto lost_entry = value_of(store::find_entry(old_root, "a", nodes));
   ASSERT_TRUE(lost_entry);
-  nodes.erase(lost_entry->node);
+  nodes.erase(*lost_entry->node);
   const auto compared = compare(old_root, new_root, nodes);
   EXPECT_EQ(compared.changes_found.changes, std::multiset<std::string>{"M/b"});
   ASSERT_EQ(compared.problems.size(), 1u);

@@ -1,6 +1,5 @@
 // Checks name exactly the files that are lost, and repairs leave a clean store with everything else.
 #include <algorithm>
-#include <fstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
