@@ -26,6 +26,13 @@ class shard_index : public testing::Test {
   std::vector<wanted_record> put_container(std::uint64_t seed, std::uint64_t chunk_count = 30) {
     return put_built(make_container(seed, key_, chunk_count, 300).built, seed);
   }
+  std::vector<wanted_record> put_containers(std::uint64_t count) {
+    std::vector<wanted_record> records;
+    for (std::uint64_t seed = 0; seed < count; ++seed) {
+      for (const wanted_record& each : put_container(seed)) records.push_back(each);
+    }
+    return records;
+  }
   std::vector<wanted_record> put_built(const store::built_container& built, std::uint64_t hint) {
     const container_name name = store::container_name_in({}, built.digest_of_bytes);
     ids_.push_back(store::id_of(name));
@@ -72,10 +79,7 @@ std::vector<digest> drawn_digests(std::size_t count) {
 }
 
 TEST_F(shard_index, finds_records_in_any_order) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(10);
   store::shard_index index = open();
   EXPECT_EQ(index.shards().size(), 10u);
   EXPECT_EQ(count_found(index, records), records.size());
@@ -151,10 +155,7 @@ TEST_F(shard_index, finds_records_of_the_kind_that_is_wanted) {
 }
 
 TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(8);
   store::shard_index index = open();
   ASSERT_TRUE(value_of(index.merge()));
   EXPECT_LE(index.shards().size(), 3u);
@@ -178,10 +179,7 @@ TEST_F(shard_index, adds_a_shard_that_another_process_has_merged) {
 }
 
 TEST_F(shard_index, replaces_a_shard_whose_bytes_have_changed_before_it_merges) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(3);
   std::vector<std::uint8_t>& bytes = *files_->bytes_of("shards/" + shard_ids_[1]);
   const std::size_t entries = store::object_header_bytes + store::shard_container_bytes;
   std::ranges::reverse(records);  // so that the shards are asked for each
@@ -220,10 +218,7 @@ TEST_F(shard_index, leaves_damaged_shards_out) {
 }
 
 TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(4);
   store::shard_index other = open();
   bool is_merged = false;
   files_->meanwhile = [&](const std::string& path) {

@@ -143,7 +143,7 @@ TEST(containers, are_not_all_listed_in_the_normal_course) {
   EXPECT_THAT(disk_store.files->listed, Not(Contains("containers")));
 }
 
-TEST(containers, are_found_though_a_shard_is_lost) {
+TEST(containers, are_found_though_a_shard_is_damaged_or_lost) {
   const made_store disk_store;
   snapshot_map snapshots;
   for (std::uint64_t i = 1; i <= 3; ++i) {
@@ -152,13 +152,12 @@ TEST(containers, are_found_though_a_shard_is_lost) {
   }
   const auto shards = names(disk_store, object_kind::shard);
   ASSERT_GT(shards.size(), 1u);
-  const auto lose_shard = [&](const std::string& id) { ASSERT_TRUE(disk_store.files->remove("shards/" + id).ok()); };
-  lose_shard(shards.front());
+  disk_store.files->bytes_of("shards/" + shards.front())->resize(50);
   EXPECT_EQ(loss_in(*disk_store.open(), snapshots), "") << "readers find them";
   EXPECT_GT(problems_of(disk_store), 0u) << "a check names them";
-  ASSERT_TRUE(store::repair_store(*disk_store.open(), {}).ok());
+  EXPECT_EQ(value_of(store::repair_store(*disk_store.open(), {})).lost_files, 0u);
   EXPECT_EQ(problems_of(disk_store), 0u) << "a repair names them";
-  lose_shard(names(disk_store, object_kind::shard).back());
+  ASSERT_TRUE(disk_store.files->remove("shards/" + names(disk_store, object_kind::shard).back()).ok());
   ASSERT_TRUE(store::prune_store(*disk_store.open(), {.most_unused = 0}).ok());
   EXPECT_EQ(problems_of(disk_store), 0u) << "so does a prune that misses a record";
   EXPECT_EQ(loss_in(*disk_store.open(), snapshots), "");
@@ -218,25 +217,22 @@ store::log_entry decision_on(std::set<store::container_name> containers, const s
   return entry;
 }
 
-TEST(commit, names_what_was_decided_to_be_removed) {
-  const made_store disk_store;
-  open_session session(disk_store);
-  const auto log = log_of(disk_store);
-  ASSERT_TRUE(append(disk_store, log, decision_on(containers_of(disk_store), log)));
-  const status refused = error_of(session.commit());
-  EXPECT_THAT(refused.message(), HasSubstr("nothing was committed"));
-  EXPECT_THAT(refused.message(), HasSubstr("the record " + to_hex(session.facts.root.content)));
-  EXPECT_THAT(log_of(disk_store).snapshots, IsEmpty());
-}
-
-TEST(commit, names_what_was_found_to_be_damaged) {
-  const made_store disk_store;
-  open_session session(disk_store);
-  store::log_entry entry;
-  entry.condemned_containers = containers_of(disk_store);
-  ASSERT_TRUE(append(disk_store, log_of(disk_store), entry));
-  EXPECT_THAT(session.commit().error().message(), HasSubstr("nothing was committed"));
-  EXPECT_THAT(log_of(disk_store).snapshots, IsEmpty());
+TEST(commit, names_what_was_decided_to_be_removed_or_found_to_be_damaged) {
+  for (const bool is_removed : {true, false}) {
+    const made_store disk_store;
+    open_session session(disk_store);
+    const auto log = log_of(disk_store);
+    store::log_entry entry = decision_on(containers_of(disk_store), log);
+    if (!is_removed) {
+      entry = {};
+      entry.condemned_containers = containers_of(disk_store);
+    }
+    ASSERT_TRUE(append(disk_store, log, entry));
+    const status refused = error_of(session.commit());
+    EXPECT_THAT(refused.message(), HasSubstr("nothing was committed"));
+    EXPECT_THAT(refused.message(), HasSubstr("the record " + to_hex(session.facts.root.content)));
+    EXPECT_THAT(log_of(disk_store).snapshots, IsEmpty());
+  }
 }
 
 TEST(commit, reads_no_container_again_if_nothing_was_removed) {

@@ -96,17 +96,25 @@ TEST_F(moved_records, are_restored_whenever_they_are_moved) {
   EXPECT_GT(call, 10u) << "tables, nodes and ranges of chunks were read";
 }
 
-TEST_F(moved_records, are_no_damage_to_a_check) {
-  for (const std::uint64_t reads_data : {0u, 1u}) {
-    std::size_t call = 0;
-    for (bool is_moved = true; is_moved; ++call) {
-      act_at(call, [&] { move_all(); });
-      problem_map problems;
-      static_cast<void>(value_of(check(reads_data, problems)));
-      is_moved = has_acted(call);
-      EXPECT_EQ(problems, problem_map()) << "moved at " << call;
+TEST_F(moved_records, are_no_damage_to_a_check_nor_those_of_a_snapshot_that_is_removed_meanwhile) {
+  const auto remove_snapshot = [&] {
+    EXPECT_TRUE(open_other()->remove({store::object_kind::snapshot, id_}).ok());
+    remove_all_containers();
+  };
+  const std::function<void()> acts[] = {[&] { move_all(); }, remove_snapshot};
+  for (const auto& act : acts) {
+    for (const std::uint64_t reads_data : {0u, 1u}) {
+      std::size_t call = 0;
+      for (bool has_acted_now = true; has_acted_now; ++call) {
+        make_store();
+        act_at(call, act);
+        problem_map problems;
+        static_cast<void>(value_of(check(reads_data, problems)));
+        has_acted_now = has_acted(call);
+        EXPECT_EQ(problems, problem_map()) << "at " << call;
+      }
+      EXPECT_GT(call, 4u);
     }
-    EXPECT_GT(call, 4u);
   }
 }
 
@@ -137,24 +145,6 @@ TEST_F(moved_records, are_read_by_a_reader_that_knows_the_old_containers) {
     EXPECT_TRUE(store::is_damage(lost));
     EXPECT_THAT(lost.message(), HasSubstr("was removed"));
   });
-}
-
-TEST_F(moved_records, of_a_snapshot_that_is_removed_meanwhile_are_no_damage_to_a_check) {
-  for (const std::uint64_t reads_data : {0u, 1u}) {
-    std::size_t call = 0;
-    for (bool is_removed = true; is_removed; ++call) {
-      make_store();
-      act_at(call, [&] {
-        EXPECT_TRUE(open_other()->remove({store::object_kind::snapshot, id_}).ok());
-        remove_all_containers();
-      });
-      problem_map problems;
-      static_cast<void>(value_of(check(reads_data, problems)));
-      is_removed = has_acted(call);
-      EXPECT_EQ(problems, problem_map()) << "removed at " << call;
-    }
-    EXPECT_GT(call, 4u);
-  }
 }
 
 TEST_F(moved_records, that_are_damaged_are_read_from_another_container) {

@@ -154,30 +154,6 @@ TEST_P(damaged_stores, are_repaired_without_the_files_that_the_check_names) {
   EXPECT_GE(saved_records, 100u);
 }
 
-TEST(repairs, make_a_lost_index_again_and_lose_nothing) {
-  const temporary_folder source;
-  make_small_tree(source);
-  const auto files = make_file_store();
-  static_cast<void>(value_of(file_store(files).backup(source / "tree")));
-  problem_map none;
-  const auto expected = restored_snapshots(files, none);
-  for (const bool removes : {false, true}) {
-    const auto shards = file_store(files).objects().list(store::object_kind::shard);
-    for (const std::string& each : *shards) {
-      if (removes) {
-        ASSERT_TRUE(file_store(files).objects().remove({store::object_kind::shard, each}).ok());
-      } else {
-        files->bytes_of("shards/" + each)->resize(50);
-      }
-    }
-    EXPECT_EQ(check(files, false).is_clean, removes) << "what is missing is made again when the store is opened";
-    EXPECT_EQ(value_of(repair(files)).lost_files, 0u);
-    EXPECT_TRUE(check(files, true).is_clean);
-    EXPECT_EQ(restored_snapshots(files, none), expected);
-  }
-  EXPECT_EQ(none, problem_map());
-}
-
 TEST(repairs, bring_an_empty_folder_back_and_keep_its_snapshot) {
   const temporary_folder source;
   source.make_file("tree/file", "content");
