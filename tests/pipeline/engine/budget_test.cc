@@ -208,16 +208,10 @@ TEST(feed_room, is_taken_without_waiting_and_without_working) {
 }
 
 TEST(feed_room, of_an_engine_of_one_thread_is_made_by_writing) {
-  auto lanes = engine::make({.threads = 1}).value();
   recorder out;
   const chunker cuts = chunker_of("gear");
-  auto feed = lanes.open({.cuts = cuts}, out).value();
   const std::vector<std::uint8_t> bytes = random_stream(16 * MiB);
-  ASSERT_TRUE(feed.begin(0).ok());
-  EXPECT_GT(feed.room(), 0u);
-  ASSERT_TRUE(feed.write(bytes).ok());
-  ASSERT_TRUE(feed.end().ok());
-  ASSERT_TRUE(feed.finish().ok());
+  ASSERT_TRUE(feed_streams(1, {.cuts = cuts}, {bytes}, out).ok());
   EXPECT_EQ(out.streams.at(0).chunks, cuts.find_cuts(bytes));
 }
 

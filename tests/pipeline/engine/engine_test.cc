@@ -2,6 +2,7 @@
 // thread and no memory behind.
 #include <fstream>
 
+#include <cutpoint/chunks.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,27 +138,15 @@ TEST(engine, goes_on_after_a_chunk_that_outgrew_the_memory_where_candidates_look
   }
 }
 
-/// Requests to stop when it gets the first chunk, so that only the feeding thread sees the request.
-class stopping_receiver final : public chunk_receiver {
- public:
-  explicit stopping_receiver(cancellation& stop) : stop_(stop) {}
-  status begin_stream(std::uint64_t) override { return {}; }
-  status take(const delivered_chunk&) override { return stop_.request(), status(); }
-  status end_stream(std::uint64_t, const status&) override { return {}; }
-
- private:
-  cancellation& stop_;
-};
-
 TEST(engine, stops_while_it_finishes) {
   const auto stream = mixed_stream(200'000, 8300);
   for (const std::uint64_t thread_count : {1u, 2u, 3u}) {
     cancellation cancel;
-    stopping_receiver out(cancel);
+    // The request comes with the first chunk, so that only the feeding thread sees it.
+    chunk_callback out([&](const delivered_chunk&) { return cancel.request(), status(); });
     engine threads = with_threads(thread_count);
-    auto feed = threads.open({.cuts = chunker_of("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel}, out);
-    ASSERT_TRUE(feed->begin(0).ok() && feed->write(stream).ok() && feed->end().ok());
-    EXPECT_EQ(feed->finish().code(), status_code::cancelled);
+    const feed_options options{.cuts = chunker_of("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel};
+    EXPECT_EQ(feed_streams(threads, options, {stream}, out).code(), status_code::cancelled);
   }
 }
 

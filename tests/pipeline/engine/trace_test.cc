@@ -122,20 +122,15 @@ TEST(trace, has_every_stage) {
   }
 }
 
-TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
+TEST(trace, of_a_device_has_its_lanes_behind_the_processors_and_the_steps_of_each_batch_within_its_span) {
   const traced_run run =
-      run_traced({.threads = 2}, {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
+      run_traced({.threads = 2},
+                 {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
   ASSERT_EQ(run.statistics.device_warning, "");
   ASSERT_EQ(run.seen.lanes.size(), 5u);
   for (std::size_t lane = 0; lane < 5; ++lane) EXPECT_EQ(run.seen.lanes[lane].device, lane < 2 ? -1 : 0);
   expect_no_overlap(run);
   expect_sums(run);
-}
-
-TEST(trace, of_a_device_has_the_steps_of_each_batch_in_order_and_within_its_span) {
-  const traced_run run =
-      run_traced({.threads = 2},
-                 {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
   std::size_t batches = 0;
   std::uint64_t cut_bytes = 0;
   for (std::size_t i = 0; i < run.seen.spans.size(); ++i) {

@@ -1,5 +1,5 @@
-// Backups, copies and push sessions on GPUs, for which host doubles stand: they store what the processor stores, a GPU that is lost
-// costs nothing, and all of it stays within the memory that is allowed.
+// Backups, copies and push sessions on GPUs, for which host doubles stand: they store what the processor stores, within the memory
+// that is allowed.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -12,11 +12,11 @@
 
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/store/support/file_store.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
 
-using cuda::executor_call;
 using testing::HasSubstr;
 
 constexpr std::array on_devices = {backend::cuda, backend::hybrid};
@@ -73,8 +73,7 @@ class offloaded_store {
     const temporary_folder target;
     ASSERT_TRUE(whole.restore(snapshot.id, {.path = folder_ / "tree", .target = target / "t"}).ok());
     EXPECT_EQ(facts_of(target / "t"), facts_of(folder_ / "tree"));
-    const auto checked = value_of(whole.check({.reads_data = true}));
-    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
+    expect_clean(whole);
   }
   [[nodiscard]] const temporary_folder& folder() const { return folder_; }
 
@@ -131,35 +130,6 @@ TEST(offloaded_backup, names_its_stages_with_the_time_of_each) {
                                                   "indexing", "compression", "writing"}));
   ASSERT_EQ(work.devices().size(), 1u);
   EXPECT_GT(work.devices()[0].alone_seconds(), 0);
-}
-
-/// The device fails at a launch, and from then on at each call, like one that is lost.
-TEST(offloaded_backup, goes_on_without_a_device_that_is_lost) {
-  std::uint64_t lost_in_the_middle = 0;
-  for (const backend where : on_devices) {
-    bool has_failed = true;
-    for (int good_launches = 0; has_failed; good_launches += 3 + good_launches / 2) {
-      const offloaded_store target;
-      std::atomic<int> launches = 0;
-      std::atomic<bool> is_lost = false;
-      const auto lose = [&](executor_call call) {
-        if (call == executor_call::launch && launches++ >= good_launches) is_lost = true;
-        return is_lost ? status(status_code::backend_failure, "the device is lost") : status();
-      };
-      auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>(lose)).value();
-      store_work work;
-      target.expect_right(value_of(target.back_up(threads, lanes_on(where), &work)));
-      has_failed = is_lost;
-      EXPECT_EQ(work.feed.device_warning,
-                has_failed ? "the device is lost; the processor does the rest of the work" : "")
-          << "after " << good_launches << " launches";
-      if (has_failed) {
-        EXPECT_EQ(work.feed.plan, work_plan::processor);
-      }
-      if (has_failed && work.feed.device_bytes != 0) ++lost_in_the_middle;
-    }
-  }
-  EXPECT_GT(lost_in_the_middle, 2u);
 }
 
 /// Sums up the memory that it provides of all devices.
@@ -267,15 +237,8 @@ TEST(offloaded_push, shares_the_memory_of_a_device_among_its_streams) {
   EXPECT_LE(devices->memory_bytes, allowed);
   EXPECT_GT(devices->memory_bytes, 0u);
   for (std::size_t i = 0; i < 3; ++i) {
-    std::vector<std::uint8_t> read;
-    ASSERT_TRUE(opened_store
-                    .read_file(snapshot.id, "/file" + std::to_string(i), 0, UINT64_MAX,
-                               [&](byte_span bytes) {
-                                 read.insert(read.end(), bytes.begin(), bytes.end());
-                                 return status();
-                               })
-                    .ok());
-    EXPECT_EQ(read, contents[i]);
+    EXPECT_EQ(read_file(opened_store, snapshot.id, "/file" + std::to_string(i)),
+              std::string(contents[i].begin(), contents[i].end()));
   }
 }
 

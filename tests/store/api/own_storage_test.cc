@@ -12,6 +12,7 @@
 
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/value_of.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -96,10 +97,6 @@ class own_storage : public testing::TestWithParam<store_secret::kind> {
     return GetParam() == store_secret::kind::none ? store_secret() : store_secret{GetParam(), "secret"};
   }
   [[nodiscard]] result<backup_store> open() const { return backup_store::open(where(), secret()); }
-  void expect_clean(backup_store& opened_store) {
-    const auto checked = value_of(opened_store.check({.reads_data = true}));
-    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
-  }
 
   const temporary_folder folder_;
   const std::shared_ptr<object_map> shared_ = std::make_shared<object_map>();
@@ -130,15 +127,7 @@ TEST_P(own_storage, has_everything_that_a_folder_has) {
   expect_clean(opened_store);
   ASSERT_EQ(opened_store.snapshots()->size(), 1u);
   ASSERT_TRUE(opened_store.restore(pushed.id, {.target = folder_ / "target"}).ok());
-  std::string restored;
-  ASSERT_TRUE(open()
-                  ->read_file(pushed.id, "/pushed", 0, UINT64_MAX,
-                              [&](byte_span bytes) {
-                                restored.append(bytes.begin(), bytes.end());
-                                return status();
-                              })
-                  .ok());
-  EXPECT_TRUE(restored == text.substr(0, text.size() / 2));
+  EXPECT_TRUE(read_file(opened_store, pushed.id, "/pushed") == text.substr(0, text.size() / 2));
   EXPECT_TRUE(opened_store.sessions()->empty());
   const auto left_over = std::ranges::count_if(
       shared_->objects, [](const auto& each) { return each.first.kind == store::object_kind::temporary; });
@@ -179,7 +168,7 @@ TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
   EXPECT_GE(failures, 3) << "the lease, a container, the snapshot, the log";
   auto opened_store = open();
   EXPECT_EQ(opened_store->snapshots()->size(), 1u);
-  expect_clean(*opened_store);
+  expect_clean(opened_store);
 }
 
 INSTANTIATE_TEST_SUITE_P(with, own_storage, testing::Values(store_secret::kind::none, store_secret::kind::password));

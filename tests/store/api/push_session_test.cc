@@ -1,7 +1,6 @@
 // Streams that are pushed are stored as a backup stores files. What failed never looks whole, and what was abandoned leaves a
 // store that is clean.
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -10,12 +9,11 @@
 #include <cutpoint/store_diff.h>
 #include <cutpoint/store_push.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/value_of.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -57,24 +55,19 @@ class pushed_store {
     EXPECT_TRUE(store_
                     ->list_files(id, "",
                                  [&](const stored_file& file) {
-                                   if (!file.path.empty()) files[file.path] = "/";
+                                   if (!file.path.empty())
+                                     files[file.path] = file.kind == file_kind::directory ? "/" : "";
                                    return status();
                                  })
                     .ok());
     for (auto& [path, text] : files) {
-      std::string content;
-      const status read = store_->read_file(id, path, 0, UINT64_MAX, [&](byte_span bytes) {
-        content.append(bytes.begin(), bytes.end());
-        return status();
-      });
-      if (read.ok()) text = summary_of(content);
+      if (text.empty()) text = summary_of(read_file(*store_, id, path));
     }
     return files;
   }
   /// Expects that a check of all bytes finds nothing, and that nobody uses the store.
   void expect_clean() {
-    const auto checked = value_of(store_->check({.reads_data = true}));
-    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
+    tests::expect_clean(*store_);
     EXPECT_TRUE(store_->sessions()->empty());
   }
   /// Expects that a prune leaves nothing.
@@ -251,15 +244,7 @@ TEST(push_session, stores_the_longest_sparse_file_and_no_longer_one) {
                               })
                   .ok());
   EXPECT_EQ(sizes["/longest"], std::uint64_t{INT64_MAX});
-  std::string last;
-  ASSERT_TRUE(target.store()
-                  .read_file(pushed.id, "/longest", INT64_MAX - 2, UINT64_MAX,
-                             [&](byte_span bytes) {
-                               last.append(bytes.begin(), bytes.end());
-                               return status();
-                             })
-                  .ok());
-  EXPECT_EQ(last, std::string("\0a", 2));
+  EXPECT_EQ(read_file(target.store(), pushed.id, "/longest", INT64_MAX - 2), std::string("\0a", 2));
   target.expect_clean();
   EXPECT_TRUE(target.store().prune({}).ok());
 }
@@ -290,31 +275,6 @@ TEST(push_session, an_abandoned_session_leaves_nothing_that_a_prune_would_not_re
   }
   EXPECT_TRUE(target.store().snapshots()->empty());
   target.expect_nothing_after_prune();
-}
-
-TEST(push_session, a_session_whose_process_is_killed_leaves_a_clean_store) {
-  const temporary_folder folder;
-  ASSERT_TRUE(backup_store::create(folder / "store", {.cuts = {}, .container_bytes = 256 * KiB}).ok());
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto threads = engine::make({.threads = 2});
-    auto store = backup_store::open(folder / "store");
-    auto session = push_session::begin(*store, *threads, {});
-    const bool is_pushed = session.ok() && push(*session, "/whole", drawn_text(8, 3'000'000)).ok();
-    auto open_stream = session->begin_stream("/open");
-    if (!is_pushed || !open_stream->write(bytes_of(drawn_text(9, 3'000'000))).ok()) ::_exit(1);
-    ::kill(::getpid(), SIGKILL);
-  }
-  int state = 0;
-  ASSERT_EQ(::waitpid(child, &state, 0), child);
-  ASSERT_TRUE(WIFSIGNALED(state));
-  auto store = value_of(backup_store::open(folder / "store"));
-  const auto checked = value_of(store.check({.reads_data = true}));
-  EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
-  EXPECT_TRUE(store.snapshots()->empty());
-  ASSERT_TRUE(store.prune({.most_unused = 0}).ok());
-  EXPECT_EQ(store.statistics()->containers, 0u);
-  EXPECT_TRUE(store.sessions()->empty());
 }
 
 TEST(push_session, cancellation_ends_writes_and_the_commit) {

@@ -17,6 +17,7 @@
 
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/value_of.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -82,8 +83,7 @@ class caller_index : public testing::Test {
   }
   void expect_whole() {
     backup_store opened_store = open();
-    const auto checked = value_of(opened_store.check({.reads_data = true}));
-    EXPECT_EQ(checked.object_problems + checked.file_problems, 0u);
+    expect_clean(opened_store);
     const std::string target = folder_ / ("target" + std::to_string(++targets_));
     const auto restored = value_of(opened_store.restore(opened_store.find_snapshot("latest")->id, {.target = target}));
     EXPECT_EQ(restored.problems, 0u);
@@ -182,15 +182,8 @@ TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
   backup_store pushed = open();
   auto session = value_of(push_session::begin(pushed, threads_));
   auto stream = session.begin_stream("/again");
-  std::vector<std::uint8_t> bytes;
-  ASSERT_TRUE(open()
-                  .read_file(open().find_snapshot("latest")->id, folder_ / "tree/file", 0, UINT64_MAX,
-                             [&](byte_span block) {
-                               bytes.insert(bytes.end(), block.begin(), block.end());
-                               return status();
-                             })
-                  .ok());
-  ASSERT_TRUE(stream->write(bytes).ok());
+  const std::string text = read_file(pushed, pushed.find_snapshot("latest")->id, folder_ / "tree/file");
+  ASSERT_TRUE(stream->write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}).ok());
   ASSERT_TRUE(stream->end().ok());
   EXPECT_LT(value_of(session.commit()).new_raw_bytes, nodes_alone);
 
