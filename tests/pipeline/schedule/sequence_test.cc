@@ -9,6 +9,7 @@
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/value_of.h"
+#include "tests/pipeline/support/exactness.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {

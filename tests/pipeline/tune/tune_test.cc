@@ -224,7 +224,7 @@ TEST(search, looks_for_seqcdc_parameters_only_where_savings_tell_them_apart) {
 TEST(bounds, of_usual_means_are_what_the_search_finds) {
   const monte_carlo_options options{.threads = 2};
   const auto known = usual_bounds(4 * KiB, options);
-  const auto searched = value_of(find_bounds(4 * KiB, options, {}));
+  const auto searched = tests::value_of(find_bounds(4 * KiB, options, {}));
   ASSERT_TRUE(known && searched);
   const auto numbers = [](const seqcdc_values& v) { return std::array{v.seq_length, v.skip_trigger, v.skip_size}; };
   EXPECT_EQ(numbers(known->lowest), numbers(searched->lowest));
