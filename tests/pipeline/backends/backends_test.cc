@@ -48,10 +48,7 @@ std::vector<backend> running() {
   return available;
 }
 
-std::vector<std::uint8_t> some_bytes(std::uint64_t size) {
-  seeded_choices random(9);
-  return make_stream(content::mixed, size, random);
-}
+std::vector<std::uint8_t> some_bytes(std::uint64_t size) { return make_stream(content::mixed, size, 9); }
 
 /// A kernel that belongs to no back end. It cuts one chunk up to the end.
 class foreign_kernel final : public cut_kernel {

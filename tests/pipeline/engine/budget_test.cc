@@ -16,10 +16,7 @@
 namespace cutpoint::tests {
 namespace {
 
-std::vector<std::uint8_t> random_stream(std::size_t size) {
-  seeded_choices random(size);
-  return make_stream(content::random, size, random);
-}
+std::vector<std::uint8_t> random_stream(std::size_t size) { return make_stream(content::random, size, size); }
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
 

@@ -18,10 +18,7 @@ feed_options job(std::string_view name = "fastcdc") {
   return {.cuts = chunker_of(std::string(name)), .fingerprint = fingerprint_kind::sha1, .segment_bytes = 100'000};
 }
 
-std::vector<std::uint8_t> random_bytes(std::size_t size) {
-  seeded_choices random(78);
-  return make_stream(content::random, size, random);
-}
+std::vector<std::uint8_t> random_bytes(std::size_t size) { return make_stream(content::random, size, 78); }
 
 /// Returns random bytes with a run of zeros in their middle, which is delivered as several equal chunks.
 std::vector<std::uint8_t> stream_with_run() {

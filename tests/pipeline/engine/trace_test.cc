@@ -53,8 +53,7 @@ traced_run run_traced(const engine_options& threads, feed_options options, std::
   options.trace = &run.seen;
   auto feed = engine.open(options, out).value();
   EXPECT_TRUE(feed.begin(0).ok());
-  seeded_choices random(1);
-  EXPECT_TRUE(feed.write(make_stream(content::random, bytes, random)).ok());
+  EXPECT_TRUE(feed.write(make_stream(content::random, bytes, 1)).ok());
   EXPECT_TRUE(feed.write_zeros(1 * MiB).ok());
   EXPECT_TRUE(feed.end().ok());
   EXPECT_TRUE(feed.finish().ok());

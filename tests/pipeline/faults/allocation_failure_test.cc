@@ -20,8 +20,7 @@ constexpr std::uint64_t all_that_follow = std::numeric_limits<std::uint64_t>::ma
 class engines_without_memory : public testing::TestWithParam<std::tuple<backend, std::uint64_t, selecting>> {
  protected:
   void SetUp() override {
-    seeded_choices random(1);
-    expected_file file{.path = {}, .content = make_stream(content::mixed, 30'000, random), .chunks = {}, .digests = {}};
+    expected_file file{.path = {}, .content = make_stream(content::mixed, 30'000, 1), .chunks = {}, .digests = {}};
     auto fingerprint = fingerprinter::make(job_.fingerprint).value();
     file.chunks = job_.cuts.find_cuts(file.content);
     for (const chunk& c : file.chunks) {

@@ -112,10 +112,7 @@ class intake_into_ring : public testing::Test {
     std::copy(bytes.begin(), bytes.end(), ring_.at(intake_.cursor()));
     ASSERT_TRUE(intake_.commit(bytes.size()).ok());
   }
-  void write_random(std::uint64_t count) {
-    seeded_choices random(count);
-    write(make_stream(content::random, count, random));
-  }
+  void write_random(std::uint64_t count) { write(make_stream(content::random, count, count)); }
 
   chunker cuts_ = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
   ring ring_ = ring::make(2 * MiB).value();

@@ -53,10 +53,7 @@ class paced : public testing::Test {
     return made_once;
   }
   static const std::vector<std::uint8_t>& bytes() {
-    static const std::vector<std::uint8_t> made_once = [] {
-      seeded_choices random(91);
-      return make_stream(content::random, long_stream_bytes, random);
-    }();
+    static const std::vector<std::uint8_t> made_once = make_stream(content::random, long_stream_bytes, 91);
     return made_once;
   }
 

@@ -23,8 +23,7 @@ class lanes_by_hand {
   }
 
   void put_random(std::uint64_t count) {
-    seeded_choices random(count);
-    feed_->put(make_stream(content::random, count, random));
+    feed_->put(make_stream(content::random, count, count));
     feed_->publish();
   }
   [[nodiscard]] bool take(std::size_t lane) { return feed_->take(lane, 0); }

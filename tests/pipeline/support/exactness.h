@@ -24,8 +24,7 @@ namespace cutpoint::tests {
 void draw_devices(feed_options& options, choices& random);
 
 inline std::vector<std::uint8_t> mixed_stream(std::size_t size, std::uint64_t seed) {
-  seeded_choices random(seed);
-  return make_stream(content::mixed, size, random);
+  return make_stream(content::mixed, size, seed);
 }
 
 /// Feeds whole streams and finishes the feed. Returns the first failure.

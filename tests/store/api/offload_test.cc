@@ -223,8 +223,7 @@ TEST(offloaded_push, shares_the_memory_of_a_device_among_its_streams) {
   std::vector<push_stream> streams;
   std::vector<std::vector<std::uint8_t>> contents;
   for (std::uint64_t i = 0; i < 3; ++i) {
-    seeded_choices random(i);
-    contents.push_back(make_stream(content::random, 300'000, random));
+    contents.push_back(make_stream(content::random, 300'000, i));
     streams.push_back(session.begin_stream("/file" + std::to_string(i)).value());
   }
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(streams[i].write(contents[i]).ok());

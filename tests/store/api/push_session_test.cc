@@ -20,12 +20,6 @@ namespace {
 
 using file_texts = std::map<std::string, std::string>;
 
-std::string drawn_text(std::uint64_t seed, std::size_t bytes) {
-  seeded_choices random(seed);
-  const auto drawn = make_stream(content::random, bytes, random);
-  return {drawn.begin(), drawn.end()};
-}
-
 /// Returns a text as it is, or what shows whether two long texts are equal.
 std::string summary_of(const std::string& text) {
   if (text.size() < 100) return text;
@@ -100,7 +94,7 @@ TEST(push_session, stores_what_a_backup_of_the_same_files_stores) {
   for (const store_secret& secret : {store_secret{}, store_secret{store_secret::kind::password, "secret"}}) {
     pushed_store target(secret);
     const temporary_folder files;
-    const std::string text = drawn_text(1, 3'000'000);
+    const std::string text = drawn_text(content::random, 3'000'000, 1);
     files.make_file("tree/data", text);
     files.make_file("tree/below/empty", "");
     files.make_file("tree/sparse", text.substr(0, 262'144));
@@ -145,7 +139,7 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
     pushed_store target({}, thread_count);
     auto session = target.begin({.host = "h", .most_streams = 4});
     ASSERT_TRUE(session.ok()) << session.error().message();
-    const std::string shared = drawn_text(2, 1'500'000);
+    const std::string shared = drawn_text(content::random, 1'500'000, 2);
     file_texts expected;
     std::vector<std::jthread> threads;
     for (std::uint64_t thread = 0; thread < 4; ++thread) {
@@ -153,7 +147,7 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
       for (std::uint64_t i = 0; i < 5; ++i) {
         // All streams have bytes of each other, so that one refers to chunks that another is about to store.
         files.emplace_back("/" + std::to_string(4 - i) + "/of" + std::to_string(thread),
-                           shared + drawn_text(10 * thread + i, 30'000 * i) + shared);
+                           shared + drawn_text(content::random, 30'000 * i, 10 * thread + i) + shared);
         expected[files.back().first] = summary_of(files.back().second);
         expected["/" + std::to_string(4 - i)] = "/";
       }
@@ -174,7 +168,7 @@ TEST(push_session, one_thread_writes_streams_in_turn) {
   pushed_store target;
   auto session = value_of(target.begin({.most_streams = 3}));
   std::vector<push_stream> streams;
-  const std::string block = drawn_text(3, 100'000);
+  const std::string block = drawn_text(content::random, 100'000, 3);
   for (const char* const path : {"/c", "/a", "/b"}) {
     streams.push_back(value_of(session.begin_stream(path)));
   }
@@ -198,10 +192,10 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
   auto session =
       target.begin({.problem = [&](const std::string& path, const status& why) { problems[path] = why.message(); }});
   ASSERT_TRUE(session.ok());
-  ASSERT_TRUE(push(*session, "/whole", drawn_text(4, 100'000)).ok());
+  ASSERT_TRUE(push(*session, "/whole", drawn_text(content::random, 100'000, 4)).ok());
   {
     auto failed = value_of(session->begin_stream("/dump"));
-    ASSERT_TRUE(failed.write(bytes_of(drawn_text(5, 700'000))).ok());
+    ASSERT_TRUE(failed.write(bytes_of(drawn_text(content::random, 700'000, 5))).ok());
     failed.fail({status_code::io_error, "the producer died"});
     failed.fail({status_code::io_error, "no effect"});
     ASSERT_TRUE(value_of(session->begin_stream("/lost")).write(bytes_of("half")).ok());
@@ -214,7 +208,7 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
                                   {"/lost", "/lost: the stream was not ended"},
                                   {"/retried", "/retried: the stream was not ended"}}));
   EXPECT_EQ(target.read(pushed.id),
-            (file_texts{{"/retried", "whole"}, {"/whole", summary_of(drawn_text(4, 100'000))}}));
+            (file_texts{{"/retried", "whole"}, {"/whole", summary_of(drawn_text(content::random, 100'000, 4))}}));
   EXPECT_EQ(pushed.files, 2u);
   target.expect_clean();
 
@@ -266,9 +260,9 @@ TEST(push_session, an_abandoned_session_leaves_nothing_that_a_prune_would_not_re
     {
       auto session = target.begin();
       ASSERT_TRUE(session.ok());
-      ASSERT_TRUE(push(*session, "/whole", drawn_text(6, 2'000'000)).ok());
+      ASSERT_TRUE(push(*session, "/whole", drawn_text(content::random, 2'000'000, 6)).ok());
       open_stream.emplace(*session->begin_stream("/open"));
-      ASSERT_TRUE(open_stream->write(bytes_of(drawn_text(7, 2'000'000))).ok());
+      ASSERT_TRUE(open_stream->write(bytes_of(drawn_text(content::random, 2'000'000, 7))).ok());
       EXPECT_EQ(target.store().sessions()->size(), 1u);
     }
     EXPECT_EQ(open_stream->write(bytes_of("late")).message(), "the push session has ended");
@@ -283,7 +277,7 @@ TEST(push_session, cancellation_ends_writes_and_the_commit) {
   std::optional<push_session> session(*target.begin({.cancel = &stop}));
   ASSERT_TRUE(push(*session, "/whole", "text").ok());
   auto stream = value_of(session->begin_stream("/long"));
-  const std::string block = drawn_text(10, 300'000);
+  const std::string block = drawn_text(content::random, 300'000, 10);
   ASSERT_TRUE(stream.write(bytes_of(block)).ok());
   std::jthread canceller([&] { stop.request(); });
   status written;
@@ -299,7 +293,7 @@ TEST(push_session, cancellation_ends_writes_and_the_commit) {
 
 TEST(push_session, an_upper_rate_holds_streams_and_backups_back_until_they_are_cancelled) {
   pushed_store target;
-  target.folder().make_file("file", drawn_text(11, 100'000));
+  target.folder().make_file("file", drawn_text(content::random, 100'000, 11));
   cancellation stop, stop_backup;
   auto session = target.begin({.most_bytes_per_second = 1, .cancel = &stop});
   auto stream = session->begin_stream("/slow");
@@ -309,7 +303,7 @@ TEST(push_session, an_upper_rate_holds_streams_and_backups_back_until_they_are_c
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop_backup.request();
   });
-  EXPECT_EQ(stream->write(bytes_of(drawn_text(12, 100'000))).code(), status_code::cancelled);
+  EXPECT_EQ(stream->write(bytes_of(drawn_text(content::random, 100'000, 12))).code(), status_code::cancelled);
   const status backup = error_of(target.store().back_up(
       target.threads(),
       {.paths = {target.folder() / "file"}, .host = {}, .most_bytes_per_second = 1, .cancel = &stop_backup}));
@@ -319,7 +313,7 @@ TEST(push_session, an_upper_rate_holds_streams_and_backups_back_until_they_are_c
 TEST(push_session, an_upper_rate_holds_a_restore_back_until_it_is_cancelled) {
   pushed_store target;
   auto session = target.begin();
-  ASSERT_TRUE(push(*session, "/file", drawn_text(13, 1'000'000)).ok());
+  ASSERT_TRUE(push(*session, "/file", drawn_text(content::random, 1'000'000, 13)).ok());
   const auto pushed = value_of(session->commit());
   for (const std::uint64_t thread_count : {1u, 2u}) {
     cancellation stop;

@@ -19,12 +19,6 @@
 namespace cutpoint::tests {
 namespace {
 
-std::string random_text(std::uint64_t seed, std::size_t bytes) {
-  seeded_choices random(seed);
-  const auto stream = make_stream(content::random, bytes, random);
-  return {stream.begin(), stream.end()};
-}
-
 /// A store in a folder, backed up by handles that end at once, as other processes are.
 class viewed_store {
  public:
@@ -75,7 +69,8 @@ std::string content_of(store_view& view, const viewed_file& file) {
 
 TEST(store_view, random_reads_of_many_threads_equal_the_file) {
   viewed_store stored;
-  const std::string content = random_text(1, 2 * MiB) + std::string(300'000, '\0') + random_text(2, 100'000);
+  const std::string content =
+      drawn_text(content::random, 2 * MiB, 1) + std::string(300'000, '\0') + drawn_text(content::random, 100'000, 2);
   const std::string id = stored.back_up("file", content);
   store_view view = stored.view(512 * KiB);  // a few chunks fit
   const auto file = value_of(view.find(id, stored.path_of("file")));
@@ -102,10 +97,10 @@ TEST(store_view, shows_what_was_backed_up_later) {
   store_view view = stored.view();
   EXPECT_TRUE(view.snapshots()->empty());
   for (const std::string name : {"first", "second"}) {
-    const std::string id = stored.back_up(name, random_text(name.size(), 400'000));
+    const std::string id = stored.back_up(name, drawn_text(content::random, 400'000, name.size()));
     EXPECT_EQ(value_of(view.snapshots()).back().id, id);
     const auto file = value_of(view.find(id, stored.path_of(name)));
-    EXPECT_EQ(content_of(view, file), random_text(name.size(), 400'000));
+    EXPECT_EQ(content_of(view, file), drawn_text(content::random, 400'000, name.size()));
   }
 }
 
@@ -125,7 +120,7 @@ TEST(store_view, lists_folders_in_the_order_of_names) {
 
 TEST(store_view, finds_records_that_were_moved) {
   viewed_store stored;
-  const std::string content = random_text(3, 900'000);
+  const std::string content = drawn_text(content::random, 900'000, 3);
   const std::string id = stored.back_up("file", content);
   store_view view = stored.view(8 * KiB);  // keeps nothing
   const auto file = value_of(view.find(id, stored.path_of("file")));
@@ -144,9 +139,9 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
   std::map<std::string, std::string> contents;
   for (std::uint64_t number = 0; number < 20; ++number) {
     const std::string name = std::to_string(number) + " kept";
-    contents[name] = random_text(number, 60'000);
+    contents[name] = drawn_text(content::random, 60'000, number);
     stored.write(name, contents[name]);
-    stored.write(std::to_string(number) + " lost", random_text(100 + number, 60'000));
+    stored.write(std::to_string(number) + " lost", drawn_text(content::random, 60'000, 100 + number));
   }
   const std::string first = stored.back_up("one more", "first");
   for (int number = 0; number < 20; ++number) {
@@ -155,7 +150,7 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
   const std::string second = stored.back_up("one more", "second");
   store_view view = stored.view(8 * KiB);  // keeps nothing
   const auto lost = value_of(view.find(first, stored.path_of("7 lost")));
-  EXPECT_EQ(content_of(view, lost), random_text(107, 60'000));
+  EXPECT_EQ(content_of(view, lost), drawn_text(content::random, 60'000, 107));
   std::atomic<bool> is_pruned = false;
   std::atomic<int> wrong = 0;
   std::vector<std::jthread> readers;
@@ -183,7 +178,7 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
 
 TEST(store_view, a_record_that_is_gone_is_damage_and_no_missing_file) {
   viewed_store stored;
-  const std::string id = stored.back_up("file", random_text(4, 400'000));
+  const std::string id = stored.back_up("file", drawn_text(content::random, 400'000, 4));
   store_view view = stored.view();
   EXPECT_EQ(view.find(id, stored.path_of("missing")).error().system_error(), ENOENT);
   const auto file = value_of(view.find(id, stored.path_of("file")));
@@ -207,14 +202,14 @@ TEST(store_view, says_where_the_data_of_a_file_are) {
     std::fstream file(store.path_of(name));
     for (const std::uint64_t place : places) {
       file.seekp(static_cast<std::streamoff>(place));
-      file << random_text(place, 4 * MiB);
+      file << drawn_text(content::random, 4 * MiB, place);
     }
     file.close();
     std::filesystem::resize_file(store.path_of(name), size);
   };
   make_sparse("two", 64 * MiB, {8 * MiB, 32 * MiB});
   make_sparse("none", 3 * MiB, {});
-  const std::string id = store.back_up("whole", random_text(1, 5 * MiB));
+  const std::string id = store.back_up("whole", drawn_text(content::random, 5 * MiB, 1));
   store_view view = store.view();
   const auto data_of = [&](const std::string& name) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> data;

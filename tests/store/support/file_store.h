@@ -91,12 +91,6 @@ class file_store {
 
 // Trees of files that tests back up.
 
-[[nodiscard]] inline std::string drawn_text(content what, std::size_t bytes, std::uint64_t seed) {
-  seeded_choices random(seed);
-  const auto stream = make_stream(what, bytes, random);
-  return {stream.begin(), stream.end()};
-}
-
 /// Makes "tree" with regular files, folders, a link and a hard link, of about 250 KiB.
 inline void make_small_tree(const temporary_folder& folder) {
   folder.make_file("tree/empty", "");

@@ -22,8 +22,7 @@ made_store make_plain_store(std::string_view cuts) {
 file_map contents_of(std::uint64_t number) {
   file_map contents;
   for (std::uint64_t file = number; file < number + 4; ++file) {
-    seeded_choices random(file);
-    contents[fmt::format("file{}", file)] = make_stream(content::random, 3000 * file, random);
+    contents[fmt::format("file{}", file)] = make_stream(content::random, 3000 * file, file);
   }
   return contents;
 }
