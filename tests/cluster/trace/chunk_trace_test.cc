@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cluster/support/trace_bytes.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -79,13 +80,12 @@ TEST(cluster_chunk_trace, skips_the_rest_of_a_file) {
   const auto files = random_files(random, 30);
   const std::string bytes = trace_bytes(files);
   slow_source source(bytes, 100);
-  auto reader = chunk_trace_reader::open(source, "t");
-  ASSERT_TRUE(reader.ok());
+  auto reader = value_of(chunk_trace_reader::open(source, "t"));
   for (const traced_file& each : files) {
-    ASSERT_TRUE(*reader->next_file());
-    EXPECT_EQ(reader->client(), each.client);
+    ASSERT_TRUE(*reader.next_file());
+    EXPECT_EQ(reader.client(), each.client);
   }
-  EXPECT_FALSE(*reader->next_file());
+  EXPECT_FALSE(*reader.next_file());
 }
 
 TEST(cluster_chunk_trace, that_is_cut_off_anywhere_is_refused) {

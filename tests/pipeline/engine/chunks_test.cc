@@ -206,15 +206,14 @@ TEST(chunk_reader, gives_the_chunks_of_a_source_as_they_are_asked_for) {
   const auto bytes = stream_with_run();
   for (const std::size_t at_a_time : {std::size_t{1}, std::size_t{13}, std::size_t{100'000}}) {
     memory_source source(bytes);
-    auto reader = chunk_reader::open(threads, job(), source);
-    ASSERT_TRUE(reader.ok());
-    const auto [records, outcome] = all_of(*reader, at_a_time);
+    auto reader = value_of(chunk_reader::open(threads, job(), source));
+    const auto [records, outcome] = all_of(reader, at_a_time);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
     EXPECT_EQ(unrolled(records), job().cuts.find_cuts(bytes));
     expect_digests_of(bytes, records);
-    EXPECT_EQ(reader->statistics().fed_bytes, bytes.size());
+    EXPECT_EQ(reader.statistics().fed_bytes, bytes.size());
     chunk_record one;
-    EXPECT_EQ(*reader->read({&one, 1}), 0u) << "after the last";
+    EXPECT_EQ(*reader.read({&one, 1}), 0u) << "after the last";
   }
 }
 
@@ -239,11 +238,10 @@ TEST(chunk_reader, holds_no_more_chunks_than_the_memory_has_bytes_for) {
   memory_source source(bytes);
   feed_options small = job();
   small.memory_bytes = 4 * MiB;
-  auto reader = chunk_reader::open(threads, small, source);
-  ASSERT_TRUE(reader.ok());
+  auto reader = value_of(chunk_reader::open(threads, small, source));
   chunk_record one;
-  ASSERT_EQ(*reader->read({&one, 1}), 1u);
-  EXPECT_LE(reader->statistics().fed_bytes, 8 * MiB) << "it reads no further than it has to";
+  ASSERT_EQ(*reader.read({&one, 1}), 1u);
+  EXPECT_LE(reader.statistics().fed_bytes, 8 * MiB) << "it reads no further than it has to";
 }
 
 /// A source that consists of one hole.
@@ -279,12 +277,11 @@ TEST(chunk_reader, stops_when_it_is_cancelled) {
   cancellation cancel;
   feed_options options = job();
   options.cancel = &cancel;
-  auto reader = chunk_reader::open(threads, options, source);
-  ASSERT_TRUE(reader.ok());
+  auto reader = value_of(chunk_reader::open(threads, options, source));
   chunk_record one;
-  ASSERT_EQ(*reader->read({&one, 1}), 1u);
+  ASSERT_EQ(*reader.read({&one, 1}), 1u);
   cancel.request();
-  const auto [records, outcome] = all_of(*reader, 100);
+  const auto [records, outcome] = all_of(reader, 100);
   EXPECT_EQ(outcome.code(), status_code::cancelled);
 }
 

@@ -15,11 +15,7 @@
 namespace cutpoint::tests {
 namespace {
 
-engine with_threads(std::uint64_t count) {
-  auto new_engine = engine::make({.threads = count});
-  EXPECT_TRUE(new_engine.ok());
-  return *std::move(new_engine);
-}
+engine with_threads(std::uint64_t count) { return value_of(engine::make({.threads = count})); }
 
 std::size_t ring_count() {
   std::ifstream maps("/proc/self/maps");

@@ -11,6 +11,7 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -77,9 +78,7 @@ class paced : public testing::Test {
       asked.devices.push_back(static_cast<int>(i));
     }
     expecting_receiver receiver(expected[length], selects);
-    const auto run = simulate_feed(machine, asked, stream, receiver);
-    EXPECT_TRUE(run.ok()) << run.error().message();
-    return run ? *run : simulated_run();
+    return value_of(simulate_feed(machine, asked, stream, receiver));
   }
 };
 

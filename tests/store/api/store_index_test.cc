@@ -76,11 +76,7 @@ class caller_index : public testing::Test {
     return open().back_up(
         threads_, {.paths = {folder_ / "tree"}, .host = "h", .reads_everything = true, .is_dry_run = is_dry_run});
   }
-  std::uint64_t new_bytes(bool is_dry_run = false) {
-    const auto snapshot = back_up(is_dry_run);
-    EXPECT_TRUE(snapshot.ok()) << snapshot.error().message();
-    return snapshot.ok() ? snapshot->new_raw_bytes : 0;
-  }
+  std::uint64_t new_bytes(bool is_dry_run = false) { return value_of(back_up(is_dry_run)).new_raw_bytes; }
   void expect_whole() {
     backup_store opened_store = open();
     expect_clean(opened_store);

@@ -76,21 +76,20 @@ TEST(golden_shard, is_read) {
   const auto objects = disk_store.open_storage("w");
   const store::object_name name{store::object_kind::shard, "golden"};
   ASSERT_TRUE(objects->put(name, golden_file("shard.bin")).ok());
-  const auto opened_shard = store::shard::open(*objects->open(name), "golden");
-  ASSERT_TRUE(opened_shard.ok()) << opened_shard.error().message();
-  EXPECT_TRUE(*opened_shard->is_intact());
-  EXPECT_EQ(opened_shard->partition_count(), 4u);
-  EXPECT_EQ(opened_shard->entry_count(), 12u);
+  const auto opened_shard = value_of(store::shard::open(*objects->open(name), "golden"));
+  EXPECT_TRUE(*opened_shard.is_intact());
+  EXPECT_EQ(opened_shard.partition_count(), 4u);
+  EXPECT_EQ(opened_shard.entry_count(), 12u);
   const nlohmann::json facts = expected();
   std::vector<store::shard_entry> entries;
   for (std::uint32_t i = 0; i < 6; ++i) {
     entries.clear();
     store::shard_blocks blocks;
-    ASSERT_TRUE(opened_shard->find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), blocks, entries).ok());
+    ASSERT_TRUE(opened_shard.find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), blocks, entries).ok());
     ASSERT_EQ(entries.size(), 2u);  // in both containers
     for (const store::shard_entry& each : entries) {
       EXPECT_EQ(each.ordinal, i);
-      const store::shard_container& container = opened_shard->container_at(each.container);
+      const store::shard_container& container = opened_shard.container_at(each.container);
       const std::string id = store::id_of(container.name).substr(33);
       EXPECT_TRUE(id == facts["container-checksums"] || id == facts["container-encrypted"]);
       EXPECT_EQ(container.bytes,

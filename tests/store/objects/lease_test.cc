@@ -50,8 +50,7 @@ TEST(lease, is_renewed_while_it_is_held) {
   const store::seal_key key;
   const std::string session = store::new_session_id();
   const auto lease_of_session =
-      store::held_lease::take(opener_of(disk_store), key, session, std::chrono::milliseconds(60), 0);
-  ASSERT_TRUE(lease_of_session.ok());
+      value_of(store::held_lease::take(opener_of(disk_store), key, session, std::chrono::milliseconds(60), 0));
   while (*objects->list(object_kind::lease) == std::vector<std::string>{session + ".00000000"}) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

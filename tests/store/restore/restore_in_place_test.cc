@@ -50,14 +50,13 @@ class restores_in_place : public restored_tree {
   /// Restores with replacement. Returns how many bytes were written.
   std::uint64_t restore(bool (*verifies)() = nullptr) {
     problems_.clear();
-    const auto restored = file_store(files_).restore(id_, {.path = source_ / "tree",
-                                                           .target = target_ / "t",
-                                                           .replaces_files = true,
-                                                           .verifies = verifies != nullptr && verifies(),
-                                                           .threads = 1,
-                                                           .problem = note_in(problems_)});
-    EXPECT_TRUE(restored.ok());
-    return restored ? restored->written_bytes : 0;
+    return value_of(file_store(files_).restore(id_, {.path = source_ / "tree",
+                                                     .target = target_ / "t",
+                                                     .replaces_files = true,
+                                                     .verifies = verifies != nullptr && verifies(),
+                                                     .threads = 1,
+                                                     .problem = note_in(problems_)}))
+        .written_bytes;
   }
 };
 

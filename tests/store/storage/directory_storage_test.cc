@@ -27,9 +27,7 @@ std::vector<std::uint8_t> numbered_bytes(std::uint64_t number, std::size_t size)
 }
 
 std::vector<std::uint8_t> read_all(store::storage& objects, const object_name& name) {
-  const auto size = objects.size(name);
-  EXPECT_TRUE(size.ok());
-  std::vector<std::uint8_t> bytes(size ? *size : 0);
+  std::vector<std::uint8_t> bytes(value_of(objects.size(name)));
   EXPECT_TRUE(objects.read(name, 0, bytes).ok());
   return bytes;
 }
