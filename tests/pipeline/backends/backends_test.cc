@@ -147,10 +147,10 @@ TEST(backends, that_are_measured_to_be_fastest_run_here_and_give_the_same) {
   for (const fingerprint_info& info : fingerprints()) {
     const auto placed = value_of(fingerprints_on(info.kind, backend::automatic));
     EXPECT_TRUE(runs(placed.where)) << info.name;
-    digest made;
-    placed.batch->submit(bytes, made);
+    digest fingerprint;
+    placed.batch->submit(bytes, fingerprint);
     EXPECT_TRUE(placed.batch->flush().ok());
-    EXPECT_EQ(made, *value_of(fingerprinter::make(info.kind))(bytes)) << info.name;
+    EXPECT_EQ(fingerprint, *value_of(fingerprinter::make(info.kind))(bytes)) << info.name;
   }
 }
 
