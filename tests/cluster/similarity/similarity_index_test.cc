@@ -2,9 +2,7 @@
 #include "cluster/similarity/similarity_index.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
-#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -17,8 +15,10 @@
 namespace cutpoint::tests {
 namespace {
 
+using cluster::append_handprint;
 using cluster::class_number;
 using cluster::container_number;
+using cluster::routed_chunk;
 using cluster::similarity_index;
 
 std::vector<std::uint64_t> random_handprint(splitmix64& random, std::uint64_t distinct) {
@@ -73,24 +73,6 @@ TEST(cluster_similarity_index, takes_at_most_40_bytes_for_an_entry) {
   }
 }
 
-TEST(cluster_similarity_index, is_used_by_many_threads_at_once) {
-  similarity_index index({.class_count = 2, .lock_count = 8});
-  constexpr std::uint64_t handprints_each = 3000;
-  std::vector<std::thread> threads;
-  for (std::uint64_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&index, t] {
-      for (std::uint64_t i = 0; i < handprints_each; ++i) {
-        const std::uint64_t own = i * 8 + t * 2;
-        const std::uint64_t handprint[] = {own, own + 1};
-        index.insert(static_cast<class_number>(t % 2), handprint, t);
-        EXPECT_EQ(index.count_matches(static_cast<class_number>(t % 2), handprint), 2U);
-      }
-    });
-  }
-  for (std::thread& each : threads) each.join();
-  EXPECT_EQ(index.size(), 4 * handprints_each * 2);
-}
-
 // Equal fingerprints from all threads, in few shards: whatever a thread has seen of a fingerprint stays true, and nothing else
 // is there in the end.
 TEST(cluster_similarity_index, keeps_the_first_container_of_a_fingerprint_that_many_threads_insert) {
@@ -126,10 +108,7 @@ TEST(cluster_similarity_index, keeps_the_first_container_of_a_fingerprint_that_m
   }
 }
 
-}  // namespace
-// Tests of the cache of containers against a list that is searched.
-
-namespace {
+// --- The cache of containers, against a list that is searched ----------------------------------------------------------
 
 TEST(cluster_container_cache, has_the_containers_that_were_used_last) {
   constexpr std::size_t capacity = 5;
@@ -162,13 +141,7 @@ TEST(cluster_container_cache, has_the_containers_that_were_used_last) {
   }
 }
 
-}  // namespace
-// Tests of handprints and of the two formulas about them.
-
-namespace {
-
-using cluster::append_handprint;
-using cluster::routed_chunk;
+// --- Handprints and the two formulas about them ------------------------------------------------------------------------
 
 std::vector<std::uint64_t> sorted_fingerprints(const std::vector<routed_chunk>& chunks) {
   std::set<std::uint64_t> fingerprints;
@@ -190,14 +163,6 @@ TEST(cluster_handprint, is_the_smallest_different_fingerprints_in_order) {
   }
 }
 
-TEST(cluster_handprint, larger_than_the_super_chunk_has_all_fingerprints) {
-  splitmix64 random(2);
-  const auto chunks = random_chunks(random, 5);
-  std::vector<std::uint64_t> handprint;
-  append_handprint(chunks, 64, handprint);
-  EXPECT_EQ(handprint, sorted_fingerprints(chunks));
-}
-
 TEST(cluster_handprint, resemblance_is_the_jaccard_index) {
   const std::vector<std::uint64_t> first = {1, 2, 3, 4};
   const std::vector<std::uint64_t> second = {3, 4, 5, 6, 7};
@@ -212,44 +177,6 @@ TEST(cluster_handprint, accuracy_is_the_binomial_sum_of_equation_6) {
   EXPECT_NEAR(cluster::estimate_accuracy(8, 0.3, 1), 1, 1e-12);
   EXPECT_NEAR(cluster::estimate_accuracy(1, 0.3, 0.4), 0.7, 1e-12);  // no common fingerprint, or one
   EXPECT_NEAR(cluster::estimate_accuracy(4, 0, 0.1), 1, 1e-12);
-}
-
-/// Returns the share of pairs with this resemblance whose handprints estimate it to within `error`.
-double measured_accuracy(std::size_t size, double real_resemblance, double error) {
-  constexpr std::size_t chunk_count = 256;
-  constexpr int pair_count = 3000;
-  const auto common_count =
-      static_cast<std::size_t>(std::lround(2 * chunk_count * real_resemblance / (1 + real_resemblance)));
-  splitmix64 random(size);
-  int accurate = 0;
-  for (int pair = 0; pair < pair_count; ++pair) {
-    auto first = random_chunks(random, chunk_count);
-    auto second = random_chunks(random, chunk_count);
-    std::copy_n(first.begin(), common_count, second.begin());
-    std::vector<std::uint64_t> first_handprint;
-    std::vector<std::uint64_t> second_handprint;
-    append_handprint(first, size, first_handprint);
-    append_handprint(second, size, second_handprint);
-    const double real = cluster::resemblance(sorted_fingerprints(first), sorted_fingerprints(second));
-    accurate += std::abs(cluster::resemblance(first_handprint, second_handprint) - real) <= error ? 1 : 0;
-  }
-  return static_cast<double>(accurate) / pair_count;
-}
-
-TEST(cluster_handprint, measured_accuracy_grows_as_equation_6_says) {
-  for (const double real : {0.2, 0.5, 0.8}) {
-    double previous = -1;
-    for (const std::size_t size : {4U, 16U, 64U}) {
-      const double measured = measured_accuracy(size, real, 0.15);
-      RecordProperty(std::to_string(real) + " " + std::to_string(size), std::to_string(measured));
-      // Equation 5 has few values for a small handprint, so that none may lie within the error; equation 6 ignores that.
-      if (size > 4) {
-        EXPECT_NEAR(measured, cluster::estimate_accuracy(size, real, 0.15), 0.1) << real << ' ' << size;
-      }
-      EXPECT_GT(measured, previous);
-      previous = measured;
-    }
-  }
 }
 
 }  // namespace

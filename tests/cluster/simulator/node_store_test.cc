@@ -124,14 +124,9 @@ TEST(cluster_container_store, a_container_is_read_when_it_is_closed) {
   EXPECT_EQ(containers.find(first), nullptr);
 }
 
-}  // namespace
-// Tests of the estimates that Produck routes by.
-
-namespace {
+// --- The estimates that Produck routes by ------------------------------------------------------------------------------
 
 using cluster::cardinality_sketch;
-using cluster::routed_chunk;
-using cluster::sketch_bits;
 using cluster::sketch_bits_of;
 
 TEST(cluster_cardinality_sketch, estimates_counts_within_a_few_percent_unless_they_are_small) {
@@ -162,18 +157,7 @@ TEST(cluster_cardinality_sketch, estimates_how_many_of_a_super_chunk_are_new) {
   EXPECT_NEAR(added, 600, 60);
 }
 
-TEST(cluster_cardinality_sketch, equal_fingerprints_count_once) {
-  splitmix64 random(3);
-  auto chunks = random_chunks(random, 500);
-  const sketch_bits once = sketch_bits_of(chunks);
-  chunks.insert(chunks.end(), chunks.begin(), chunks.end());
-  EXPECT_EQ(sketch_bits_of(chunks), once);
-}
-
-}  // namespace
-// Tests of the set of fingerprints: it has what a std::set has, in 16 bytes each.
-
-namespace {
+// --- The set of fingerprints -------------------------------------------------------------------------------------------
 
 TEST(cluster_fingerprint_set, has_what_a_standard_set_has) {
   splitmix64 random(1);

@@ -1,16 +1,15 @@
 // Tests of the simulator: its accounts are those of the chunks that it placed, and its metrics those of the paper.
 #include <algorithm>
+#include <atomic>
 #include <map>
-#include <optional>
 #include <set>
-#include <thread>
-#include <tuple>
 
-#include <cutpoint/cluster/simulation.h>
+#include <cutpoint/cluster/simulation_jobs.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/cluster/support/trace_bytes.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -23,16 +22,11 @@ using cluster::simulation_options;
 using cluster::simulation_report;
 using cluster::trace_totals;
 
-byte_span bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 template <class Function>
 auto with_reader(const std::string& trace, Function&& function) {
-  memory_source source(bytes_of(trace));
-  auto reader = chunk_trace_reader::open(source, "t");
-  EXPECT_TRUE(reader.ok());
-  return function(*reader);
+  memory_source source({reinterpret_cast<const std::uint8_t*>(trace.data()), trace.size()});
+  auto reader = value_of(chunk_trace_reader::open(source, "t"));
+  return function(reader);
 }
 
 trace_totals totals_of(const std::string& trace) {
@@ -68,14 +62,6 @@ void for_each_policy(Function&& function) {
   }
 }
 
-auto contents_of(const simulation_report& report) {
-  std::vector<std::tuple<std::uint64_t, std::uint64_t, bool>> nodes;
-  for (const auto& each : report.nodes) nodes.emplace_back(each.stored_bytes, each.application_count, each.is_alive);
-  return std::tuple(report.byte_count, report.chunk_count, report.unit_count, report.short_handprint_count,
-                    report.stored_bytes, report.routing_look_ups, report.chunk_look_ups, report.message_count,
-                    report.index_entries, report.index_bytes, nodes);
-}
-
 /// The chunks on the nodes, as a hook of a simulation learns of them.
 struct chunk_placement {
   simulation_hooks hooks() {
@@ -104,34 +90,20 @@ TEST(cluster_simulation, places_each_chunk_once_and_accounts_for_it) {
   const std::string trace = trace_bytes(files);
   for_each_policy([&](std::string_view policy) {
     chunk_placement placement;
-    const auto report = simulate(trace, small_options(policy), placement.hooks());
-    ASSERT_TRUE(report.ok());
+    const auto report = value_of(simulate(trace, small_options(policy), placement.hooks()));
     std::sort(placement.placed.begin(), placement.placed.end());
     EXPECT_EQ(placement.placed, expected);
-    EXPECT_EQ(report->chunk_count, expected.size());
-    EXPECT_EQ(report->chunk_look_ups, expected.size());
+    EXPECT_EQ(report.chunk_count, expected.size());
+    EXPECT_EQ(report.chunk_look_ups, expected.size());
     std::uint64_t stored_bytes = 0;
-    for (node_number i = 0; i < report->nodes.size(); ++i) {
-      stored_bytes += report->nodes[i].stored_bytes;
+    for (node_number i = 0; i < report.nodes.size(); ++i) {
+      stored_bytes += report.nodes[i].stored_bytes;
       // A node of Extreme Binning stores a chunk again for another bin.
       const bool is_exact = policy != "extreme-binning";
-      const std::uint64_t node_bytes = report->nodes[i].stored_bytes;
+      const std::uint64_t node_bytes = report.nodes[i].stored_bytes;
       EXPECT_TRUE(is_exact ? node_bytes == placement.stored_bytes[i] : node_bytes >= placement.stored_bytes[i]) << i;
     }
-    EXPECT_EQ(report->stored_bytes, stored_bytes);
-  });
-}
-
-TEST(cluster_simulation, depends_on_nothing_but_the_trace_and_the_options) {
-  const std::string trace = trace_bytes(similar_files(2, 40));
-  for_each_policy([&](std::string_view policy) {
-    const auto alone = simulate(trace, small_options(policy));
-    ASSERT_TRUE(alone.ok());
-    std::vector<std::optional<simulation_report>> reports(3);
-    std::vector<std::thread> threads;
-    for (auto& each : reports) threads.emplace_back([&] { each = *simulate(trace, small_options(policy)); });
-    for (std::thread& each : threads) each.join();
-    for (const auto& each : reports) EXPECT_EQ(contents_of(*each), contents_of(*alone));
+    EXPECT_EQ(report.stored_bytes, stored_bytes);
   });
 }
 
@@ -141,43 +113,15 @@ TEST(cluster_simulation, of_dht_stores_nothing_twice_and_of_one_exact_node_neith
   for_each_policy([&](std::string_view policy) {
     simulation_options options = small_options(policy);
     if (policy != "dht") options.node_count = 1;
-    const auto report = simulate(trace, options);
-    ASSERT_TRUE(report.ok());
-    const auto metrics = cluster::metrics_of(*report, totals);
+    const auto report = value_of(simulate(trace, options));
+    const auto metrics = cluster::metrics_of(report, totals);
     if (policy == "extreme-binning") {
       EXPECT_LT(metrics.normalized_ratio, 1);
     } else {
-      EXPECT_EQ(report->stored_bytes, totals.unique_bytes);
+      EXPECT_EQ(report.stored_bytes, totals.unique_bytes);
       EXPECT_EQ(metrics.normalized_ratio, 1);
       EXPECT_EQ(metrics.relative_saving, 1);
     }
-  });
-}
-
-TEST(cluster_simulation, routes_nothing_to_a_node_that_is_not_alive) {
-  const std::string trace = trace_bytes(similar_files(4, 60));
-  const std::uint64_t chunk_count = totals_of(trace).chunk_count;
-  for_each_policy([&](std::string_view policy) {
-    simulation_options options = small_options(policy);
-    options.changes = {
-        {.percent = 0, .live_count = 2}, {.percent = 30, .live_count = 5}, {.percent = 60, .live_count = 3}};
-    std::uint64_t placed_count = 0;
-    std::set<node_number> before_growth;
-    std::set<node_number> after_failure;
-    simulation_hooks hooks;
-    hooks.place = [&](node_number node, std::span<const routed_chunk> chunks) {
-      if (placed_count * 100 < 30 * chunk_count - 100 * chunks.size()) before_growth.insert(node);
-      // A batch that has begun is routed by the state at its beginning: 3 units, of which the longest has 600 chunks.
-      if (placed_count > chunk_count * 60 / 100 + 3 * 600) after_failure.insert(node);
-      placed_count += chunks.size();
-    };
-    const auto report = simulate(trace, options, hooks);
-    ASSERT_TRUE(report.ok());
-    EXPECT_TRUE(before_growth.size() <= 2 && *before_growth.rbegin() < 2);
-    EXPECT_LT(*after_failure.rbegin(), 3U);
-    std::vector<bool> is_alive;
-    for (const auto& each : report->nodes) is_alive.push_back(each.is_alive);
-    EXPECT_EQ(is_alive, std::vector<bool>({true, true, true, false, false}));
   });
 }
 
@@ -186,12 +130,10 @@ TEST(cluster_simulation, of_nodes_with_containers_misses_duplicates_that_an_exac
   const trace_totals totals = totals_of(trace);
   simulation_options options = small_options("sigma-dedupe");
   options.deduplication = cluster::node_deduplication::containers;
-  const auto missing = simulate(trace, options);
+  const auto missing = value_of(simulate(trace, options));
   options.deduplication = cluster::node_deduplication::exact;
-  const auto exact = simulate(trace, options);
-  ASSERT_TRUE(missing.ok() && exact.ok());
-  EXPECT_GT(missing->stored_bytes, exact->stored_bytes);
-  EXPECT_LT(missing->stored_bytes, totals.byte_count);
+  EXPECT_GT(missing.stored_bytes, value_of(simulate(trace, options)).stored_bytes);
+  EXPECT_LT(missing.stored_bytes, totals.byte_count);
 }
 
 TEST(cluster_simulation, counts_look_ups_and_indexes_as_the_paper_does) {
@@ -289,6 +231,75 @@ TEST(cluster_simulation, of_a_trace_that_is_cut_off_or_another_one_fails) {
     return cluster::simulate(reader, totals_of(trace), small_options("dht"), {});
   });
   EXPECT_EQ(simulated.error().message(), "the trace is not the one that was measured");
+}
+
+// --- Several simulations of one trace ----------------------------------------------------------------------------------
+
+using cluster::simulation_jobs;
+
+cluster::trace_access access_to(const std::string& trace) {
+  return [&trace](const auto& read) { return with_reader(trace, read); };
+}
+
+TEST(cluster_simulation_jobs, each_simulation_is_the_one_that_runs_alone) {
+  const std::string trace = trace_bytes(similar_files(3, 30));
+  simulation_jobs jobs{.read_trace = access_to(trace), .options = {}, .thread_count = 3, .hooks_of = {}};
+  const trace_totals totals = totals_of(trace);
+  for (const std::string_view policy : cluster::policy_names()) {
+    jobs.options.push_back(
+        {.policy = std::string(policy), .node_count = 7, .super_chunk_bytes = 50'000, .changes = {}});
+  }
+  std::atomic<std::uint64_t> placed_count = 0;
+  jobs.hooks_of = [&](std::size_t i) {
+    cluster::simulation_hooks hooks;
+    if (i == 2) hooks.place = [&](auto, auto chunks) { placed_count += chunks.size(); };
+    return hooks;
+  };
+  const auto finished = value_of(cluster::simulate_all(jobs, totals));
+  ASSERT_EQ(finished.size(), jobs.options.size());
+  EXPECT_EQ(placed_count, totals.chunk_count);
+  for (std::size_t i = 0; i < jobs.options.size(); ++i) {
+    SCOPED_TRACE(jobs.options[i].policy);
+    simulation_jobs alone = jobs;
+    alone.options = {jobs.options[i]};
+    alone.thread_count = 1;
+    alone.hooks_of = {};
+    const auto expected = value_of(cluster::simulate_all(alone, totals));
+    std::set<std::string> names;
+    std::vector<double> numbers;
+    cluster::visit_numbers(finished[i], totals, [&](const char* name, auto number) {
+      names.insert(name);
+      if (std::string_view(name) != "seconds") numbers.push_back(static_cast<double>(number));
+    });
+    EXPECT_EQ(names.size(), numbers.size() + 1);
+    cluster::visit_numbers(expected[0], totals,
+                           [&, place = std::size_t{0}](std::string_view name, auto number) mutable {
+                             if (name != "seconds") {
+                               EXPECT_EQ(numbers[place++], static_cast<double>(number)) << name;
+                             }
+                           });
+  }
+}
+
+TEST(cluster_simulation_jobs, the_first_failure_in_the_order_of_the_options_is_told) {
+  const std::string trace = trace_bytes(similar_files(3, 5));
+  simulation_jobs jobs{.read_trace = access_to(trace), .options = {}, .thread_count = 2, .hooks_of = {}};
+  const trace_totals totals = totals_of(trace);
+  jobs.options.resize(5);
+  jobs.options[1].node_count = 0;
+  jobs.options[4].policy = "none";
+  const status finished = error_of(cluster::simulate_all(jobs, totals));
+  EXPECT_EQ(finished.message(), "the number of nodes is 0, and may be 1 to 65536");
+  jobs.options.clear();
+  EXPECT_TRUE(cluster::simulate_all(jobs, totals)->empty());
+}
+
+TEST(cluster_simulation_jobs, deduplications_have_names) {
+  EXPECT_EQ(*cluster::find_deduplication("none"), cluster::node_deduplication::none);
+  EXPECT_EQ(*cluster::find_deduplication("containers"), cluster::node_deduplication::containers);
+  EXPECT_EQ(cluster::deduplication_names().size(), 3U);
+  const status unknown = error_of(cluster::find_deduplication("exakt"));
+  EXPECT_EQ(unknown.code(), status_code::unknown_name);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,14 @@ inline constexpr std::array all_contents = {
 [[nodiscard]] std::string_view name_of(content what);
 
 [[nodiscard]] std::vector<std::uint8_t> make_stream(content what, std::size_t size, choices& random);
+[[nodiscard]] inline std::vector<std::uint8_t> make_stream(content what, std::size_t size, std::uint64_t seed) {
+  seeded_choices random(seed);
+  return make_stream(what, size, random);
+}
+[[nodiscard]] inline std::string drawn_text(content what, std::size_t size, std::uint64_t seed) {
+  const auto stream = make_stream(what, size, seed);
+  return {stream.begin(), stream.end()};
+}
 
 /// A stream of zeros in which five bytes end the only window that is accepted.
 struct planted_cut {

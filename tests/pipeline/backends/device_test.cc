@@ -6,6 +6,7 @@
 
 #include "tests/host/support/choices.h"
 #include "tests/host/support/tiny_parameters.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/device_feed.h"
 
 namespace cutpoint::tests {
@@ -18,17 +19,16 @@ TEST(device, is_exact_for_any_history) {
   seeded_choices random(77);
   for (std::size_t which = 0; which < algorithm_count; ++which) {
     for (int round = 0; round < case_count(4, 12); ++round) {
-      const auto cuts = chunker::make(tiny_parameters(which, random));
-      ASSERT_TRUE(cuts.ok()) << cuts.error().message();
+      const auto cuts = value_of(chunker::make(tiny_parameters(which, random)));
       std::vector<std::vector<std::uint8_t>> streams(random.between(1, 6));
       for (auto& s : streams) {
         s = make_stream(all_contents[random.between(0, all_contents.size() - 1)], random.between(0, 6'000), random);
       }
-      const feed_options options{.cuts = *cuts,
+      const feed_options options{.cuts = cuts,
                                  .fingerprint = random.once_in(2) ? fingerprint_kind::sha256 : fingerprint_kind::blake3,
                                  .segment_bytes = random.between(1, 3'000)};
       const device_run run = run_on(std::make_shared<host_device>(), options, streams);
-      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << cuts->canonical();
+      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << cuts.canonical();
     }
   }
 }
@@ -42,12 +42,7 @@ TEST(device, cuts_at_the_ends_of_segments_where_a_join_asks_for_it) {
     ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
     EXPECT_GT(run.statistics.device_bytes, 0u);
     recorder alone;
-    auto threads = engine::make({.threads = 1}).value();
-    auto feed = threads.open(options, alone).value();
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      ASSERT_TRUE(feed.begin(i).ok() && feed.write(streams[i]).ok() && feed.end().ok());
-    }
-    ASSERT_TRUE(feed.finish().ok());
+    ASSERT_TRUE(feed_streams(1, options, streams, alone).ok());
     for (std::size_t i = 0; i < streams.size(); ++i) {
       EXPECT_EQ(run.out.streams[i].chunks, alone.streams[i].chunks);
       EXPECT_EQ(run.out.streams[i].fingerprints, alone.streams[i].fingerprints);
@@ -78,13 +73,6 @@ TEST(device, leaves_sha_of_long_chunks_to_the_processor) {
                 kind == fingerprint_kind::blake3 || max_bytes == 256 * KiB);
     }
   }
-}
-
-TEST(device, that_is_not_there_is_an_error) {
-  feed_options options = small_job();
-  options.devices = {3};
-  const device_run run = run_on(std::make_shared<host_device>(), options, {});
-  EXPECT_EQ(run.outcome.code(), status_code::invalid_argument);
 }
 
 TEST(device, is_not_asked_for_chunks_without_a_maximum) {
@@ -136,12 +124,7 @@ TEST(device, keeps_its_memory_for_the_next_feed_with_the_same_options) {
     const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(150'000, seed),
                                                             mixed_stream(20'000, seed + 1)};
     recorder out;
-    auto feed = threads.open(options, out);
-    ASSERT_TRUE(feed.ok()) << feed.error().message();
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      ASSERT_TRUE(feed->begin(i).ok() && feed->write(streams[i]).ok() && feed->end().ok());
-    }
-    const status outcome = feed->finish();
+    const status outcome = feed_streams(threads, options, streams, out);
     ASSERT_NO_FATAL_FAILURE(expect_sequential(outcome, out, options, streams));
     EXPECT_EQ(devices->made_count, expected += newly_made);
   };
@@ -186,17 +169,6 @@ TEST(device, that_cannot_be_opened_leaves_the_sizes_that_the_feed_has_without_it
   EXPECT_EQ(none_left.statistics.plan, work_plan::processor);
   EXPECT_EQ(none_left.statistics.ring_bytes, alone.statistics.ring_bytes);
   EXPECT_LT(alone.statistics.ring_bytes, one.statistics.ring_bytes);
-}
-
-TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
-  const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(50'000, 1), mixed_stream(50'000, 2)};
-  const device_run run =
-      run_on(std::make_shared<host_device>(), small_job(), streams, {status_code::io_error, "unreadable"});
-  ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
-  ASSERT_EQ(run.out.streams.size(), 2u);
-  EXPECT_EQ(run.out.streams[0].bytes, streams[0]);
-  EXPECT_EQ(run.out.streams[1].outcome.message(), "unreadable");
-  EXPECT_GT(run.out.streams[1].bytes.size(), 48'000u);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/backends/device_lanes.h"
-#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/stepped_feed.h"
@@ -29,17 +29,6 @@ feed_options hybrid_job(backend where, fingerprint_kind kind = fingerprint_kind:
 }
 
 constexpr std::array device_backends = {backend::cuda, backend::hybrid};
-
-/// Rates with which devices only fingerprint, because they cut slowly.
-std::shared_ptr<const job_rates> slow_device_cuts(std::size_t device_count) {
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 1e6};
-  for (std::size_t i = 0; i < device_count; ++i) {
-    const int device = static_cast<int>(i);
-    rates.devices.push_back({.device = device, .link_in = 50e9, .chunking = 1e6, .fingerprinting = 100e9});
-  }
-  return std::make_shared<const job_rates>(rates);
-}
 
 std::uint64_t bytes_on_devices(const feed_statistics& statistics, stage which) {
   std::uint64_t bytes = 0;
@@ -63,6 +52,7 @@ TEST(hybrid, has_consistent_statistics_while_its_lanes_work) {
   EXPECT_GT(feed.statistics().device_bytes, 300'000u);
 }
 
+/// The chunks are selected, and work on them is performed on the processor's lanes, also where devices do all other work.
 TEST(hybrid, is_exact_with_every_kind_of_work_on_devices) {
   const std::vector<std::vector<std::uint8_t>> streams = {
       mixed_stream(400'000, 1), {}, mixed_stream(70'000, 2), mixed_stream(3, 3)};
@@ -72,8 +62,11 @@ TEST(hybrid, is_exact_with_every_kind_of_work_on_devices) {
         feed_options options = hybrid_job(where, kind);
         if (kind == fingerprint_kind::sha256) options.devices = {0, 1};
         if (cut_slowly) options.rates = slow_device_cuts(options.devices.size());
-        const device_run run = run_on(std::make_shared<host_device>(), options, streams);
-        ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << to_string(where);
+        selecting_recorder receiver;
+        const feed_run run = feed_on(std::make_shared<host_device>(), options, streams, receiver);
+        ASSERT_NO_FATAL_FAILURE(expect_sequential(run.outcome, receiver.out, options, streams)) << to_string(where);
+        EXPECT_EQ(receiver.waiting_count(), 0u);
+        EXPECT_EQ(receiver.living_work, 0);
         EXPECT_EQ(run.statistics.device_warning, "");
         EXPECT_EQ(run.statistics.plan, where == backend::cuda ? work_plan::device : work_plan::shared);
         // With `hybrid` the processor may be done before a device's thread has woken.
@@ -97,24 +90,6 @@ TEST(hybrid, fingerprints_chunks_on_the_device_that_only_the_processor_cuts) {
   EXPECT_EQ(run.statistics.device_warning, "");
   EXPECT_EQ(run.statistics.fingerprinted_on, backend::hybrid);
   EXPECT_NE(run.statistics.chunked_on, backend::hybrid);
-}
-
-/// Work is performed on the processor's lanes, also where devices do all other work.
-TEST(hybrid, selects_chunks_and_works_on_them_with_every_kind_of_work_on_devices) {
-  const std::vector<std::vector<std::uint8_t>> streams = {
-      mixed_stream(400'000, 1), {}, mixed_stream(70'000, 2), mixed_stream(3, 3)};
-  for (const backend where : device_backends) {
-    for (const bool cut_slowly : {false, true}) {
-      feed_options options = hybrid_job(where);
-      if (cut_slowly) options.rates = slow_device_cuts(1);
-      selecting_recorder receiver;
-      const feed_run run = feed_on(std::make_shared<host_device>(), options, streams, receiver);
-      ASSERT_NO_FATAL_FAILURE(expect_sequential(run.outcome, receiver.out, options, streams)) << to_string(where);
-      EXPECT_EQ(run.statistics.device_warning, "");
-      EXPECT_EQ(receiver.waiting_count(), 0u);
-      EXPECT_EQ(receiver.living_work, 0);
-    }
-  }
 }
 
 TEST(hybrid, gives_a_device_no_more_chunks_than_it_has_room_for) {
@@ -157,62 +132,17 @@ TEST(hybrid, gives_a_device_no_more_chunks_than_it_has_room_for) {
 TEST(hybrid, fingerprints_as_many_chunks_on_the_device_as_it_has_room_for) {
   const chunker cuts = *chunker::make(gear_parameters{.avg_bytes = 8192, .min_bytes = 2048, .max_bytes = 0});
   const cuda::batch_limits limits = fingerprint_limits({.batch_bytes = 256 * KiB, .batch_chunks = 5'000});
-  const auto offload = host_device().make(0, cuts, fingerprint_kind::sha1, limits, cuda::offload_use::fingerprint);
-  ASSERT_TRUE(offload.ok());
-  const auto bytes = ring::make(256 * KiB);
-  ASSERT_TRUE(bytes.ok());
+  const auto offload =
+      value_of(host_device().make(0, cuts, fingerprint_kind::sha1, limits, cuda::offload_use::fingerprint));
+  const auto bytes = value_of(ring::make(256 * KiB));
   joined_batch batch;
   while (batch.chunks.size() < 5'000) batch.chunks.push_back({.where = {batch.chunks.size() * 2, 2}});
   fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
   lane worker;
   for (const std::uint64_t longest : {2u, 1u}) {
-    const auto done = fingerprint_on_device(work, {.ring = &*bytes}, limits, longest, **offload, worker);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(*done, longest == 2);
+    const auto done = value_of(fingerprint_on_device(work, {.ring = &bytes}, limits, longest, *offload, worker));
+    EXPECT_EQ(done, longest == 2);
   }
-}
-
-TEST(hybrid, is_chosen_by_the_rates) {
-  const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(300'000, 1)};
-  feed_options options = small_job();
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 1e9};
-  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
-  const auto plan_for = [&](const job_rates& believed) {
-    options.rates = std::make_shared<const job_rates>(believed);
-    auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
-    recorder out;
-    return threads.open(options, out)->statistics().plan;
-  };
-  EXPECT_EQ(plan_for(rates), work_plan::shared);
-  rates.devices[0].link_in = 1e6;
-  EXPECT_EQ(plan_for(rates), work_plan::processor) << "the device promises less than a tenth more";
-}
-
-TEST(hybrid, weighs_a_device_by_what_it_can_do_where_chunks_have_no_maximum) {
-  feed_options options = small_job();
-  options.cuts = chunker_of("gear", "max_bytes=0");
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
-  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
-  const auto plan_for = [&](backend where) {
-    options.where = where;
-    options.rates = std::make_shared<const job_rates>(rates);
-    auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
-    recorder out;
-    return threads.open(options, out)->statistics().plan;
-  };
-  EXPECT_EQ(plan_for(backend::automatic), work_plan::processor)
-      << "no device cuts such chunks, and hashing costs little";
-  EXPECT_EQ(plan_for(backend::hybrid), work_plan::shared);
-  rates.processor.fingerprinting = 0.1e9;
-  EXPECT_EQ(plan_for(backend::automatic), work_plan::shared);
-}
-
-TEST(hybrid, refuses_a_device_that_is_named_twice) {
-  feed_options options = hybrid_job(backend::hybrid);
-  options.devices = {1, 1};
-  EXPECT_EQ(run_on(std::make_shared<host_device>(), options, {}).outcome.message(), "a device is named twice");
 }
 
 /// The device fails at a call of one kind and at all later calls of that kind, like a device that is lost.

@@ -96,17 +96,6 @@ TEST(chunk_work, is_done_on_several_lanes_at_once_and_taken_in_order) {
   }
 }
 
-TEST(chunk_work, is_done_by_a_single_thread_too) {
-  selecting_recorder receiver;
-  receiver.work_interval = 3;
-  const auto stream = mixed_stream(3 * MiB, 9203);
-  const feed_options options = working_options();
-  const status outcome = feed_streams(1, options, {stream}, receiver);
-  ASSERT_TRUE(outcome.ok()) << outcome.message();
-  EXPECT_EQ(receiver.out.fault, "");
-  EXPECT_EQ(receiver.out.streams[0].chunks, options.cuts.find_cuts(stream));
-}
-
 TEST(chunk_work, that_fails_ends_the_feed_with_its_status) {
   const auto stream = mixed_stream(4 * MiB, 9205);
   for (const std::uint64_t thread_count : {1u, 3u}) {
@@ -146,42 +135,12 @@ TEST(chunk_work, stops_when_the_feed_is_cancelled) {
   }
 }
 
-TEST(chunk_work, is_destroyed_with_a_feed_that_is_dropped) {
-  selecting_recorder receiver;
-  std::atomic<std::uint64_t> worked = 0;
-  receiver.on_work = [&](const delivered_chunk&) { return ++worked, status(); };
-  {
-    auto threads = engine::make({.threads = 2});
-    auto feed = threads->open(working_options(), receiver);
-    ASSERT_TRUE(feed->begin(0).ok() && feed->write(mixed_stream(3 * MiB, 9208)).ok());
-    while (worked == 0) std::this_thread::yield();
-  }
-  EXPECT_EQ(receiver.living_work, 0);
-}
-
 TEST(selection, that_fails_ends_the_feed_with_its_status) {
   selecting_recorder receiver;
   receiver.on_select = [] { return status(status_code::io_error, "the index cannot be read"); };
   const status outcome = feed_streams(2, working_options(), {mixed_stream(4 * MiB, 9209)}, receiver);
   EXPECT_EQ(outcome.message(), "the index cannot be read");
   EXPECT_TRUE(receiver.out.streams.empty());
-}
-
-TEST(selection, without_memory_ends_the_feed_with_memory_limit) {
-  for (const std::uint64_t thread_count : {1u, 3u}) {
-    for (const int granted_selections : {0, 2}) {
-      int left = granted_selections;
-      selecting_recorder receiver;
-      receiver.on_select = [&]() -> status {
-        if (left-- == 0) throw std::bad_alloc();
-        return {};
-      };
-      const status outcome = feed_streams(thread_count, working_options(), {mixed_stream(4 * MiB, 9211)}, receiver);
-      EXPECT_EQ(outcome.code(), status_code::memory_limit);
-      EXPECT_EQ(receiver.out.fault, "") << "a call after the failure";
-      EXPECT_EQ(receiver.living_work, 0);
-    }
-  }
 }
 
 }  // namespace

@@ -29,10 +29,7 @@ TEST_P(exact_join, gives_the_sequential_cuts_in_every_history) {
 
 INSTANTIATE_TEST_SUITE_P(of_every_algorithm, exact_join, testing::ValuesIn(algorithm_cases(1'000, 6'000)), case_name);
 
-}  // namespace
 // Tests of the joins `pdedupe` and `none`, against naive implementations of their definitions on whole streams.
-
-namespace {
 
 /// Cuts each segment as if it were a whole stream.
 std::vector<std::vector<chunk>> cut_apart(const chunker& cuts, byte_span stream, std::uint64_t segment) {

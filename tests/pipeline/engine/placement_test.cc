@@ -124,8 +124,7 @@ TEST_F(placement, is_the_systems_unless_it_is_asked_for_or_where_threads_are_mor
 
 TEST_F(placement, brings_what_a_device_needs_near_to_it_and_changes_no_chunk) {
   if (places_.node_of(0) != 0) GTEST_SKIP() << "the first processor is not near to node 0";
-  seeded_choices random(1);
-  const auto stream = make_stream(content::mixed, 300'000, random);
+  const auto stream = make_stream(content::mixed, 300'000, 1);
   const chunker cuts = chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
   for (const auto placed : {thread_placement::none, thread_placement::devices, thread_placement::cores}) {
     auto engine =

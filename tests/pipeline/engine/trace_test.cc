@@ -53,8 +53,7 @@ traced_run run_traced(const engine_options& threads, feed_options options, std::
   options.trace = &run.seen;
   auto feed = engine.open(options, out).value();
   EXPECT_TRUE(feed.begin(0).ok());
-  seeded_choices random(1);
-  EXPECT_TRUE(feed.write(make_stream(content::random, bytes, random)).ok());
+  EXPECT_TRUE(feed.write(make_stream(content::random, bytes, 1)).ok());
   EXPECT_TRUE(feed.write_zeros(1 * MiB).ok());
   EXPECT_TRUE(feed.end().ok());
   EXPECT_TRUE(feed.finish().ok());
@@ -122,20 +121,15 @@ TEST(trace, has_every_stage) {
   }
 }
 
-TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
+TEST(trace, of_a_device_has_its_lanes_behind_the_processors_and_the_steps_of_each_batch_within_its_span) {
   const traced_run run =
-      run_traced({.threads = 2}, {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
+      run_traced({.threads = 2},
+                 {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
   ASSERT_EQ(run.statistics.device_warning, "");
   ASSERT_EQ(run.seen.lanes.size(), 5u);
   for (std::size_t lane = 0; lane < 5; ++lane) EXPECT_EQ(run.seen.lanes[lane].device, lane < 2 ? -1 : 0);
   expect_no_overlap(run);
   expect_sums(run);
-}
-
-TEST(trace, of_a_device_has_the_steps_of_each_batch_in_order_and_within_its_span) {
-  const traced_run run =
-      run_traced({.threads = 2},
-                 {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
   std::size_t batches = 0;
   std::uint64_t cut_bytes = 0;
   for (std::size_t i = 0; i < run.seen.spans.size(); ++i) {
@@ -177,10 +171,7 @@ TEST(trace, has_levels_within_what_the_feed_may_hold_and_ends_with_nothing_held)
   EXPECT_EQ(run.seen.levels.back().waiting_segments, 0u);
 }
 
-}  // namespace
 // Tests of the sums over lanes and feeds, and of devices that are looked at before a feed is opened.
-
-namespace {
 
 lane_record lane_of(int device, double seconds, std::uint64_t bytes) {
   lane_record lane{.device = device};

@@ -2,15 +2,14 @@
 // or a descriptor behind, or memory under AddressSanitizer.
 #include <algorithm>
 #include <array>
-#include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 
 #include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/host/support/choices.h"
 #include "tests/pipeline/faults/fault_run.h"
@@ -18,50 +17,17 @@
 namespace cutpoint::tests {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto longest_run = 60s;
+constexpr unsigned longest_run_seconds = 60;
 /// This many runs include every kind of failure and every kind of end.
 constexpr std::uint64_t many_runs = 300;
 
-/// Aborts the process, with the seed, if a run takes too long.
-class watchdog {
- public:
-  watchdog() : thread_([this] { watch(); }) {}
-  watchdog(const watchdog&) = delete;
-  watchdog& operator=(const watchdog&) = delete;
-  ~watchdog() {
-    look_at(0, true);
-    thread_.join();
-  }
+volatile std::uint64_t running_seed = 0;
 
-  void begin(std::uint64_t seed) { look_at(seed, false); }
-
- private:
-  void look_at(std::uint64_t seed, bool is_over) {
-    const std::lock_guard lock(mutex_);
-    seed_ = seed;
-    is_over_ = is_over;
-    ++runs_;
-    changed_.notify_one();
-  }
-
-  void watch() {
-    std::unique_lock lock(mutex_);
-    while (!is_over_) {
-      if (changed_.wait_for(lock, longest_run, [&, seen = runs_] { return runs_ != seen; })) continue;
-      std::fprintf(stderr, "the run of seed %llu does not end\n", static_cast<unsigned long long>(seed_));
-      std::abort();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t seed_ = 0;
-  std::uint64_t runs_ = 0;
-  bool is_over_ = false;
-  std::thread thread_;
-};
+/// Ends the process, with the seed, because a run takes too long.
+void end_process(int) {
+  std::fprintf(stderr, "the run of seed %llu does not end\n", static_cast<unsigned long long>(running_seed));
+  std::abort();
+}
 
 struct tally {
   std::array<std::uint64_t, trouble_count> drawn = {};
@@ -105,18 +71,20 @@ struct tally {
 
 /// CUTPOINT_FAULT_RUNS sets the number of runs, and CUTPOINT_FAULT_SEED selects other runs.
 TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
-  const std::uint64_t count =
-      from_environment("CUTPOINT_FAULT_RUNS", std::max<std::uint64_t>(case_count(0u, 1000u), many_runs));
+  const std::uint64_t count = from_environment(
+      "CUTPOINT_FAULT_RUNS", is_sanitized ? many_runs / 3 : std::max<std::uint64_t>(case_count(0u, 1000u), many_runs));
   const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
   static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // initialises the libraries before the first run
-  watchdog watching;
+  std::signal(SIGALRM, end_process);
   tally all;
   for (std::uint64_t i = 0; i < count; ++i) {
-    watching.begin(first + i);
-    const run_report run = fault_run(first + i);
+    running_seed = first + i;
+    ::alarm(longest_run_seconds);
+    const run_report run = fault_run(running_seed);
     ASSERT_EQ(run.fault, "") << "run " << i << ": " << run.setting;
     all.add(run);
   }
+  ::alarm(0);
   all.print();
   if (count < many_runs) return;
   for (std::size_t i = 0; i < trouble_count; ++i) EXPECT_GT(all.happened[i], 0u) << to_string(static_cast<trouble>(i));

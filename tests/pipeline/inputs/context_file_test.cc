@@ -2,14 +2,12 @@
 #include <cutpoint/context_file.h>
 #include <gtest/gtest.h>
 
+#include "tests/host/support/value_of.h"
+
 namespace cutpoint::tests {
 namespace {
 
-context_file content_of(std::string_view text) {
-  auto content = parse_context_file(text);
-  EXPECT_TRUE(content.ok()) << content.error().message();
-  return *std::move(content);
-}
+context_file content_of(std::string_view text) { return value_of(parse_context_file(text)); }
 
 std::string refusal(std::string_view text) {
   const auto content = parse_context_file(text);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
+#include "tests/host/support/value_of.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -32,12 +33,11 @@ TEST(feed_configuration, stays_within_the_memory) {
         feed_options options = configured_options();
         options.where = where;
         options.memory_bytes = memory;
-        const auto got = configured(options, threads);
-        ASSERT_TRUE(got.ok()) << got.error().message();
-        EXPECT_LE(got->ring_bytes, memory);
-        EXPECT_LE(got->fill_limit, got->ring_bytes);
-        EXPECT_GE(got->ring_bytes, got->segment_bytes + options.cuts.reach());
-        EXPECT_GT(got->segment_bytes, 0u);
+        const auto got = value_of(configured(options, threads));
+        EXPECT_LE(got.ring_bytes, memory);
+        EXPECT_LE(got.fill_limit, got.ring_bytes);
+        EXPECT_GE(got.ring_bytes, got.segment_bytes + options.cuts.reach());
+        EXPECT_GT(got.segment_bytes, 0u);
       }
     }
   }
@@ -48,17 +48,15 @@ TEST(feed_configuration, with_rules_leaves_cutting_to_the_processor) {
   options.rule_cuts = {chunker_of("fixed", "avg_bytes=1M")};
   options.where = backend::hybrid;
   options.rates = rates_with(4);
-  const auto shared = configured(options, 2);
-  ASSERT_TRUE(shared.ok()) << shared.error().message();
-  ASSERT_FALSE(shared->devices.empty());
-  EXPECT_EQ(shared->devices[0].work, work_kind::fingerprints);
-  EXPECT_GE(shared->ring_bytes, 2 * MiB);  // a chunk of the rule, and what follows it
-  EXPECT_EQ(shared->segment_bytes, usual_segment_bytes(options.cuts));
+  const auto shared = value_of(configured(options, 2));
+  ASSERT_FALSE(shared.devices.empty());
+  EXPECT_EQ(shared.devices[0].work, work_kind::fingerprints);
+  EXPECT_GE(shared.ring_bytes, 2 * MiB);  // a chunk of the rule, and what follows it
+  EXPECT_EQ(shared.segment_bytes, usual_segment_bytes(options.cuts));
 
   options.where = backend::cuda;
-  const auto refused = configured(options, 2);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
+  const status refused = error_of(configured(options, 2));
+  EXPECT_EQ(refused.code(), status_code::invalid_argument);
   options.where = backend::automatic;
   options.rates = nullptr;
   options.memory_bytes = 512 * KiB;
@@ -81,13 +79,12 @@ TEST(feed_configuration, has_room_for_what_every_lane_works_on_and_as_much_that_
   options.where = backend::hybrid;
   options.devices = {0, 1};
   options.memory_bytes = 4 * GiB;
-  const auto got = configured(options, 8);
-  ASSERT_TRUE(got.ok());
-  ASSERT_EQ(got->devices.size(), 2u);
-  EXPECT_EQ(got->segment_bytes, 2 * MiB);
-  EXPECT_EQ(got->devices[0].batch_bytes, 32 * MiB);
-  EXPECT_GE(got->ring_bytes, 2 * 8 * got->segment_bytes + 2 * 6 * got->devices[0].batch_bytes);
-  EXPECT_EQ(got->all_lanes(), 8u + 2 * 3);
+  const auto got = value_of(configured(options, 8));
+  ASSERT_EQ(got.devices.size(), 2u);
+  EXPECT_EQ(got.segment_bytes, 2 * MiB);
+  EXPECT_EQ(got.devices[0].batch_bytes, 32 * MiB);
+  EXPECT_GE(got.ring_bytes, 2 * 8 * got.segment_bytes + 2 * 6 * got.devices[0].batch_bytes);
+  EXPECT_EQ(got.all_lanes(), 8u + 2 * 3);
 }
 
 TEST(feed_configuration, has_short_segments_for_a_single_lane_only) {
@@ -142,6 +139,10 @@ TEST(feed_configuration, has_devices_only_fingerprint_if_they_cut_slowly_or_not_
   unbounded.where = backend::hybrid;
   unbounded.rates = rates_with(1);
   EXPECT_EQ(configured(unbounded, 2)->devices[0].work, work_kind::fingerprints);
+  rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
+  unbounded.where = backend::automatic;
+  unbounded.rates = std::make_shared<const job_rates>(rates);
+  EXPECT_EQ(configured(unbounded, 2)->plan, work_plan::processor) << "hashing costs little";
 }
 
 TEST(feed_configuration, leaves_all_to_the_processor_without_devices) {

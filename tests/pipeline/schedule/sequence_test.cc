@@ -8,6 +8,8 @@
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
+#include "tests/pipeline/support/exactness.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -99,10 +101,7 @@ TEST(sequence, gives_runs_that_stand_before_a_position) {
   EXPECT_EQ(streams.take_runs(31).size(), 1u);
 }
 
-}  // namespace
 // What the intake publishes of streams, forced cuts and runs.
-
-namespace {
 
 class intake_into_ring : public testing::Test {
  protected:
@@ -113,10 +112,7 @@ class intake_into_ring : public testing::Test {
     std::copy(bytes.begin(), bytes.end(), ring_.at(intake_.cursor()));
     ASSERT_TRUE(intake_.commit(bytes.size()).ok());
   }
-  void write_random(std::uint64_t count) {
-    seeded_choices random(count);
-    write(make_stream(content::random, count, random));
-  }
+  void write_random(std::uint64_t count) { write(make_stream(content::random, count, count)); }
 
   chunker cuts_ = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
   ring ring_ = ring::make(2 * MiB).value();
@@ -204,10 +200,7 @@ TEST_F(intake_with_forced_cuts, counts_from_the_beginning_of_each_stream) {
   EXPECT_EQ(update.events[3].position, 1700u);
 }
 
-}  // namespace
 // Tests of runs: they are found exactly, and their chunks are computed as the sequential algorithm makes them.
-
-namespace {
 
 TEST(runs, are_found_as_a_byte_by_byte_search_finds_them) {
   for (std::uint64_t seed = 0; seed < case_count(3000u); ++seed) {
@@ -310,15 +303,11 @@ TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
   for (const std::uint64_t threads : {1U, 3U}) {
     auto lanes = engine::make({.threads = threads});
     recorder out;
-    auto feed = lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out);
-    ASSERT_TRUE(feed.ok());
-    ASSERT_TRUE(feed->begin(0).ok());
-    ASSERT_TRUE(feed->write(stream).ok());
-    ASSERT_TRUE(feed->end().ok());
-    ASSERT_TRUE(feed->finish().ok());
+    auto feed = value_of(lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out));
+    ASSERT_TRUE(feed_streams(feed, {stream}).ok());
     EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream));
     EXPECT_EQ(out.streams[0].bytes, stream);
-    EXPECT_GT(feed->statistics().run_bytes, 0u);
+    EXPECT_GT(feed.statistics().run_bytes, 0u);
   }
 }
 

@@ -23,8 +23,7 @@ class lanes_by_hand {
   }
 
   void put_random(std::uint64_t count) {
-    seeded_choices random(count);
-    feed_->put(make_stream(content::random, count, random));
+    feed_->put(make_stream(content::random, count, count));
     feed_->publish();
   }
   [[nodiscard]] bool take(std::size_t lane) { return feed_->take(lane, 0); }
@@ -144,10 +143,7 @@ TEST(task_order, stops_running_tasks_after_a_failure) {
   EXPECT_EQ(feed->work().failure().message(), "elsewhere");
 }
 
-}  // namespace
 // How far selection runs ahead of delivery, and which lane destroys work, step by step.
-
-namespace {
 
 feed_options selecting_job() {
   return {.cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),

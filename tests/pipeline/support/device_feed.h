@@ -29,6 +29,17 @@ inline gpu_info gpu(int index, const std::string& name) {
   return gpu;
 }
 
+/// Rates with which devices only fingerprint, because they cut slowly.
+inline std::shared_ptr<const job_rates> slow_device_cuts(std::size_t device_count) {
+  job_rates rates;
+  rates.processor = {.chunking = 1e9, .fingerprinting = 1e6};
+  for (std::size_t i = 0; i < device_count; ++i) {
+    const int device = static_cast<int>(i);
+    rates.devices.push_back({.device = device, .link_in = 50e9, .chunking = 1e6, .fingerprinting = 100e9});
+  }
+  return std::make_shared<const job_rates>(rates);
+}
+
 /// Provides the devices 0 and 1, except one that is `lost`. Before each call they call `before`, and fail if it fails.
 class host_device final : public device_provider {
  public:
@@ -57,23 +68,15 @@ struct feed_run {
 };
 
 inline feed_run feed_on(std::shared_ptr<const device_provider> devices, feed_options options,
-                        const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver,
-                        const status& of_the_last = {}) {
-  feed_run run;
+                        const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver) {
   if (options.where == backend::automatic) options.where = backend::cuda;
   // All of a ring for a device is prepared before the first byte, which takes longer than such short streams.
   if (options.memory_bytes == feed_options{.cuts = options.cuts}.memory_bytes) options.memory_bytes = 32 * MiB;
   auto threads = engine_factory::make({.threads = 2}, std::move(devices)).value();
   auto feed = threads.open(options, receiver);
   if (!feed) return {.outcome = feed.error()};
-  for (std::size_t i = 0; i < streams.size() && run.outcome.ok(); ++i) {
-    run.outcome = feed->begin(i);
-    if (run.outcome.ok()) run.outcome = feed->write(streams[i]);
-    if (run.outcome.ok()) run.outcome = feed->end(i + 1 == streams.size() ? of_the_last : status());
-  }
-  if (run.outcome.ok()) run.outcome = feed->finish();
-  run.statistics = feed->statistics();
-  return run;
+  status outcome = feed_streams(*feed, streams);
+  return {.outcome = std::move(outcome), .statistics = feed->statistics()};
 }
 
 struct device_run {
@@ -83,9 +86,9 @@ struct device_run {
 };
 
 inline device_run run_on(std::shared_ptr<const device_provider> devices, const feed_options& options,
-                         const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
+                         const std::vector<std::vector<std::uint8_t>>& streams) {
   recorder out;
-  feed_run run = feed_on(std::move(devices), options, streams, out, of_the_last);
+  feed_run run = feed_on(std::move(devices), options, streams, out);
   return {std::move(run.outcome), std::move(out), std::move(run.statistics)};
 }
 

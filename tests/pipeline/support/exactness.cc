@@ -2,7 +2,6 @@
 #include "tests/pipeline/support/exactness.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include <fmt/format.h>

@@ -23,25 +23,30 @@ namespace cutpoint::tests {
 /// sizes of batches are multiples of `options.segment_bytes`.
 void draw_devices(feed_options& options, choices& random);
 
-// Feeds whole streams to an engine of its own, and streams of mixed content.
-
 inline std::vector<std::uint8_t> mixed_stream(std::size_t size, std::uint64_t seed) {
-  seeded_choices random(seed);
-  return make_stream(content::mixed, size, random);
+  return make_stream(content::mixed, size, seed);
+}
+
+/// Feeds whole streams and finishes the feed. Returns the first failure.
+inline status feed_streams(feed& opened_feed, const std::vector<std::vector<std::uint8_t>>& streams) {
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    CUTPOINT_RETURN_IF_FAILED(opened_feed.begin(i));
+    CUTPOINT_RETURN_IF_FAILED(opened_feed.write(streams[i]));
+    CUTPOINT_RETURN_IF_FAILED(opened_feed.end());
+  }
+  return opened_feed.finish();
+}
+
+inline status feed_streams(engine& threads, const feed_options& options,
+                           const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver) {
+  auto opened_feed = threads.open(options, receiver);
+  return opened_feed ? feed_streams(*opened_feed, streams) : opened_feed.error();
 }
 
 inline status feed_streams(std::uint64_t thread_count, const feed_options& options,
                            const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver) {
   auto threads = engine::make({.threads = thread_count});
-  if (!threads) return threads.error();
-  auto feed = threads->open(options, receiver);
-  if (!feed) return feed.error();
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    if (status begun = feed->begin(i); !begun.ok()) return begun;
-    if (status written = feed->write(streams[i]); !written.ok()) return written;
-    if (status ended = feed->end(); !ended.ok()) return ended;
-  }
-  return feed->finish();
+  return threads ? feed_streams(*threads, options, streams, receiver) : threads.error();
 }
 
 }  // namespace cutpoint::tests

@@ -2,7 +2,7 @@
 #include "tests/pipeline/support/simulated_machine.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <random>

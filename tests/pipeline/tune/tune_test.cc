@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/tune/count.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint {
 namespace {
@@ -223,17 +224,17 @@ TEST(search, looks_for_seqcdc_parameters_only_where_savings_tell_them_apart) {
 TEST(bounds, of_usual_means_are_what_the_search_finds) {
   const monte_carlo_options options{.threads = 2};
   const auto known = usual_bounds(4 * KiB, options);
-  const auto searched = find_bounds(4 * KiB, options, {});
-  ASSERT_TRUE(known && searched.ok() && *searched);
+  const auto searched = tests::value_of(find_bounds(4 * KiB, options, {}));
+  ASSERT_TRUE(known && searched);
   const auto numbers = [](const seqcdc_values& v) { return std::array{v.seq_length, v.skip_trigger, v.skip_size}; };
-  EXPECT_EQ(numbers(known->lowest), numbers((*searched)->lowest));
-  EXPECT_EQ(numbers(known->highest), numbers((*searched)->highest));
-  EXPECT_EQ(numbers(known->nearest), numbers((*searched)->nearest));
-  EXPECT_EQ(known->nearest_mean_bytes, (*searched)->nearest_mean_bytes);
-  EXPECT_EQ(known->close_count, (*searched)->close_count);
-  EXPECT_EQ(known->trial_count, (*searched)->trial_count);
-  EXPECT_EQ(known->bytes_each, (*searched)->bytes_each);
-  EXPECT_EQ(known->run_count, (*searched)->run_count);
+  EXPECT_EQ(numbers(known->lowest), numbers(searched->lowest));
+  EXPECT_EQ(numbers(known->highest), numbers(searched->highest));
+  EXPECT_EQ(numbers(known->nearest), numbers(searched->nearest));
+  EXPECT_EQ(known->nearest_mean_bytes, searched->nearest_mean_bytes);
+  EXPECT_EQ(known->close_count, searched->close_count);
+  EXPECT_EQ(known->trial_count, searched->trial_count);
+  EXPECT_EQ(known->bytes_each, searched->bytes_each);
+  EXPECT_EQ(known->run_count, searched->run_count);
   EXPECT_FALSE(usual_bounds(4 * KiB, {.seed = 2}));
   EXPECT_FALSE(usual_bounds(5 * KiB, options));
 }

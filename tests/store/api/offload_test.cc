@@ -1,5 +1,5 @@
-// Backups, copies and push sessions on GPUs, for which host doubles stand: they store what the processor stores, a GPU that is lost
-// costs nothing, and all of it stays within the memory that is allowed.
+// Backups, copies and push sessions on GPUs, for which host doubles stand: they store what the processor stores, within the memory
+// that is allowed.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -12,11 +12,11 @@
 
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/store/support/file_store.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
 
-using cuda::executor_call;
 using testing::HasSubstr;
 
 constexpr std::array on_devices = {backend::cuda, backend::hybrid};
@@ -24,14 +24,6 @@ constexpr std::array on_devices = {backend::cuda, backend::hybrid};
 /// Lanes with many batches in a small tree.
 store_lane_options lanes_on(backend where, std::vector<int> devices = {0}) {
   return {.where = where, .devices = std::move(devices), .segment_bytes = 20'000, .batch_bytes = 60'000};
-}
-
-/// Rates with which devices fingerprint what the processor cuts.
-std::shared_ptr<const job_rates> rates_of_slow_cuts() {
-  job_rates rates;
-  rates.processor = {.chunking = 1e9, .fingerprinting = 1e6};
-  rates.devices = {{.device = 0, .link_in = 50e9, .chunking = 1e6, .fingerprinting = 100e9}};
-  return std::make_shared<const job_rates>(rates);
 }
 
 /// A tree of files, and a store of small chunks and containers.
@@ -73,19 +65,15 @@ class offloaded_store {
     EXPECT_FALSE(snapshot.is_incomplete);
     auto alone = engine::make({.threads = 1}).value();
     const std::uint64_t chunk_count = open().report({})->chunks.count;
-    const auto again = back_up(alone, {.where = backend::scalar});
-    ASSERT_TRUE(again.ok()) << again.error().message();
+    const auto again = value_of(back_up(alone, {.where = backend::scalar}));
     auto whole = open();
     EXPECT_EQ(whole.report({})->chunks.count, chunk_count) << "other chunks than the processor's";
-    const auto compared = whole.diff({.before = snapshot.id, .after = again->id});
-    ASSERT_TRUE(compared.ok()) << compared.error().message();
-    EXPECT_EQ(compared->modified + compared->added.files + compared->removed.files, 0u);
+    const auto compared = value_of(whole.diff({.before = snapshot.id, .after = again.id}));
+    EXPECT_EQ(compared.modified + compared.added.files + compared.removed.files, 0u);
     const temporary_folder target;
     ASSERT_TRUE(whole.restore(snapshot.id, {.path = folder_ / "tree", .target = target / "t"}).ok());
     EXPECT_EQ(facts_of(target / "t"), facts_of(folder_ / "tree"));
-    const auto checked = whole.check({.reads_data = true});
-    ASSERT_TRUE(checked.ok());
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+    expect_clean(whole);
   }
   [[nodiscard]] const temporary_folder& folder() const { return folder_; }
 
@@ -103,11 +91,9 @@ TEST(offloaded_backup, stores_what_the_processor_stores) {
                                                   : store_secret{});
         auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
         store_lane_options lanes = lanes_on(where, cuts_slowly ? std::vector<int>{0} : std::vector<int>{0, 1});
-        if (cuts_slowly) lanes.rates = rates_of_slow_cuts();
+        if (cuts_slowly) lanes.rates = slow_device_cuts(1);
         store_work work;
-        const auto snapshot = target.back_up(threads, lanes, &work);
-        ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-        target.expect_right(*snapshot);
+        target.expect_right(value_of(target.back_up(threads, lanes, &work)));
         EXPECT_EQ(work.feed.device_warning, "");
         EXPECT_EQ(work.feed.plan, where == backend::cuda ? work_plan::device : work_plan::shared);
         EXPECT_EQ(work.thread_count, 2u);
@@ -146,37 +132,6 @@ TEST(offloaded_backup, names_its_stages_with_the_time_of_each) {
   EXPECT_GT(work.devices()[0].alone_seconds(), 0);
 }
 
-/// The device fails at a launch, and from then on at each call, like one that is lost.
-TEST(offloaded_backup, goes_on_without_a_device_that_is_lost) {
-  std::uint64_t lost_in_the_middle = 0;
-  for (const backend where : on_devices) {
-    bool has_failed = true;
-    for (int good_launches = 0; has_failed; good_launches += 3 + good_launches / 2) {
-      const offloaded_store target;
-      std::atomic<int> launches = 0;
-      std::atomic<bool> is_lost = false;
-      const auto lose = [&](executor_call call) {
-        if (call == executor_call::launch && launches++ >= good_launches) is_lost = true;
-        return is_lost ? status(status_code::backend_failure, "the device is lost") : status();
-      };
-      auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>(lose)).value();
-      store_work work;
-      const auto snapshot = target.back_up(threads, lanes_on(where), &work);
-      ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-      target.expect_right(*snapshot);
-      has_failed = is_lost;
-      EXPECT_EQ(work.feed.device_warning,
-                has_failed ? "the device is lost; the processor does the rest of the work" : "")
-          << "after " << good_launches << " launches";
-      if (has_failed) {
-        EXPECT_EQ(work.feed.plan, work_plan::processor);
-      }
-      if (has_failed && work.feed.device_bytes != 0) ++lost_in_the_middle;
-    }
-  }
-  EXPECT_GT(lost_in_the_middle, 2u);
-}
-
 /// Sums up the memory that it provides of all devices.
 class metered_device final : public device_provider {
  public:
@@ -192,29 +147,6 @@ class metered_device final : public device_provider {
  private:
   host_device devices_;
 };
-
-TEST(offloaded_backup, keeps_within_the_memory_of_the_processor_and_of_the_device) {
-  for (const std::uint64_t on_device : {16 * MiB, 80 * MiB}) {
-    const offloaded_store target;
-    const auto devices = std::make_shared<metered_device>();
-    auto threads = engine_factory::make({.threads = 2}, devices).value();
-    const store_lane_options lanes{.where = backend::cuda, .device_memory_bytes = on_device};
-    store_work work;
-    constexpr std::uint64_t allowed = 4 * MiB;
-    const auto snapshot = target.back_up(threads, lanes, &work, allowed);
-    ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-    target.expect_right(*snapshot);
-    EXPECT_LE(work.feed.ring_bytes, allowed);
-    if (on_device == 16 * MiB) {
-      EXPECT_THAT(work.feed.device_warning, HasSubstr("of the device's memory, more than the 16M allowed"));
-      EXPECT_EQ(work.feed.device_bytes, 0u);
-    } else {
-      EXPECT_EQ(work.feed.device_warning, "");
-      EXPECT_GT(work.feed.device_bytes, 0u);
-      EXPECT_LE(devices->memory_bytes, on_device);
-    }
-  }
-}
 
 TEST(offloaded_backup, is_refused_with_devices_that_are_not_there) {
   const offloaded_store target;
@@ -250,35 +182,29 @@ TEST(offloaded_backup, takes_a_device_that_is_expected_to_be_faster) {
   job_rates rates;
   rates.processor = {.chunking = 1e9, .fingerprinting = 1e9};
   rates.devices = {{.device = 0, .link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
-  for (const bool is_fast : {true, false}) {
-    const offloaded_store target;
-    auto threads = engine_factory::make({.threads = 1}, std::make_shared<host_device>()).value();
-    if (!is_fast) rates.devices[0].chunking = rates.devices[0].fingerprinting = 1e6;
-    store_lane_options lanes = lanes_on(backend::automatic);
-    lanes.rates = std::make_shared<const job_rates>(rates);
-    store_work work;
-    ASSERT_TRUE(target.back_up(threads, lanes, &work).ok());
-    EXPECT_EQ(work.feed.plan, is_fast ? work_plan::shared : work_plan::processor);
-    EXPECT_EQ(work.predictions().size(), 3u);
-    // Without rates nothing is known of devices, and none can be measured.
-    lanes.rates = nullptr;
-    lanes.measures_rates = true;
-    if (!gpus().ok()) {
-      ASSERT_TRUE(target.back_up(threads, lanes, &work).ok());
-      EXPECT_EQ(work.feed.plan, work_plan::processor);
-    }
-  }
+  const offloaded_store target;
+  auto threads = engine_factory::make({.threads = 1}, std::make_shared<host_device>()).value();
+  store_lane_options lanes = lanes_on(backend::automatic);
+  lanes.rates = std::make_shared<const job_rates>(rates);
+  store_work work;
+  ASSERT_TRUE(target.back_up(threads, lanes, &work).ok());
+  EXPECT_EQ(work.feed.plan, work_plan::shared);
+  EXPECT_EQ(work.predictions().size(), 3u);
+  if (gpus().ok()) return;
+  lanes.rates = nullptr;
+  lanes.measures_rates = true;
+  ASSERT_TRUE(target.back_up(threads, lanes, &work).ok());
+  EXPECT_EQ(work.feed.plan, work_plan::processor) << "no device can be measured";
 }
 
 TEST(offloaded_backup, takes_no_segments_beside_those_of_a_cap) {
   const offloaded_store target;
   auto threads = engine::make({.threads = 1}).value();
-  const auto refused = target.open().back_up(threads, {.paths = {target.folder() / "tree"},
-                                                       .host = "h",
-                                                       .most_old_containers = 3,
-                                                       .lanes = {.segment_bytes = 1 * MiB}});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message(),
+  const status refused = error_of(target.open().back_up(threads, {.paths = {target.folder() / "tree"},
+                                                                  .host = "h",
+                                                                  .most_old_containers = 3,
+                                                                  .lanes = {.segment_bytes = 1 * MiB}}));
+  EXPECT_EQ(refused.message(),
             "segment_bytes = 1048576 cannot be chosen with most_old_containers, which needs segments of 20M");
 }
 
@@ -289,23 +215,20 @@ TEST(offloaded_push, shares_the_memory_of_a_device_among_its_streams) {
   auto threads = engine_factory::make({.threads = 2}, devices).value();
   constexpr std::uint64_t allowed = 256 * MiB;
   store_work work;
-  auto session = push_session::begin(opened_store, threads,
-                                     {.most_streams = 3,
-                                      .memory_bytes = 32 * MiB,
-                                      .lanes = {.where = backend::cuda, .device_memory_bytes = allowed},
-                                      .work = [&](const store_work& done) { work = done; }});
-  ASSERT_TRUE(session.ok()) << session.error().message();
+  auto session = value_of(push_session::begin(opened_store, threads,
+                                              {.most_streams = 3,
+                                               .memory_bytes = 32 * MiB,
+                                               .lanes = {.where = backend::cuda, .device_memory_bytes = allowed},
+                                               .work = [&](const store_work& done) { work = done; }}));
   std::vector<push_stream> streams;
   std::vector<std::vector<std::uint8_t>> contents;
   for (std::uint64_t i = 0; i < 3; ++i) {
-    seeded_choices random(i);
-    contents.push_back(make_stream(content::random, 300'000, random));
-    streams.push_back(session->begin_stream("/file" + std::to_string(i)).value());
+    contents.push_back(make_stream(content::random, 300'000, i));
+    streams.push_back(session.begin_stream("/file" + std::to_string(i)).value());
   }
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(streams[i].write(contents[i]).ok());
   for (push_stream& each : streams) ASSERT_TRUE(each.end().ok());
-  const auto snapshot = session->commit();
-  ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
+  const auto snapshot = value_of(session.commit());
   EXPECT_EQ(work.feed.device_warning, "");
   EXPECT_EQ(work.feed.fed_bytes, 900'000u);
   EXPECT_GT(work.feed.device_bytes, 450'000u);
@@ -313,15 +236,8 @@ TEST(offloaded_push, shares_the_memory_of_a_device_among_its_streams) {
   EXPECT_LE(devices->memory_bytes, allowed);
   EXPECT_GT(devices->memory_bytes, 0u);
   for (std::size_t i = 0; i < 3; ++i) {
-    std::vector<std::uint8_t> read;
-    ASSERT_TRUE(opened_store
-                    .read_file(snapshot->id, "/file" + std::to_string(i), 0, UINT64_MAX,
-                               [&](byte_span bytes) {
-                                 read.insert(read.end(), bytes.begin(), bytes.end());
-                                 return status();
-                               })
-                    .ok());
-    EXPECT_EQ(read, contents[i]);
+    EXPECT_EQ(read_file(opened_store, snapshot.id, "/file" + std::to_string(i)),
+              std::string(contents[i].begin(), contents[i].end()));
   }
 }
 
@@ -337,14 +253,11 @@ TEST(offloaded_copy, cuts_again_as_the_processor_does) {
     auto target = source.open(name);
     auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
     store_work work;
-    const auto copied = target.copy_snapshots(
+    const auto copied = value_of(target.copy_snapshots(
         threads, opened_source,
-        {.memory_bytes = 16 * MiB, .lanes = lanes_on(where), .work = [&](const store_work& done) { work = done; }});
-    ASSERT_TRUE(copied.ok()) << copied.error().message();
-    EXPECT_EQ(copied->copied, 1u);
-    const auto stored = target.report({});
-    ASSERT_TRUE(stored.ok()) << stored.error().message();
-    chunk_bytes.push_back(stored->chunks.raw_bytes);
+        {.memory_bytes = 16 * MiB, .lanes = lanes_on(where), .work = [&](const store_work& done) { work = done; }}));
+    EXPECT_EQ(copied.copied, 1u);
+    chunk_bytes.push_back(value_of(target.report({})).chunks.raw_bytes);
     if (where == backend::cuda) {
       EXPECT_GT(work.feed.device_bytes, 0u) << work.feed.device_warning;
     }

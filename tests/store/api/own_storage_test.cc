@@ -1,11 +1,9 @@
 // A store works in a storage of the caller, which is written against the installed headers alone.
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include <cutpoint/storage.h>
 #include <cutpoint/store.h>
@@ -13,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/value_of.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -97,11 +97,6 @@ class own_storage : public testing::TestWithParam<store_secret::kind> {
     return GetParam() == store_secret::kind::none ? store_secret() : store_secret{GetParam(), "secret"};
   }
   [[nodiscard]] result<backup_store> open() const { return backup_store::open(where(), secret()); }
-  void expect_clean(backup_store& opened_store) {
-    const auto checked = opened_store.check({.reads_data = true});
-    ASSERT_TRUE(checked.ok()) << checked.error().message();
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
-  }
 
   const temporary_folder folder_;
   const std::shared_ptr<object_map> shared_ = std::make_shared<object_map>();
@@ -113,41 +108,27 @@ TEST_P(own_storage, has_everything_that_a_folder_has) {
   EXPECT_EQ(open().error().message(), "memory: this is not a store");
   ASSERT_TRUE(backup_store::create(where(), {.cuts = {}, .container_bytes = 64 * KiB}, secret()).ok());
   EXPECT_EQ(backup_store::create(where(), {}, secret()).message(), "memory: a store is there already");
-  auto opened_store = open();
-  ASSERT_TRUE(opened_store.ok()) << opened_store.error().message();
+  auto opened_store = value_of(open());
 
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919);
   folder_.make_file("tree/file", text);
-  const auto first = opened_store->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
-  ASSERT_TRUE(first.ok()) << first.error().message();
-  auto second_store = open();  // two use the objects at once
-  ASSERT_TRUE(second_store.ok());
-  auto session = push_session::begin(*second_store, threads_);
-  ASSERT_TRUE(session.ok()) << session.error().message();
-  auto stream = session->begin_stream("/pushed");
-  ASSERT_TRUE(stream.ok());
-  ASSERT_TRUE(stream->write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size() / 2}).ok());
-  ASSERT_TRUE(opened_store->remove_snapshot(first->id).ok());
-  ASSERT_TRUE(stream->end().ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  const auto first = value_of(opened_store.back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"}));
+  auto second_store = value_of(open());  // two use the objects at once
+  auto session = value_of(push_session::begin(second_store, threads_));
+  auto stream = value_of(session.begin_stream("/pushed"));
+  ASSERT_TRUE(stream.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size() / 2}).ok());
+  ASSERT_TRUE(opened_store.remove_snapshot(first.id).ok());
+  ASSERT_TRUE(stream.end().ok());
+  const auto pushed = value_of(session.commit());
 
-  ASSERT_TRUE(opened_store->prune({.most_unused = 0}).ok());
-  ASSERT_TRUE(opened_store->prune({.most_unused = 0}).ok());
-  expect_clean(*opened_store);
-  ASSERT_EQ(opened_store->snapshots()->size(), 1u);
-  ASSERT_TRUE(opened_store->restore(pushed->id, {.target = folder_ / "target"}).ok());
-  std::string restored;
-  ASSERT_TRUE(open()
-                  ->read_file(pushed->id, "/pushed", 0, UINT64_MAX,
-                              [&](byte_span bytes) {
-                                restored.append(bytes.begin(), bytes.end());
-                                return status();
-                              })
-                  .ok());
-  EXPECT_TRUE(restored == text.substr(0, text.size() / 2));
-  EXPECT_TRUE(opened_store->sessions()->empty());
+  ASSERT_TRUE(opened_store.prune({.most_unused = 0}).ok());
+  ASSERT_TRUE(opened_store.prune({.most_unused = 0}).ok());
+  expect_clean(opened_store);
+  ASSERT_EQ(opened_store.snapshots()->size(), 1u);
+  ASSERT_TRUE(opened_store.restore(pushed.id, {.target = folder_ / "target"}).ok());
+  EXPECT_TRUE(read_file(opened_store, pushed.id, "/pushed") == text.substr(0, text.size() / 2));
+  EXPECT_TRUE(opened_store.sessions()->empty());
   const auto left_over = std::ranges::count_if(
       shared_->objects, [](const auto& each) { return each.first.kind == store::object_kind::temporary; });
   EXPECT_EQ(left_over, 0);
@@ -159,15 +140,12 @@ TEST_P(own_storage, is_read_though_the_index_is_merged_meanwhile) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) {
     folder_.make_file("tree/file" + std::to_string(i), std::to_string(i) + std::string(50'000, 'x'));
-    const auto snapshot = open()->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
-    ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-    ids.push_back(snapshot->id);
+    ids.push_back(value_of(open()->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"})).id);
     readers.push_back(*open());
   }
   for (std::size_t i = 0; i < readers.size(); ++i) {
-    const auto restored = readers[i].restore(ids[i], {.target = folder_ / ("target" + std::to_string(i))});
-    ASSERT_TRUE(restored.ok()) << restored.error().message();
-    EXPECT_EQ(restored->problems, 0u);
+    const auto restored = value_of(readers[i].restore(ids[i], {.target = folder_ / ("target" + std::to_string(i))}));
+    EXPECT_EQ(restored.problems, 0u);
   }
 }
 
@@ -176,10 +154,9 @@ TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
   folder_.make_file("tree/file", std::string(300'000, 'x') + std::string(1'000, 'y'));
   int failures = 0;
   for (std::size_t puts = 0;; ++puts) {
-    auto opened_store = open();
-    ASSERT_TRUE(opened_store.ok());
+    auto opened_store = value_of(open());
     shared_->puts_until_failure = puts;
-    const auto snapshot = opened_store->back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
+    const auto snapshot = opened_store.back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
     shared_->puts_until_failure = SIZE_MAX;
     if (snapshot.ok()) break;
     ++failures;
@@ -191,7 +168,7 @@ TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
   EXPECT_GE(failures, 3) << "the lease, a container, the snapshot, the log";
   auto opened_store = open();
   EXPECT_EQ(opened_store->snapshots()->size(), 1u);
-  expect_clean(*opened_store);
+  expect_clean(opened_store);
 }
 
 INSTANTIATE_TEST_SUITE_P(with, own_storage, testing::Values(store_secret::kind::none, store_secret::kind::password));

@@ -1,32 +1,24 @@
 // Streams that are pushed are stored as a backup stores files. What failed never looks whole, and what was abandoned leaves a
 // store that is clean.
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <thread>
 
 #include <cutpoint/store_diff.h>
 #include <cutpoint/store_push.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
 
 using file_texts = std::map<std::string, std::string>;
-
-std::string drawn_text(std::uint64_t seed, std::size_t bytes) {
-  seeded_choices random(seed);
-  const auto drawn = make_stream(content::random, bytes, random);
-  return {drawn.begin(), drawn.end()};
-}
 
 /// Returns a text as it is, or what shows whether two long texts are equal.
 std::string summary_of(const std::string& text) {
@@ -57,32 +49,24 @@ class pushed_store {
     EXPECT_TRUE(store_
                     ->list_files(id, "",
                                  [&](const stored_file& file) {
-                                   if (!file.path.empty()) files[file.path] = "/";
+                                   if (!file.path.empty())
+                                     files[file.path] = file.kind == file_kind::directory ? "/" : "";
                                    return status();
                                  })
                     .ok());
     for (auto& [path, text] : files) {
-      std::string content;
-      const status read = store_->read_file(id, path, 0, UINT64_MAX, [&](byte_span bytes) {
-        content.append(bytes.begin(), bytes.end());
-        return status();
-      });
-      if (read.ok()) text = summary_of(content);
+      if (text.empty()) text = summary_of(read_file(*store_, id, path));
     }
     return files;
   }
   /// Expects that a check of all bytes finds nothing, and that nobody uses the store.
   void expect_clean() {
-    const auto checked = store_->check({.reads_data = true});
-    ASSERT_TRUE(checked.ok()) << checked.error().message();
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+    tests::expect_clean(*store_);
     EXPECT_TRUE(store_->sessions()->empty());
   }
   /// Expects that a prune leaves nothing.
   void expect_nothing_after_prune() {
-    const auto pruned = store_->prune({.most_unused = 0});
-    ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-    EXPECT_EQ(pruned->waiting_containers, 0u);
+    EXPECT_EQ(value_of(store_->prune({.most_unused = 0})).waiting_containers, 0u);
     EXPECT_EQ(store_->statistics()->containers, 0u);
     expect_clean();
   }
@@ -110,47 +94,42 @@ TEST(push_session, stores_what_a_backup_of_the_same_files_stores) {
   for (const store_secret& secret : {store_secret{}, store_secret{store_secret::kind::password, "secret"}}) {
     pushed_store target(secret);
     const temporary_folder files;
-    const std::string text = drawn_text(1, 3'000'000);
+    const std::string text = drawn_text(content::random, 3'000'000, 1);
     files.make_file("tree/data", text);
     files.make_file("tree/below/empty", "");
     files.make_file("tree/sparse", text.substr(0, 262'144));
     std::filesystem::resize_file(files / "tree/sparse", 8'062'144);
-    const auto backup = target.store().back_up(target.threads(), {.paths = {files / "tree"}, .host = {}});
-    ASSERT_TRUE(backup.ok()) << backup.error().message();
+    const auto backup = value_of(target.store().back_up(target.threads(), {.paths = {files / "tree"}, .host = {}}));
 
-    auto session = target.begin({.host = "appliance", .paths = {"/tree"}, .tags = {"nightly"}, .time = 123});
-    ASSERT_TRUE(session.ok()) << session.error().message();
-    ASSERT_TRUE(push(*session, "/tree/data", text).ok());
-    auto sparse = session->begin_stream("/tree/sparse");
-    ASSERT_TRUE(sparse.ok() && sparse->write(bytes_of(text).first(262'144)).ok());
-    ASSERT_TRUE(sparse->write_hole(7'000'000).ok() && sparse->write_hole(800'000).ok() && sparse->end().ok());
-    ASSERT_TRUE(push(*session, "/tree/below/empty", "").ok());
-    const auto pushed = session->commit();
-    ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+    auto session = value_of(target.begin({.host = "appliance", .paths = {"/tree"}, .tags = {"nightly"}, .time = 123}));
+    ASSERT_TRUE(push(session, "/tree/data", text).ok());
+    auto sparse = value_of(session.begin_stream("/tree/sparse"));
+    ASSERT_TRUE(sparse.write(bytes_of(text).first(262'144)).ok());
+    ASSERT_TRUE(sparse.write_hole(7'000'000).ok() && sparse.write_hole(800'000).ok() && sparse.end().ok());
+    ASSERT_TRUE(push(session, "/tree/below/empty", "").ok());
+    const auto pushed = value_of(session.commit());
 
-    EXPECT_LT(pushed->new_raw_bytes, 5'000u) << "only folders are new";
-    const auto compared = target.store().diff(
-        {.before = backup->id, .before_path = files / "tree", .after = pushed->id, .after_path = "/tree"});
-    ASSERT_TRUE(compared.ok()) << compared.error().message();
-    EXPECT_EQ(compared->modified, 0u) << "the same extents";
-    EXPECT_EQ(compared->added.files + compared->removed.files + compared->problems, 0u);
-    EXPECT_EQ(target.read(pushed->id),
+    EXPECT_LT(pushed.new_raw_bytes, 5'000u) << "only folders are new";
+    const auto compared = value_of(target.store().diff(
+        {.before = backup.id, .before_path = files / "tree", .after = pushed.id, .after_path = "/tree"}));
+    EXPECT_EQ(compared.modified, 0u) << "the same extents";
+    EXPECT_EQ(compared.added.files + compared.removed.files + compared.problems, 0u);
+    EXPECT_EQ(target.read(pushed.id),
               (file_texts{{"/tree", "/"},
                           {"/tree/below", "/"},
                           {"/tree/below/empty", ""},
                           {"/tree/data", summary_of(text)},
                           {"/tree/sparse", summary_of(text.substr(0, 262'144) + std::string(7'800'000, '\0'))}}));
-    const auto listed = target.store().find_snapshot("latest");
-    ASSERT_TRUE(listed.ok());
-    EXPECT_EQ(listed->id, pushed->id);
-    EXPECT_EQ(listed->host, "appliance");
-    EXPECT_EQ(listed->paths, std::vector<std::string>{"/tree"});
-    EXPECT_EQ(listed->tags, std::vector<std::string>{"nightly"});
-    EXPECT_EQ(listed->time, 123);
-    EXPECT_EQ(listed->files, 3u);
-    EXPECT_EQ(listed->folders, 2u);
-    EXPECT_EQ(listed->bytes, 11'062'144u);
-    EXPECT_FALSE(listed->is_incomplete);
+    const auto listed = value_of(target.store().find_snapshot("latest"));
+    EXPECT_EQ(listed.id, pushed.id);
+    EXPECT_EQ(listed.host, "appliance");
+    EXPECT_EQ(listed.paths, std::vector<std::string>{"/tree"});
+    EXPECT_EQ(listed.tags, std::vector<std::string>{"nightly"});
+    EXPECT_EQ(listed.time, 123);
+    EXPECT_EQ(listed.files, 3u);
+    EXPECT_EQ(listed.folders, 2u);
+    EXPECT_EQ(listed.bytes, 11'062'144u);
+    EXPECT_FALSE(listed.is_incomplete);
     target.expect_clean();
   }
 }
@@ -160,7 +139,7 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
     pushed_store target({}, thread_count);
     auto session = target.begin({.host = "h", .most_streams = 4});
     ASSERT_TRUE(session.ok()) << session.error().message();
-    const std::string shared = drawn_text(2, 1'500'000);
+    const std::string shared = drawn_text(content::random, 1'500'000, 2);
     file_texts expected;
     std::vector<std::jthread> threads;
     for (std::uint64_t thread = 0; thread < 4; ++thread) {
@@ -168,7 +147,7 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
       for (std::uint64_t i = 0; i < 5; ++i) {
         // All streams have bytes of each other, so that one refers to chunks that another is about to store.
         files.emplace_back("/" + std::to_string(4 - i) + "/of" + std::to_string(thread),
-                           shared + drawn_text(10 * thread + i, 30'000 * i) + shared);
+                           shared + drawn_text(content::random, 30'000 * i, 10 * thread + i) + shared);
         expected[files.back().first] = summary_of(files.back().second);
         expected["/" + std::to_string(4 - i)] = "/";
       }
@@ -177,39 +156,33 @@ TEST(push_session, takes_streams_of_several_threads_at_once) {
       });
     }
     threads.clear();
-    const auto pushed = session->commit();
-    ASSERT_TRUE(pushed.ok()) << pushed.error().message();
-    EXPECT_EQ(pushed->files, 20u);
-    EXPECT_EQ(target.read(pushed->id), expected);
-    EXPECT_LT(pushed->new_raw_bytes, 6'000'000u) << "what streams share is stored once";
+    const auto pushed = value_of(session->commit());
+    EXPECT_EQ(pushed.files, 20u);
+    EXPECT_EQ(target.read(pushed.id), expected);
+    EXPECT_LT(pushed.new_raw_bytes, 6'000'000u) << "what streams share is stored once";
     target.expect_clean();
   }
 }
 
 TEST(push_session, one_thread_writes_streams_in_turn) {
   pushed_store target;
-  auto session = target.begin({.most_streams = 3});
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(target.begin({.most_streams = 3}));
   std::vector<push_stream> streams;
-  const std::string block = drawn_text(3, 100'000);
+  const std::string block = drawn_text(content::random, 100'000, 3);
   for (const char* const path : {"/c", "/a", "/b"}) {
-    auto stream = session->begin_stream(path);
-    ASSERT_TRUE(stream.ok()) << stream.error().message();
-    streams.push_back(std::move(*stream));
+    streams.push_back(value_of(session.begin_stream(path)));
   }
-  EXPECT_EQ(session->begin_stream("/d").error().message(), "/d: 3 streams are open already (most_streams)");
+  EXPECT_EQ(session.begin_stream("/d").error().message(), "/d: 3 streams are open already (most_streams)");
   for (int round = 0; round < 200; ++round) {
     for (push_stream& each : streams) ASSERT_TRUE(each.write(bytes_of(block)).ok());
   }
-  EXPECT_EQ(session->commit().error().code(), status_code::invalid_argument) << "streams are open";
+  EXPECT_EQ(session.commit().error().code(), status_code::invalid_argument) << "streams are open";
   for (push_stream& each : streams) ASSERT_TRUE(each.end().ok());
   EXPECT_EQ(streams[0].write(bytes_of(block)).message(), "the stream has ended");
   EXPECT_EQ(streams[0].end().code(), status_code::invalid_argument);
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
-  EXPECT_EQ(pushed->bytes, 60'000'000u);
-  EXPECT_EQ(session->begin_stream("/late").error().message(), "the push session has ended");
-  EXPECT_EQ(session->commit().error().message(), "the push session has ended");
+  EXPECT_EQ(value_of(session.commit()).bytes, 60'000'000u);
+  EXPECT_EQ(session.begin_stream("/late").error().message(), "the push session has ended");
+  EXPECT_EQ(session.commit().error().message(), "the push session has ended");
   target.expect_clean();
 }
 
@@ -219,67 +192,53 @@ TEST(push_session, a_stream_that_failed_or_was_not_ended_is_left_out_and_named) 
   auto session =
       target.begin({.problem = [&](const std::string& path, const status& why) { problems[path] = why.message(); }});
   ASSERT_TRUE(session.ok());
-  ASSERT_TRUE(push(*session, "/whole", drawn_text(4, 100'000)).ok());
+  ASSERT_TRUE(push(*session, "/whole", drawn_text(content::random, 100'000, 4)).ok());
   {
-    auto failed = session->begin_stream("/dump");
-    ASSERT_TRUE(failed.ok() && failed->write(bytes_of(drawn_text(5, 700'000))).ok());
-    failed->fail({status_code::io_error, "the producer died"});
-    failed->fail({status_code::io_error, "no effect"});
-    auto lost = session->begin_stream("/lost");
-    ASSERT_TRUE(lost.ok() && lost->write(bytes_of("half")).ok());
-    auto retried = session->begin_stream("/retried");
-    ASSERT_TRUE(retried.ok() && retried->write(bytes_of("half")).ok());
+    auto failed = value_of(session->begin_stream("/dump"));
+    ASSERT_TRUE(failed.write(bytes_of(drawn_text(content::random, 700'000, 5))).ok());
+    failed.fail({status_code::io_error, "the producer died"});
+    failed.fail({status_code::io_error, "no effect"});
+    ASSERT_TRUE(value_of(session->begin_stream("/lost")).write(bytes_of("half")).ok());
+    ASSERT_TRUE(value_of(session->begin_stream("/retried")).write(bytes_of("half")).ok());
   }
   ASSERT_TRUE(push(*session, "/retried", "whole").ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
-  EXPECT_TRUE(pushed->is_incomplete);
+  const auto pushed = value_of(session->commit());
+  EXPECT_TRUE(pushed.is_incomplete);
   EXPECT_EQ(problems, (file_texts{{"/dump", "the producer died"},
                                   {"/lost", "/lost: the stream was not ended"},
                                   {"/retried", "/retried: the stream was not ended"}}));
-  EXPECT_EQ(target.read(pushed->id),
-            (file_texts{{"/retried", "whole"}, {"/whole", summary_of(drawn_text(4, 100'000))}}));
-  EXPECT_EQ(pushed->files, 2u);
+  EXPECT_EQ(target.read(pushed.id),
+            (file_texts{{"/retried", "whole"}, {"/whole", summary_of(drawn_text(content::random, 100'000, 4))}}));
+  EXPECT_EQ(pushed.files, 2u);
   target.expect_clean();
 
-  auto second = target.begin();
-  ASSERT_TRUE(second.ok());
-  second->begin_stream("/retried")->fail({status_code::io_error, "once"});
-  ASSERT_TRUE(push(*second, "/retried", "whole").ok());
-  EXPECT_FALSE(second->commit()->is_incomplete) << "the path was pushed again";
+  auto second = value_of(target.begin());
+  second.begin_stream("/retried")->fail({status_code::io_error, "once"});
+  ASSERT_TRUE(push(second, "/retried", "whole").ok());
+  EXPECT_FALSE(second.commit()->is_incomplete) << "the path was pushed again";
 }
 
 TEST(push_session, stores_the_longest_sparse_file_and_no_longer_one) {
   pushed_store target;
-  auto session = target.begin();
-  ASSERT_TRUE(session.ok());
-  auto longest = session->begin_stream("/longest");
-  ASSERT_TRUE(longest.ok() && longest->write_hole(INT64_MAX - 1).ok());
-  EXPECT_EQ(longest->write(bytes_of("ab")).code(), status_code::invalid_argument);
-  ASSERT_TRUE(longest->write(bytes_of("a")).ok());
-  EXPECT_EQ(longest->write_hole(1).code(), status_code::invalid_argument);
-  EXPECT_EQ(longest->write(bytes_of("b")).code(), status_code::invalid_argument);
-  ASSERT_TRUE(longest->end().ok() && push(*session, "/other", "text").ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  auto session = value_of(target.begin());
+  auto longest = value_of(session.begin_stream("/longest"));
+  ASSERT_TRUE(longest.write_hole(INT64_MAX - 1).ok());
+  EXPECT_EQ(longest.write(bytes_of("ab")).code(), status_code::invalid_argument);
+  ASSERT_TRUE(longest.write(bytes_of("a")).ok());
+  EXPECT_EQ(longest.write_hole(1).code(), status_code::invalid_argument);
+  EXPECT_EQ(longest.write(bytes_of("b")).code(), status_code::invalid_argument);
+  ASSERT_TRUE(longest.end().ok() && push(session, "/other", "text").ok());
+  const auto pushed = value_of(session.commit());
   std::map<std::string, std::uint64_t> sizes;
   ASSERT_TRUE(target.store()
-                  .list_files(pushed->id, "",
+                  .list_files(pushed.id, "",
                               [&](const stored_file& file) {
                                 sizes[file.path] = file.size;
                                 return status();
                               })
                   .ok());
   EXPECT_EQ(sizes["/longest"], std::uint64_t{INT64_MAX});
-  std::string last;
-  ASSERT_TRUE(target.store()
-                  .read_file(pushed->id, "/longest", INT64_MAX - 2, UINT64_MAX,
-                             [&](byte_span bytes) {
-                               last.append(bytes.begin(), bytes.end());
-                               return status();
-                             })
-                  .ok());
-  EXPECT_EQ(last, std::string("\0a", 2));
+  EXPECT_EQ(read_file(target.store(), pushed.id, "/longest", INT64_MAX - 2), std::string("\0a", 2));
   target.expect_clean();
   EXPECT_TRUE(target.store().prune({}).ok());
 }
@@ -301,9 +260,9 @@ TEST(push_session, an_abandoned_session_leaves_nothing_that_a_prune_would_not_re
     {
       auto session = target.begin();
       ASSERT_TRUE(session.ok());
-      ASSERT_TRUE(push(*session, "/whole", drawn_text(6, 2'000'000)).ok());
+      ASSERT_TRUE(push(*session, "/whole", drawn_text(content::random, 2'000'000, 6)).ok());
       open_stream.emplace(*session->begin_stream("/open"));
-      ASSERT_TRUE(open_stream->write(bytes_of(drawn_text(7, 2'000'000))).ok());
+      ASSERT_TRUE(open_stream->write(bytes_of(drawn_text(content::random, 2'000'000, 7))).ok());
       EXPECT_EQ(target.store().sessions()->size(), 1u);
     }
     EXPECT_EQ(open_stream->write(bytes_of("late")).message(), "the push session has ended");
@@ -312,47 +271,19 @@ TEST(push_session, an_abandoned_session_leaves_nothing_that_a_prune_would_not_re
   target.expect_nothing_after_prune();
 }
 
-TEST(push_session, a_session_whose_process_is_killed_leaves_a_clean_store) {
-  const temporary_folder folder;
-  ASSERT_TRUE(backup_store::create(folder / "store", {.cuts = {}, .container_bytes = 256 * KiB}).ok());
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto threads = engine::make({.threads = 2});
-    auto store = backup_store::open(folder / "store");
-    auto session = push_session::begin(*store, *threads, {});
-    const bool is_pushed = session.ok() && push(*session, "/whole", drawn_text(8, 3'000'000)).ok();
-    auto open_stream = session->begin_stream("/open");
-    if (!is_pushed || !open_stream->write(bytes_of(drawn_text(9, 3'000'000))).ok()) ::_exit(1);
-    ::kill(::getpid(), SIGKILL);
-  }
-  int state = 0;
-  ASSERT_EQ(::waitpid(child, &state, 0), child);
-  ASSERT_TRUE(WIFSIGNALED(state));
-  auto store = backup_store::open(folder / "store");
-  ASSERT_TRUE(store.ok());
-  const auto checked = store->check({.reads_data = true});
-  ASSERT_TRUE(checked.ok());
-  EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
-  EXPECT_TRUE(store->snapshots()->empty());
-  ASSERT_TRUE(store->prune({.most_unused = 0}).ok());
-  EXPECT_EQ(store->statistics()->containers, 0u);
-  EXPECT_TRUE(store->sessions()->empty());
-}
-
 TEST(push_session, cancellation_ends_writes_and_the_commit) {
   pushed_store target;
   cancellation stop;
   std::optional<push_session> session(*target.begin({.cancel = &stop}));
   ASSERT_TRUE(push(*session, "/whole", "text").ok());
-  auto stream = session->begin_stream("/long");
-  ASSERT_TRUE(stream.ok());
-  const std::string block = drawn_text(10, 300'000);
-  ASSERT_TRUE(stream->write(bytes_of(block)).ok());
+  auto stream = value_of(session->begin_stream("/long"));
+  const std::string block = drawn_text(content::random, 300'000, 10);
+  ASSERT_TRUE(stream.write(bytes_of(block)).ok());
   std::jthread canceller([&] { stop.request(); });
   status written;
-  while (written.ok()) written = stream->write(bytes_of(block));
+  while (written.ok()) written = stream.write(bytes_of(block));
   EXPECT_EQ(written.code(), status_code::cancelled);
-  EXPECT_EQ(stream->end().code(), status_code::cancelled);
+  EXPECT_EQ(stream.end().code(), status_code::cancelled);
   EXPECT_EQ(session->begin_stream("/other").error().code(), status_code::cancelled);
   EXPECT_EQ(session->commit().error().code(), status_code::cancelled);
   EXPECT_TRUE(target.store().snapshots()->empty());
@@ -362,7 +293,7 @@ TEST(push_session, cancellation_ends_writes_and_the_commit) {
 
 TEST(push_session, an_upper_rate_holds_streams_and_backups_back_until_they_are_cancelled) {
   pushed_store target;
-  target.folder().make_file("file", drawn_text(11, 100'000));
+  target.folder().make_file("file", drawn_text(content::random, 100'000, 11));
   cancellation stop, stop_backup;
   auto session = target.begin({.most_bytes_per_second = 1, .cancel = &stop});
   auto stream = session->begin_stream("/slow");
@@ -372,42 +303,38 @@ TEST(push_session, an_upper_rate_holds_streams_and_backups_back_until_they_are_c
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop_backup.request();
   });
-  EXPECT_EQ(stream->write(bytes_of(drawn_text(12, 100'000))).code(), status_code::cancelled);
-  const auto backup = target.store().back_up(
+  EXPECT_EQ(stream->write(bytes_of(drawn_text(content::random, 100'000, 12))).code(), status_code::cancelled);
+  const status backup = error_of(target.store().back_up(
       target.threads(),
-      {.paths = {target.folder() / "file"}, .host = {}, .most_bytes_per_second = 1, .cancel = &stop_backup});
-  ASSERT_FALSE(backup.ok());
-  EXPECT_EQ(backup.error().code(), status_code::cancelled);
+      {.paths = {target.folder() / "file"}, .host = {}, .most_bytes_per_second = 1, .cancel = &stop_backup}));
+  EXPECT_EQ(backup.code(), status_code::cancelled);
 }
 
 TEST(push_session, an_upper_rate_holds_a_restore_back_until_it_is_cancelled) {
   pushed_store target;
   auto session = target.begin();
-  ASSERT_TRUE(push(*session, "/file", drawn_text(13, 1'000'000)).ok());
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok());
+  ASSERT_TRUE(push(*session, "/file", drawn_text(content::random, 1'000'000, 13)).ok());
+  const auto pushed = value_of(session->commit());
   for (const std::uint64_t thread_count : {1u, 2u}) {
     cancellation stop;
     std::jthread canceller([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       stop.request();
     });
-    const auto restored = target.store().restore(pushed->id, {.target = target.folder() / "restored",
-                                                              .replaces_files = true,
-                                                              .threads = thread_count,
-                                                              .most_bytes_per_second = 1,
-                                                              .cancel = &stop});
-    ASSERT_FALSE(restored.ok());
-    EXPECT_EQ(restored.error().code(), status_code::cancelled);
+    const status restored = error_of(target.store().restore(pushed.id, {.target = target.folder() / "restored",
+                                                                        .replaces_files = true,
+                                                                        .threads = thread_count,
+                                                                        .most_bytes_per_second = 1,
+                                                                        .cancel = &stop}));
+    EXPECT_EQ(restored.code(), status_code::cancelled);
   }
 }
 
 TEST(push_session, refuses_paths_that_a_snapshot_cannot_have) {
   pushed_store target;
-  auto session = target.begin({.paths = {"/vm", "/db/dumps"}});
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(target.begin({.paths = {"/vm", "/db/dumps"}}));
   const auto refusal = [&](const std::string& path) {
-    const auto stream = session->begin_stream(path);
+    const auto stream = session.begin_stream(path);
     if (stream.ok()) return std::string("it was begun");
     EXPECT_EQ(stream.error().code(), status_code::invalid_argument);
     return stream.error().message();
@@ -422,27 +349,26 @@ TEST(push_session, refuses_paths_that_a_snapshot_cannot_have) {
   EXPECT_EQ(refusal("/vm/" + std::string(4093, 'x')), "a path of 4097 bytes: at most 4096 are possible");
   EXPECT_NE(refusal(std::string("/vm/a\0b", 7)).find("is not the name of a file"), std::string::npos);
   EXPECT_EQ(refusal("/db/other"), "/db/other: it lies below none of the paths of the snapshot");
-  ASSERT_TRUE(push(*session, "/vm/disk", "text").ok());
+  ASSERT_TRUE(push(session, "/vm/disk", "text").ok());
   EXPECT_EQ(refusal("/vm/disk"), "/vm/disk: is there already");
   EXPECT_EQ(refusal("/vm/disk/part/x"), "/vm/disk/part/x: /vm/disk is there already, and is no folder");
   EXPECT_EQ(refusal("/vm"), "/vm: is there already");
-  EXPECT_EQ(session->add(describe_pushed_file("/vm/x")).code(), status_code::invalid_argument);
-  EXPECT_EQ(session->add(describe_pushed_file("/vm/x", file_kind::symbolic_link)).code(),
-            status_code::invalid_argument);
+  EXPECT_EQ(session.add(describe_pushed_file("/vm/x")).code(), status_code::invalid_argument);
+  EXPECT_EQ(session.add(describe_pushed_file("/vm/x", file_kind::symbolic_link)).code(), status_code::invalid_argument);
   pushed_file fifo = describe_pushed_file("/vm/x", file_kind::fifo);
   fifo.permissions = 010000;
-  EXPECT_EQ(session->add(fifo).code(), status_code::invalid_argument);
+  EXPECT_EQ(session.add(fifo).code(), status_code::invalid_argument);
   fifo.permissions = 0600;
   for (std::uint32_t i = 0; i < 70'000; ++i) {
     fifo.attributes.push_back(
         {{static_cast<char>(1 + i / 5'000), static_cast<char>(1 + i / 100 % 50), static_cast<char>(1 + i % 100)}, {}});
   }
-  EXPECT_EQ(session->add(fifo).message(), "/vm/x: it has 70000 extended attributes: 16384 are possible");
+  EXPECT_EQ(session.add(fifo).message(), "/vm/x: it has 70000 extended attributes: 16384 are possible");
   EXPECT_EQ(target.begin({.paths = {"vm"}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.paths = {}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.tags = {"a,b"}}).error().code(), status_code::invalid_argument);
   EXPECT_EQ(target.begin({.most_streams = 0}).error().code(), status_code::invalid_argument);
-  EXPECT_TRUE(session->commit().ok()) << "what was refused does no harm";
+  EXPECT_TRUE(session.commit().ok()) << "what was refused does no harm";
 }
 
 TEST(push_session, restores_the_metadata_that_was_pushed) {
@@ -451,8 +377,8 @@ TEST(push_session, restores_the_metadata_that_was_pushed) {
   pushed_file disk = describe_pushed_file("/vm/disk");
   disk.permissions = 0640;
   disk.modified = {.tv_sec = 1'000'000'000, .tv_nsec = 7};
-  auto stream = session->begin_stream(disk);
-  ASSERT_TRUE(stream.ok() && stream->write(bytes_of("text")).ok() && stream->end().ok());
+  auto stream = value_of(session->begin_stream(disk));
+  ASSERT_TRUE(stream.write(bytes_of("text")).ok() && stream.end().ok());
   pushed_file link = describe_pushed_file("/vm/link", file_kind::symbolic_link);
   link.target = "disk";
   ASSERT_TRUE(session->add(link).ok());
@@ -460,29 +386,26 @@ TEST(push_session, restores_the_metadata_that_was_pushed) {
   folder.permissions = 0750;
   ASSERT_TRUE(session->add(folder).ok());
   EXPECT_EQ(session->add(folder).message(), "/vm: is there already");
-  const auto pushed = session->commit();
-  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  const auto pushed = value_of(session->commit());
   const std::string restored = target.folder() / "restored";
-  ASSERT_TRUE(target.store().restore(pushed->id, {.target = restored}).ok());
-  const auto disk_entry = describe_file(restored + "/vm/disk", symlinks::skip);
-  ASSERT_TRUE(disk_entry.ok());
-  EXPECT_EQ(disk_entry->permissions, 0640u);
-  EXPECT_EQ(disk_entry->modified.tv_sec, 1'000'000'000);
-  EXPECT_EQ(disk_entry->modified.tv_nsec, 7);
+  ASSERT_TRUE(target.store().restore(pushed.id, {.target = restored}).ok());
+  const auto disk_entry = value_of(describe_file(restored + "/vm/disk", symlinks::skip));
+  EXPECT_EQ(disk_entry.permissions, 0640u);
+  EXPECT_EQ(disk_entry.modified.tv_sec, 1'000'000'000);
+  EXPECT_EQ(disk_entry.modified.tv_nsec, 7);
   EXPECT_EQ(describe_file(restored + "/vm", symlinks::skip)->permissions, 0750u);
   EXPECT_EQ(std::filesystem::read_symlink(restored + "/vm/link"), "disk");
 }
 
 TEST(push_session, keeps_within_its_memory_or_says_so) {
   pushed_store target;
-  auto session = target.begin({.most_streams = 1, .memory_bytes = 2 * MiB});
-  ASSERT_TRUE(session.ok());
+  auto session = value_of(target.begin({.most_streams = 1, .memory_bytes = 2 * MiB}));
   status pushed;
   int files = 0;
-  for (; pushed.ok() && files < 10'000; ++files) pushed = push(*session, "/" + std::to_string(files), "text");
+  for (; pushed.ok() && files < 10'000; ++files) pushed = push(session, "/" + std::to_string(files), "text");
   EXPECT_EQ(pushed.code(), status_code::memory_limit);
   EXPECT_GT(files, 500);
-  EXPECT_EQ(session->commit().error().code(), status_code::memory_limit);
+  EXPECT_EQ(session.commit().error().code(), status_code::memory_limit);
   EXPECT_EQ(target.begin({.memory_bytes = 1'000}).error().code(), status_code::memory_limit);
 }
 

@@ -16,6 +16,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/value_of.h"
+#include "tests/store/support/stored_files.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -74,20 +76,13 @@ class caller_index : public testing::Test {
     return open().back_up(
         threads_, {.paths = {folder_ / "tree"}, .host = "h", .reads_everything = true, .is_dry_run = is_dry_run});
   }
-  std::uint64_t new_bytes(bool is_dry_run = false) {
-    const auto snapshot = back_up(is_dry_run);
-    EXPECT_TRUE(snapshot.ok()) << snapshot.error().message();
-    return snapshot.ok() ? snapshot->new_raw_bytes : 0;
-  }
+  std::uint64_t new_bytes(bool is_dry_run = false) { return value_of(back_up(is_dry_run)).new_raw_bytes; }
   void expect_whole() {
     backup_store opened_store = open();
-    const auto checked = opened_store.check({.reads_data = true});
-    ASSERT_TRUE(checked.ok());
-    EXPECT_EQ(checked->object_problems + checked->file_problems, 0u);
+    expect_clean(opened_store);
     const std::string target = folder_ / ("target" + std::to_string(++targets_));
-    const auto restored = opened_store.restore(opened_store.find_snapshot("latest")->id, {.target = target});
-    ASSERT_TRUE(restored.ok()) << restored.error().message();
-    EXPECT_EQ(restored->problems, 0u);
+    const auto restored = value_of(opened_store.restore(opened_store.find_snapshot("latest")->id, {.target = target}));
+    EXPECT_EQ(restored.problems, 0u);
   }
 
   const temporary_folder folder_;
@@ -145,20 +140,17 @@ TEST_F(caller_index, that_is_wrong_loses_nothing) {
 }
 
 TEST_F(caller_index, outlives_a_prune_that_moves_and_removes_chunks) {
-  const auto first = back_up();
-  ASSERT_TRUE(first.ok());
+  const auto first = value_of(back_up());
   std::string other(1'000'000, 'x');
   for (std::size_t i = 0; i < other.size(); ++i) other[i] = static_cast<char>('a' + (i * i / 977) % 23);
   folder_.make_file("tree/other", other);
   ASSERT_TRUE(back_up().ok());
-  ASSERT_TRUE(open().remove_snapshot(first->id).ok());
+  ASSERT_TRUE(open().remove_snapshot(first.id).ok());
   ASSERT_EQ(std::remove((folder_ / "tree/file").c_str()), 0);
-  const auto last = back_up();
-  ASSERT_TRUE(last.ok());
-  const auto before = open().snapshots();
-  ASSERT_TRUE(before.ok());
-  for (const store_snapshot& each : *before) {
-    if (each.id == last->id) continue;
+  const auto last = value_of(back_up());
+  const auto before = value_of(open().snapshots());
+  for (const store_snapshot& each : before) {
+    if (each.id == last.id) continue;
     ASSERT_TRUE(open().remove_snapshot(each.id).ok());
   }
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(open().prune({.most_unused = 0}).ok());
@@ -170,13 +162,11 @@ TEST_F(caller_index, outlives_a_prune_that_moves_and_removes_chunks) {
 
 TEST_F(caller_index, that_fails_ends_the_backup_without_a_snapshot) {
   index_->failure = {status_code::io_error, "the index is away", EIO};
-  const auto lookup = back_up();
-  ASSERT_FALSE(lookup.ok());
-  EXPECT_NE(lookup.error().message().find("the index is away"), std::string::npos) << lookup.error().message();
+  const status lookup = error_of(back_up());
+  EXPECT_NE(lookup.message().find("the index is away"), std::string::npos) << lookup.message();
   index_->failure_of_add = std::exchange(index_->failure, {});
-  const auto add = back_up();
-  ASSERT_FALSE(add.ok());
-  EXPECT_NE(add.error().message().find("the index is away"), std::string::npos) << add.error().message();
+  const status add = error_of(back_up());
+  EXPECT_NE(add.message().find("the index is away"), std::string::npos) << add.message();
   EXPECT_TRUE(open().snapshots()->empty());
   index_->failure_of_add = {};
   EXPECT_GT(new_bytes(), 0u);
@@ -186,22 +176,12 @@ TEST_F(caller_index, that_fails_ends_the_backup_without_a_snapshot) {
 TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
   static_cast<void>(new_bytes());
   backup_store pushed = open();
-  auto session = push_session::begin(pushed, threads_);
-  ASSERT_TRUE(session.ok());
-  auto stream = session->begin_stream("/again");
-  std::vector<std::uint8_t> bytes;
-  ASSERT_TRUE(open()
-                  .read_file(open().find_snapshot("latest")->id, folder_ / "tree/file", 0, UINT64_MAX,
-                             [&](byte_span block) {
-                               bytes.insert(bytes.end(), block.begin(), block.end());
-                               return status();
-                             })
-                  .ok());
-  ASSERT_TRUE(stream->write(bytes).ok());
+  auto session = value_of(push_session::begin(pushed, threads_));
+  auto stream = session.begin_stream("/again");
+  const std::string text = read_file(pushed, pushed.find_snapshot("latest")->id, folder_ / "tree/file");
+  ASSERT_TRUE(stream->write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}).ok());
   ASSERT_TRUE(stream->end().ok());
-  const auto committed = session->commit();
-  ASSERT_TRUE(committed.ok()) << committed.error().message();
-  EXPECT_LT(committed->new_raw_bytes, nodes_alone);
+  EXPECT_LT(value_of(session.commit()).new_raw_bytes, nodes_alone);
 
   const std::string other = folder_ / "other";
   ASSERT_TRUE(backup_store::create(other, {.cuts = "fixed(avg_bytes=4096)", .container_bytes = 64 * KiB}).ok());
@@ -209,9 +189,8 @@ TEST_F(caller_index, is_used_by_push_sessions_and_copies) {
   const auto index_of_target = std::make_shared<map_index>();
   target.use_index(index_of_target);
   backup_store source = open();
-  const auto copied = target.copy_snapshots(threads_, source, {});
-  ASSERT_TRUE(copied.ok()) << copied.error().message();
-  EXPECT_EQ(copied->copied, 2u);
+  const auto copied = value_of(target.copy_snapshots(threads_, source, {}));
+  EXPECT_EQ(copied.copied, 2u);
   EXPECT_EQ(index_of_target->chunks.size(), index_->chunks.size());
 }
 

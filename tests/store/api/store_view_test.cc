@@ -9,22 +9,15 @@
 #include <cutpoint/store_view.h>
 #include <gtest/gtest.h>
 
-#include "store/format/container.h"
-#include "store/session/records.h"
 #include "store/storage/directory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
-#include "tests/store/support/containers.h"
+#include "tests/host/support/value_of.h"
+#include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
 namespace {
-
-std::string random_text(std::uint64_t seed, std::size_t bytes) {
-  seeded_choices random(seed);
-  const auto stream = make_stream(content::random, bytes, random);
-  return {stream.begin(), stream.end()};
-}
 
 /// A store in a folder, backed up by handles that end at once, as other processes are.
 class viewed_store {
@@ -38,50 +31,29 @@ class viewed_store {
   std::string back_up(const std::string& name, const std::string& content) {
     write(name, content);
     auto threads = engine::make({.threads = 1});
-    const auto snapshot = open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"});
-    EXPECT_TRUE(snapshot.ok()) << snapshot.error().message();
-    return snapshot->id;
+    return value_of(open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"})).id;
   }
-  [[nodiscard]] backup_store open() const {
-    auto opened_store = backup_store::open(folder_ / "store");
-    EXPECT_TRUE(opened_store.ok());
-    return std::move(*opened_store);
-  }
+  [[nodiscard]] backup_store open() const { return value_of(backup_store::open(folder_ / "store")); }
   [[nodiscard]] store_view view(std::uint64_t memory_bytes = 256 * MiB) const {
-    auto view = store_view::make(open(), {.memory_bytes = memory_bytes});
-    EXPECT_TRUE(view.ok());
-    return std::move(*view);
+    return value_of(store_view::make(open(), {.memory_bytes = memory_bytes}));
   }
   [[nodiscard]] std::string path_of(const std::string& name) const { return folder_ / ("tree/" + name); }
   [[nodiscard]] std::unique_ptr<store::storage> objects() const {
-    auto files = store::open_file_system(folder_ / "store");
-    EXPECT_TRUE(files.ok());
-    return store::open_directory_storage(std::move(*files), {.writer_id = "test", .pending_objects = 0});
+    auto files = value_of(store::open_file_system(folder_ / "store"));
+    return store::open_directory_storage(std::move(files), {.writer_id = "test", .pending_objects = 0});
   }
 
   /// Removes all shards and containers. With a writer their records are stored again first.
   void remove_containers(store::record_writer* moved) {
-    const store::seal_key key;
     const auto before = objects();
-    const auto shards = before->list(store::object_kind::shard);
-    const auto containers = before->list(store::object_kind::container);
-    ASSERT_TRUE(shards.ok() && containers.ok());
-    for (const std::string& id : *containers) {
-      const auto table = store::read_container_table(*before, id, key);
-      ASSERT_TRUE(table.ok());
-      for (const store::placed_record& each : table->records) {
-        if (moved == nullptr) break;
-        const auto content = store::read_record(*before, *table, each, key);
-        ASSERT_TRUE(content.ok());
-        store::record_description description = each.description;
-        description.codec = store::record_codec::none;
-        description.stored_bytes = description.raw_bytes;
-        ASSERT_TRUE(moved->append(description, *content).ok());
-      }
+    const auto shards = value_of(before->list(store::object_kind::shard));
+    const auto containers = value_of(before->list(store::object_kind::container));
+    for (const std::string& id : containers) {
+      if (moved != nullptr) store_again(*moved, *before, id, {});
     }
     ASSERT_TRUE(moved == nullptr || moved->finish().ok());
-    for (const std::string& id : *shards) ASSERT_TRUE(before->remove({store::object_kind::shard, id}).ok());
-    for (const std::string& id : *containers) ASSERT_TRUE(before->remove({store::object_kind::container, id}).ok());
+    for (const std::string& id : shards) ASSERT_TRUE(before->remove({store::object_kind::shard, id}).ok());
+    for (const std::string& id : containers) ASSERT_TRUE(before->remove({store::object_kind::container, id}).ok());
     ASSERT_TRUE(before->sync().ok());
   }
 
@@ -97,11 +69,11 @@ std::string content_of(store_view& view, const viewed_file& file) {
 
 TEST(store_view, random_reads_of_many_threads_equal_the_file) {
   viewed_store stored;
-  const std::string content = random_text(1, 2 * MiB) + std::string(300'000, '\0') + random_text(2, 100'000);
+  const std::string content =
+      drawn_text(content::random, 2 * MiB, 1) + std::string(300'000, '\0') + drawn_text(content::random, 100'000, 2);
   const std::string id = stored.back_up("file", content);
   store_view view = stored.view(512 * KiB);  // a few chunks fit
-  const auto file = view.find(id, stored.path_of("file"));
-  ASSERT_TRUE(file.ok()) << file.error().message();
+  const auto file = value_of(view.find(id, stored.path_of("file")));
   std::vector<std::jthread> readers;
   std::atomic<int> wrong = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
@@ -110,7 +82,7 @@ TEST(store_view, random_reads_of_many_threads_equal_the_file) {
       std::vector<std::uint8_t> bytes(200'000);
       for (int i = 0; i < 40; ++i) {
         const std::uint64_t begin = random.between(0, content.size() + 10);
-        const auto count = view.read(*file, begin, bytes);
+        const auto count = view.read(file, begin, bytes);
         const std::string expected = begin < content.size() ? content.substr(begin, bytes.size()) : "";
         if (!count || std::string(bytes.begin(), bytes.begin() + static_cast<long>(*count)) != expected) ++wrong;
       }
@@ -125,13 +97,10 @@ TEST(store_view, shows_what_was_backed_up_later) {
   store_view view = stored.view();
   EXPECT_TRUE(view.snapshots()->empty());
   for (const std::string name : {"first", "second"}) {
-    const std::string id = stored.back_up(name, random_text(name.size(), 400'000));
-    const auto listed = view.snapshots();
-    ASSERT_TRUE(listed.ok());
-    EXPECT_EQ(listed->back().id, id);
-    const auto file = view.find(id, stored.path_of(name));
-    ASSERT_TRUE(file.ok()) << file.error().message();
-    EXPECT_EQ(content_of(view, *file), random_text(name.size(), 400'000));
+    const std::string id = stored.back_up(name, drawn_text(content::random, 400'000, name.size()));
+    EXPECT_EQ(value_of(view.snapshots()).back().id, id);
+    const auto file = value_of(view.find(id, stored.path_of(name)));
+    EXPECT_EQ(content_of(view, file), drawn_text(content::random, 400'000, name.size()));
   }
 }
 
@@ -140,33 +109,28 @@ TEST(store_view, lists_folders_in_the_order_of_names) {
   for (const char* const name : {"b", "a/below", "c"}) stored.back_up(name, name);
   const std::string id = stored.back_up("d", "d");
   store_view view = stored.view();
-  const auto folder = view.find(id, stored.path_of(""));
-  ASSERT_TRUE(folder.ok()) << folder.error().message();
-  auto entries = view.open_folder(*folder);
-  ASSERT_TRUE(entries.ok());
+  const auto folder = value_of(view.find(id, stored.path_of("")));
+  auto entries = value_of(view.open_folder(folder));
   std::string names;
-  for (auto each = entries->next(); each && *each; each = entries->next()) names += (*each)->name();
+  for (auto each = entries.next(); each && *each; each = entries.next()) names += (*each)->name();
   EXPECT_EQ(names, "abcd");
-  const auto file = view.find(id, stored.path_of("d"));
-  ASSERT_TRUE(file.ok());
-  EXPECT_FALSE(view.open_folder(*file)->next()->has_value());
-  EXPECT_EQ(view.read(*folder, 0, {}).error().code(), status_code::invalid_argument);
+  EXPECT_FALSE(view.open_folder(value_of(view.find(id, stored.path_of("d"))))->next()->has_value());
+  EXPECT_EQ(view.read(folder, 0, {}).error().code(), status_code::invalid_argument);
 }
 
 TEST(store_view, finds_records_that_were_moved) {
   viewed_store stored;
-  const std::string content = random_text(3, 900'000);
+  const std::string content = drawn_text(content::random, 900'000, 3);
   const std::string id = stored.back_up("file", content);
   store_view view = stored.view(8 * KiB);  // keeps nothing
-  const auto file = view.find(id, stored.path_of("file"));
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(content_of(view, *file), content);
+  const auto file = value_of(view.find(id, stored.path_of("file")));
+  EXPECT_EQ(content_of(view, file), content);
   const auto objects = stored.objects();
   const store::seal_key key;
   store::own_containers own;
   store::record_writer moved(*objects, key, 256 * KiB, own, blake3_fingerprinter());
   stored.remove_containers(&moved);
-  EXPECT_EQ(content_of(view, *file), content);
+  EXPECT_EQ(content_of(view, file), content);
   EXPECT_TRUE(view.find(id, stored.path_of("file")).ok());
 }
 
@@ -175,9 +139,9 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
   std::map<std::string, std::string> contents;
   for (std::uint64_t number = 0; number < 20; ++number) {
     const std::string name = std::to_string(number) + " kept";
-    contents[name] = random_text(number, 60'000);
+    contents[name] = drawn_text(content::random, 60'000, number);
     stored.write(name, contents[name]);
-    stored.write(std::to_string(number) + " lost", random_text(100 + number, 60'000));
+    stored.write(std::to_string(number) + " lost", drawn_text(content::random, 60'000, 100 + number));
   }
   const std::string first = stored.back_up("one more", "first");
   for (int number = 0; number < 20; ++number) {
@@ -185,9 +149,8 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
   }
   const std::string second = stored.back_up("one more", "second");
   store_view view = stored.view(8 * KiB);  // keeps nothing
-  const auto lost = view.find(first, stored.path_of("7 lost"));
-  ASSERT_TRUE(lost.ok());
-  EXPECT_EQ(content_of(view, *lost), random_text(107, 60'000));
+  const auto lost = value_of(view.find(first, stored.path_of("7 lost")));
+  EXPECT_EQ(content_of(view, lost), drawn_text(content::random, 60'000, 107));
   std::atomic<bool> is_pruned = false;
   std::atomic<int> wrong = 0;
   std::vector<std::jthread> readers;
@@ -203,27 +166,25 @@ TEST(store_view, reads_on_while_the_store_is_pruned) {
   }
   backup_store opened_store = stored.open();
   EXPECT_TRUE(opened_store.remove_snapshot(first).ok());
-  const auto pruned = opened_store.prune({.most_unused = 0});
+  const auto pruned = value_of(opened_store.prune({.most_unused = 0}));
   is_pruned = true;
   readers.clear();
-  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
-  EXPECT_GT(pruned->rewritten_containers, 0u);
-  EXPECT_GT(pruned->removed_containers, 0u);
+  EXPECT_GT(pruned.rewritten_containers, 0u);
+  EXPECT_GT(pruned.removed_containers, 0u);
   EXPECT_EQ(wrong, 0);
   std::vector<std::uint8_t> bytes(10);
-  EXPECT_EQ(view.read(*lost, 0, bytes).error().code(), status_code::io_error);
+  EXPECT_EQ(view.read(lost, 0, bytes).error().code(), status_code::io_error);
 }
 
 TEST(store_view, a_record_that_is_gone_is_damage_and_no_missing_file) {
   viewed_store stored;
-  const std::string id = stored.back_up("file", random_text(4, 400'000));
+  const std::string id = stored.back_up("file", drawn_text(content::random, 400'000, 4));
   store_view view = stored.view();
   EXPECT_EQ(view.find(id, stored.path_of("missing")).error().system_error(), ENOENT);
-  const auto file = view.find(id, stored.path_of("file"));
-  ASSERT_TRUE(file.ok());
+  const auto file = value_of(view.find(id, stored.path_of("file")));
   stored.remove_containers(nullptr);
   std::vector<std::uint8_t> bytes(10);
-  const auto read = view.read(*file, 0, bytes);
+  const auto read = view.read(file, 0, bytes);
   EXPECT_EQ(read.error().code(), status_code::io_error);
   EXPECT_NE(read.error().system_error(), ENOENT);
   // The nodes that were read are in memory, and nothing else is.
@@ -241,14 +202,14 @@ TEST(store_view, says_where_the_data_of_a_file_are) {
     std::fstream file(store.path_of(name));
     for (const std::uint64_t place : places) {
       file.seekp(static_cast<std::streamoff>(place));
-      file << random_text(place, 4 * MiB);
+      file << drawn_text(content::random, 4 * MiB, place);
     }
     file.close();
     std::filesystem::resize_file(store.path_of(name), size);
   };
   make_sparse("two", 64 * MiB, {8 * MiB, 32 * MiB});
   make_sparse("none", 3 * MiB, {});
-  const std::string id = store.back_up("whole", random_text(1, 5 * MiB));
+  const std::string id = store.back_up("whole", drawn_text(content::random, 5 * MiB, 1));
   store_view view = store.view();
   const auto data_of = [&](const std::string& name) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> data;

@@ -86,7 +86,7 @@ void make_tree(const temporary_folder& folder) {
   set_time(folder / "tree/a", 8, 8);
 }
 
-class file_backups : public testing::TestWithParam<bool> {
+class file_backups : public restored_tree, public testing::WithParamInterface<bool> {
  protected:
   store::seal_key key_ = GetParam() ? store::seal_key(numbered_key(1)) : store::seal_key();
 };
@@ -94,31 +94,21 @@ INSTANTIATE_TEST_SUITE_P(with, file_backups, testing::Bool(),
                          [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
 
 TEST_P(file_backups, bring_back_files_of_every_kind_with_all_metadata) {
-  const temporary_folder source;
-  make_tree(source);
-  const auto files = make_file_store();
-  problem_map problems;
-  const auto done = file_store(files, key_).backup({.paths = {source / "tree"}, .problem = note_in(problems)});
-  ASSERT_TRUE(done.ok()) << done.error().message();
-  const temporary_folder target;
-  const auto restored =
-      file_store(files, key_)
-          .restore(done->id,
-                   {.path = source / "tree", .target = target / "t", .threads = 2, .problem = note_in(problems)});
-  ASSERT_TRUE(restored.ok()) << restored.error().message();
-  EXPECT_EQ(problems, problem_map());
-  const tree_facts before = facts_of(source / "tree");
+  make_tree(source_);
+  const auto done =
+      value_of(file_store(files_, key_).backup({.paths = {source_ / "tree"}, .problem = note_in(problems_)}));
+  EXPECT_EQ(problems_, problem_map());
+  const tree_facts before = facts_of(source_ / "tree");
   EXPECT_GT(before.size(), 320u);
-  EXPECT_EQ(facts_of(target / "t"), before);
-  EXPECT_EQ(restored->files, done->summary.files);
+  EXPECT_EQ(file_store(files_, key_).expect_comes_back(done.id, source_ / "tree").files, done.summary.files);
 
   // The whole snapshot has the folders above the tree, with their metadata.
-  ASSERT_TRUE(file_store(files, key_).restore(done->id, {.target = target / "whole"}).ok());
-  EXPECT_EQ(facts_of(target / "whole" + source / "tree"), before);
+  ASSERT_TRUE(file_store(files_, key_).restore(done.id, {.target = target_ / "whole"}).ok());
+  EXPECT_EQ(facts_of(target_ / "whole" + source_ / "tree"), before);
   struct stat above = {};
   struct stat restored_above = {};
-  ASSERT_EQ(::stat(source.path().c_str(), &above), 0);
-  ASSERT_EQ(::stat((target / "whole" + source.path()).c_str(), &restored_above), 0);
+  ASSERT_EQ(::stat(source_.path().c_str(), &above), 0);
+  ASSERT_EQ(::stat((target_ / "whole" + source_.path()).c_str(), &restored_above), 0);
   EXPECT_EQ(restored_above.st_mode, above.st_mode);
   EXPECT_EQ(restored_above.st_mtim.tv_nsec, above.st_mtim.tv_nsec);
 }
@@ -139,40 +129,31 @@ std::optional<store::record_reference> node_at(const file_store::done_backup& do
 }
 
 TEST_P(file_backups, do_not_read_unchanged_files) {
-  const temporary_folder source;
-  make_tree(source);
-  const auto files = make_file_store();
-  const auto fresh = file_store(files, key_).backup(source / "tree");
-  ASSERT_TRUE(fresh.ok());
+  make_tree(source_);
+  const auto fresh = value_of(file_store(files_, key_).backup(source_ / "tree"));
   wait_for_trusted_times();
-  const auto first = file_store(files, key_).backup(source / "tree", fresh->id);  // reads them once more
-  ASSERT_TRUE(first.ok());
-  EXPECT_LT(first->summary.unchanged_files, 304u);
-  const auto again = file_store(files, key_).backup(source / "tree", first->id);
-  ASSERT_TRUE(again.ok());
-  EXPECT_LT(again->facts.statistics.new_raw_bytes, 2000u) << "only folders above the tree may have changed";
-  EXPECT_EQ(node_at(*again, file_store(files, key_), source / "tree"),
-            node_at(*first, file_store(files, key_), source / "tree"));
-  EXPECT_GE(again->summary.unchanged_files, 304u);  // of 306 with content, 2 are further names of one file
+  const auto first = value_of(file_store(files_, key_).backup(source_ / "tree", fresh.id));  // reads them once more
+  EXPECT_LT(first.summary.unchanged_files, 304u);
+  const auto again = value_of(file_store(files_, key_).backup(source_ / "tree", first.id));
+  EXPECT_LT(again.facts.statistics.new_raw_bytes, 2000u) << "only folders above the tree may have changed";
+  EXPECT_EQ(node_at(again, file_store(files_, key_), source_ / "tree"),
+            node_at(first, file_store(files_, key_), source_ / "tree"));
+  EXPECT_GE(again.summary.unchanged_files, 304u);  // of 306 with content, 2 are further names of one file
 
   // The same size and mtime again, but another content, and another ctime.
   struct stat facts = {};
-  ASSERT_EQ(::stat((source / "tree/random").c_str(), &facts), 0);
-  std::fstream(source / "tree/random") << "changed";
-  set_time(source / "tree/random", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
-  const auto changed = file_store(files, key_).backup(source / "tree", again->id);
-  ASSERT_TRUE(changed.ok());
-  EXPECT_EQ(changed->summary.unchanged_files, again->summary.unchanged_files - 1);
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files, key_).restore(changed->id, {.path = source / "tree", .target = target / "t"}).ok());
-  EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+  ASSERT_EQ(::stat((source_ / "tree/random").c_str(), &facts), 0);
+  std::fstream(source_ / "tree/random") << "changed";
+  set_time(source_ / "tree/random", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+  const auto changed = value_of(file_store(files_, key_).backup(source_ / "tree", again.id));
+  EXPECT_EQ(changed.summary.unchanged_files, again.summary.unchanged_files - 1);
+  file_store(files_, key_).expect_comes_back(changed.id, source_ / "tree");
 }
 
 /// A path that does not exist is reported when the file before it is open and has not been read.
 TEST_P(file_backups, read_a_file_once_more_whose_ctime_alone_has_changed) {
-  const temporary_folder source;
   const std::string path =
-      source.make_file("tree/a", drawn_text(content::text, 500'000, 1) + std::string(200'000, '\0'));
+      source_.make_file("tree/a", drawn_text(content::text, 500'000, 1) + std::string(200'000, '\0'));
   ASSERT_EQ(::truncate(path.c_str(), 1'000'000), 0);
   for (const bool is_written : {false, true}) {
     const auto files = make_file_store();
@@ -186,45 +167,33 @@ TEST_P(file_backups, read_a_file_once_more_whose_ctime_alone_has_changed) {
       if (is_written) std::fstream(path) << "changed";
       set_time(path, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
     };
-    const auto done =
-        file_store(files, key_).backup({.paths = {source / "tree", source / "zz absent"}, .problem = change});
-    ASSERT_TRUE(done.ok()) << done.error().message();
+    const auto done = value_of(
+        file_store(files, key_).backup({.paths = {source_ / "tree", source_ / "zz absent"}, .problem = change}));
     EXPECT_EQ(problems.size(), 1u);
-    const temporary_folder target;
-    ASSERT_TRUE(file_store(files, key_).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
-    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+    file_store(files, key_).expect_comes_back(done.id, source_ / "tree");
   }
 }
 
 TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
-  const temporary_folder source;
-  make_tree(source);
+  make_tree(source_);
   wait_for_trusted_times();
-  const auto files = make_file_store();
-  const auto first = file_store(files, key_).backup(source / "tree");
-  ASSERT_TRUE(first.ok());
-  const auto containers = file_store(files, key_).objects().list(store::object_kind::container);
+  const auto first = value_of(file_store(files_, key_).backup(source_ / "tree"));
+  const auto containers = file_store(files_, key_).objects().list(store::object_kind::container);
   ASSERT_GE(containers->size(), 5u);
   for (const std::string& each : std::span(*containers).first(case_count(containers->size()))) {
     const auto copy = make_file_store();
-    *copy = *files;
+    *copy = *files_;
     ASSERT_TRUE(file_store(copy, key_).objects().remove({store::object_kind::container, each}).ok());
-    const auto again = file_store(copy, key_).backup(source / "tree", first->id);
-    ASSERT_TRUE(again.ok()) << again.error().message();
-    EXPECT_GT(again->facts.statistics.new_raw_bytes, 0u);
-    const temporary_folder target;
-    problem_map problems;
-    ASSERT_TRUE(file_store(copy, key_)
-                    .restore(again->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-                    .ok());
-    EXPECT_EQ(problems, problem_map());
-    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+    const auto again = value_of(file_store(copy, key_).backup(source_ / "tree", first.id));
+    EXPECT_GT(again.facts.statistics.new_raw_bytes, 0u);
+    file_store(copy, key_).expect_comes_back(again.id, source_ / "tree");
   }
 }
 
-TEST(backups_of_files, keep_holes_of_huge_files) {
-  const temporary_folder source;
-  const std::string path = source.make_file("tree/sparse", "");
+class backups_of_files : public restored_tree {};
+
+TEST_F(backups_of_files, keep_holes_of_huge_files) {
+  const std::string path = source_.make_file("tree/sparse", "");
   constexpr std::uint64_t terabyte = std::uint64_t{1} << 40;
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_EQ(::ftruncate(file, terabyte), 0);
@@ -233,22 +202,17 @@ TEST(backups_of_files, keep_holes_of_huge_files) {
     ASSERT_EQ(::pwrite(file, data.data(), data.size(), static_cast<off_t>(at)), 100'000);
   }
   ::close(file);
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  EXPECT_LT(done->facts.statistics.new_raw_bytes, 150'000u);
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
-  EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+  const auto done = value_of(file_store(files_).backup(source_ / "tree"));
+  EXPECT_LT(done.facts.statistics.new_raw_bytes, 150'000u);
+  file_store(files_).expect_comes_back(done.id, source_ / "tree");
 }
 
-TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
-  const temporary_folder source;
-  std::filesystem::create_directory(source / "tree");
+TEST_F(backups_of_files, follow_trees_deeper_than_the_longest_path) {
+  std::filesystem::create_directory(source_ / "tree");
   const std::string name(200, 'd');
-  int at = ::open((source / "tree").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int at = ::open((source_ / "tree").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   constexpr int depth = 60;
-  std::string path = source / "tree";
+  std::string path = source_ / "tree";
   std::size_t with_attribute = 0;
   for (int i = 0; i < depth; ++i) {
     // A file whose path is as long as one call takes, from the last folder on that can be opened by one call.
@@ -272,39 +236,26 @@ TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
     at = below;
   }
   ::close(at);
-  const auto files = make_file_store();
-  problem_map problems;
-  const auto done = file_store(files).backup({.paths = {source / "tree"}, .problem = note_in(problems)});
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(file_store(files_).backup({.paths = {source_ / "tree"}, .problem = note_in(problems_)}));
   EXPECT_GT(with_attribute, 0u);
-  EXPECT_EQ(done->summary.files, 2u * depth + with_attribute);
-  EXPECT_EQ(problems, problem_map());
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files)
-                  .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-                  .ok());
-  EXPECT_EQ(problems, problem_map());
-  tree_facts before = facts_of(source / "tree");
-  EXPECT_EQ(before.size(), 3u * depth + with_attribute);
-  EXPECT_EQ(facts_of(target / "t"), before);
+  EXPECT_EQ(done.summary.files, 2u * depth + with_attribute);
+  EXPECT_EQ(problems_, problem_map());
+  EXPECT_EQ(facts_of(source_ / "tree").size(), 3u * depth + with_attribute);
+  file_store(files_).expect_comes_back(done.id, source_ / "tree");
 }
 
-TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
-  const temporary_folder source;
-  source.make_file("data/x", "x");
-  source.make_file("data/sub/y", "y");
-  source.make_file("data.d/z", "z");
-  source.make_file("other/w", "w");
-  source.make_link("data", "link");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup({.paths = {source / "other", source / "link", source / "data/sub/../",
-                                                        source / "data/x", source / "./data.d/z"}});
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(done->summary.paths,
-            (std::vector<std::string>{source / "data", source / "data.d/z", source / "link", source / "other"}));
-  const temporary_folder target;
-  ASSERT_TRUE(file_store(files).restore(done->id, {.path = source.path(), .target = target / "t"}).ok());
-  EXPECT_EQ(facts_of(target / "t"), facts_of(source.path()));
+TEST_F(backups_of_files, store_named_links_as_links_and_several_paths) {
+  source_.make_file("data/x", "x");
+  source_.make_file("data/sub/y", "y");
+  source_.make_file("data.d/z", "z");
+  source_.make_file("other/w", "w");
+  source_.make_link("data", "link");
+  const auto done =
+      value_of(file_store(files_).backup({.paths = {source_ / "other", source_ / "link", source_ / "data/sub/../",
+                                                    source_ / "data/x", source_ / "./data.d/z"}}));
+  EXPECT_EQ(done.summary.paths,
+            (std::vector<std::string>{source_ / "data", source_ / "data.d/z", source_ / "link", source_ / "other"}));
+  file_store(files_).expect_comes_back(done.id, source_.path());
 }
 
 /// Returns the paths of a snapshot's files, relative to a folder, as far as they lie in it.
@@ -317,124 +268,103 @@ std::vector<std::string> stored_below(const file_store::done_backup& done, file_
   return paths;
 }
 
-TEST(backups_of_files, store_flags_of_files) {
-  const temporary_folder source;
-  const std::string path = source.make_file("r/file");
+TEST_F(backups_of_files, store_flags_of_files) {
+  const std::string path = source_.make_file("r/file");
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const int flags = FS_NODUMP_FL;
   const bool is_supported = ::ioctl(file, FS_IOC_SETFLAGS, &flags) == 0;
   ::close(file);
-  if (!is_supported) GTEST_SKIP() << "no flags of files in " << source.path();
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "r");
-  ASSERT_TRUE(done.ok());
-  file_store(files).with_reading([&](const store::store_reading& reading) {
+  if (!is_supported) GTEST_SKIP() << "no flags of files in " << source_.path();
+  const auto done = value_of(file_store(files_).backup(source_ / "r"));
+  file_store(files_).with_reading([&](const store::store_reading& reading) {
     store::record_reader nodes(reading.objects, reading.key, reading.shards, sha256());
-    const auto entry = store::find_path(done->summary.root, path, nodes);
-    ASSERT_TRUE(entry.ok());
-    EXPECT_EQ(entry->flags, no_dump_flag);
+    EXPECT_EQ(value_of(store::find_path(done.summary.root, path, nodes)).flags, no_dump_flag);
   });
 }
 
 using entry_names = std::vector<std::string>;
 
-TEST(backups_of_files, store_what_is_named_whatever_is_left_out) {
-  const temporary_folder source;
+TEST_F(backups_of_files, store_what_is_named_whatever_is_left_out) {
   for (const char* each : {"r/a", "r/x/k", "r/x/l", "r/x.d", "r/z", "r/cache/b/file", "r/cache/A", "r/cache/z"}) {
-    source.make_file(each);
+    source_.make_file(each);
   }
-  source.make_file("r/cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55");
-  source.make_file("r/tagged/.tag");
-  source.make_file("r/tagged/named");
-  const auto files = make_file_store();
-  store_backup_options options{.paths = {source / "r/x/k", source / "r/cache/b", source / "r/cache/A", source / "r",
-                                         source / "r/tagged/named", source / "r/z"}};
+  source_.make_file("r/cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55");
+  source_.make_file("r/tagged/.tag");
+  source_.make_file("r/tagged/named");
+  store_backup_options options{.paths = {source_ / "r/x/k", source_ / "r/cache/b", source_ / "r/cache/A", source_ / "r",
+                                         source_ / "r/tagged/named", source_ / "r/z"}};
   options.walking.exclude = {*path_pattern::make("/x"), *path_pattern::make("z")};
   options.walking.exclude_caches = true;
   options.walking.exclude_tagged = {{".tag"}};
   for (const bool has_parent : {false, true}) {
-    const auto parent = has_parent ? file_store(files).backup(source / "r")->id : std::string();
-    const auto done = file_store(files).backup(options, parent);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(done->summary.totals.problems, 0u);
-    EXPECT_EQ(done->summary.paths, entry_names{source / "r"});
-    EXPECT_EQ(stored_below(*done, file_store(files), source / "r"),
+    const auto parent = has_parent ? file_store(files_).backup(source_ / "r")->id : std::string();
+    const auto done = value_of(file_store(files_).backup(options, parent));
+    EXPECT_EQ(done.summary.totals.problems, 0u);
+    EXPECT_EQ(done.summary.paths, entry_names{source_ / "r"});
+    EXPECT_EQ(stored_below(done, file_store(files_), source_ / "r"),
               (entry_names{"a", "cache", "cache/A", "cache/CACHEDIR.TAG", "cache/b", "cache/b/file", "tagged",
                            "tagged/.tag", "tagged/named", "x", "x.d", "x/k", "z"}));
   }
 }
 
-TEST(backups_of_files, store_named_file_systems_in_named_folders) {
-  const temporary_folder source;
-  source.make_file("r/a");
-  source.make_file("r/z");
-  source.make_folder("r/m");
-  if (::mount("none", (source / "r/m").c_str(), "tmpfs", 0, nullptr) != 0) GTEST_SKIP() << "nothing can be mounted";
-  source.make_file("r/m/file");
-  source.make_file("r/m/sub/file");
-  const auto files = make_file_store();
+TEST_F(backups_of_files, store_named_file_systems_in_named_folders) {
+  source_.make_file("r/a");
+  source_.make_file("r/z");
+  source_.make_folder("r/m");
+  if (::mount("none", (source_ / "r/m").c_str(), "tmpfs", 0, nullptr) != 0) GTEST_SKIP() << "nothing can be mounted";
+  source_.make_file("r/m/file");
+  source_.make_file("r/m/sub/file");
   const auto stored = [&](const entry_names& paths) {
     store_backup_options options{.paths = paths};
     options.walking.one_file_system = true;
-    const auto done = file_store(files).backup(options);
-    EXPECT_TRUE(done.ok());
-    return stored_below(*done, file_store(files), source / "r");
+    return stored_below(value_of(file_store(files_).backup(options)), file_store(files_), source_ / "r");
   };
-  EXPECT_EQ(stored({source / "r"}), (entry_names{"a", "m", "z"}));
-  EXPECT_EQ(stored({source / "r", source / "r/m"}), (entry_names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
-  EXPECT_EQ(stored({source / "r", source / "r/m/sub"}), (entry_names{"a", "m", "m/sub", "m/sub/file", "z"}));
-  ::umount((source / "r/m").c_str());
+  EXPECT_EQ(stored({source_ / "r"}), (entry_names{"a", "m", "z"}));
+  EXPECT_EQ(stored({source_ / "r", source_ / "r/m"}), (entry_names{"a", "m", "m/file", "m/sub", "m/sub/file", "z"}));
+  EXPECT_EQ(stored({source_ / "r", source_ / "r/m/sub"}), (entry_names{"a", "m", "m/sub", "m/sub/file", "z"}));
+  ::umount((source_ / "r/m").c_str());
 }
 
-TEST(backups_of_files, read_all_files_with_few_descriptors) {
-  const temporary_folder source;
-  for (int i = 1000; i < 1300; ++i) source.make_file("tree/" + std::to_string(i));
-  const auto files = make_file_store();
-  const auto done = [&] {
+TEST_F(backups_of_files, read_all_files_with_few_descriptors) {
+  for (int i = 1000; i < 1300; ++i) source_.make_file("tree/" + std::to_string(i));
+  const auto done = value_of([&] {
     const few_descriptors limit(60);
-    return file_store(files).backup(source / "tree");
-  }();
-  ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_EQ(done->summary.totals.problems, 0u);
-  EXPECT_EQ(done->summary.files, 300u);
+    return file_store(files_).backup(source_ / "tree");
+  }());
+  EXPECT_EQ(done.summary.totals.problems, 0u);
+  EXPECT_EQ(done.summary.files, 300u);
 }
 
-TEST(backups_of_files, follow_named_links_with_a_slash) {
-  const temporary_folder source;
-  source.make_file("data/sub/file");
-  source.make_link("data", "alias");
-  source.make_link("../data", "r/alias");
-  source.make_link("data/sub/file", "file");
-  const auto files = make_file_store();
+TEST_F(backups_of_files, follow_named_links_with_a_slash) {
+  source_.make_file("data/sub/file");
+  source_.make_link("data", "alias");
+  source_.make_link("../data", "r/alias");
+  source_.make_link("data/sub/file", "file");
   for (const entry_names& paths :
        {entry_names{"alias/"}, entry_names{"alias/", "alias/sub"}, entry_names{"alias/sub"}}) {
     store_backup_options options{.paths = {}};
-    for (const std::string& each : paths) options.paths.push_back(source / each);
-    const auto done = file_store(files).backup(options);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(stored_below(*done, file_store(files), source / "alias"), (entry_names{"sub", "sub/file"}));
+    for (const std::string& each : paths) options.paths.push_back(source_ / each);
+    const auto done = value_of(file_store(files_).backup(options));
+    EXPECT_EQ(stored_below(done, file_store(files_), source_ / "alias"), (entry_names{"sub", "sub/file"}));
   }
   // What lies below a link that is stored as a link can't be stored too, and is not left out without a word.
   for (const entry_names& paths :
        {entry_names{"alias", "alias/sub"}, entry_names{"alias", "alias/"}, entry_names{"r", "r/alias/sub/file"}}) {
     store_backup_options options{.paths = {}};
-    for (const std::string& each : paths) options.paths.push_back(source / each);
-    const auto done = file_store(files).backup(options);
-    ASSERT_FALSE(done.ok());
-    EXPECT_EQ(done.error().code(), status_code::invalid_argument);
-    EXPECT_NE(done.error().message().find("is stored as a symbolic link"), std::string::npos) << done.error().message();
+    for (const std::string& each : paths) options.paths.push_back(source_ / each);
+    const status done = error_of(file_store(files_).backup(options));
+    EXPECT_EQ(done.code(), status_code::invalid_argument);
+    EXPECT_NE(done.message().find("is stored as a symbolic link"), std::string::npos) << done.message();
   }
-  EXPECT_EQ(file_store(files).backup(source / "file/").error().system_error(), ENOTDIR);
+  EXPECT_EQ(file_store(files_).backup(source_ / "file/").error().system_error(), ENOTDIR);
 }
 
 /// A named path that does not exist is reported when the walk has described the entry after it, which is opened then.
-TEST(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
-  const temporary_folder source;
-  source.make_file("secret/file", "secret");
-  const auto files = make_file_store();
+TEST_F(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
+  source_.make_file("secret/file", "secret");
   const auto move_and = [&](const char* name, const std::function<void()>& replace) {
     return [&, name, replace] {
-      ASSERT_EQ(::rename((source / name).c_str(), (source / "moved").c_str()), 0);
+      ASSERT_EQ(::rename((source_ / name).c_str(), (source_ / "moved").c_str()), 0);
       replace();
     };
   };
@@ -442,28 +372,28 @@ TEST(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
     std::function<void()> replace;
     std::string content;  ///< of what is stored; empty: nothing is
   } cases[] = {
-      {move_and("r/file", [&] { source.make_link("../secret/file", "r/file"); }), "-> ../secret/file"},
-      {move_and("r/file", [&] { source.make_file("r/file", "replaced"); }), "replaced"},
-      {move_and("r/file", [&] { source.make_fifo("r/file"); }), "fifo"},
-      {move_and("r/file", [&] { source.make_folder("r/file"); }), ""},
+      {move_and("r/file", [&] { source_.make_link("../secret/file", "r/file"); }), "-> ../secret/file"},
+      {move_and("r/file", [&] { source_.make_file("r/file", "replaced"); }), "replaced"},
+      {move_and("r/file", [&] { source_.make_fifo("r/file"); }), "fifo"},
+      {move_and("r/file", [&] { source_.make_folder("r/file"); }), ""},
       {move_and("r/file", [] {}), ""},
-      {move_and("r", [&] { source.make_link("secret", "r"); }), "walked"},
+      {move_and("r", [&] { source_.make_link("secret", "r"); }), "walked"},
   };
   for (const auto& [replace, content] : cases) {
-    std::filesystem::remove_all(source / "r");
-    std::filesystem::remove_all(source / "moved");
-    source.make_file("r/file", "walked");
-    source.make_file("r/other", "which is always stored");
+    std::filesystem::remove_all(source_ / "r");
+    std::filesystem::remove_all(source_ / "moved");
+    source_.make_file("r/file", "walked");
+    source_.make_file("r/other", "which is always stored");
     problem_map problems;
     const auto note_and_replace = [&](const std::string& path, const status& why) {
       problems[path] = why.message();
       if (path.ends_with("absent")) replace();
     };
     const auto done =
-        file_store(files).backup({.paths = {source / "r", source / "r/absent"}, .problem = note_and_replace});
+        file_store(files_).backup({.paths = {source_ / "r", source_ / "r/absent"}, .problem = note_and_replace});
     ASSERT_TRUE(done.ok()) << done.error().message();
     const temporary_folder target;
-    ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "r", .target = target / "t"}).ok());
+    ASSERT_TRUE(file_store(files_).restore(done->id, {.path = source_ / "r", .target = target / "t"}).ok());
     const std::filesystem::path restored = target / "t/file";
     std::string restored_content;
     if (std::filesystem::is_symlink(restored)) {
@@ -475,11 +405,11 @@ TEST(backups_of_files, read_what_was_walked_whatever_takes_its_name) {
       restored_content.assign(std::istreambuf_iterator<char>(stream), {});
     }
     EXPECT_EQ(restored_content, content);
-    EXPECT_EQ(problems.count(source / "r/file"), content.empty() ? 1u : 0u) << content;
+    EXPECT_EQ(problems.count(source_ / "r/file"), content.empty() ? 1u : 0u) << content;
   }
 }
 
-TEST(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
+TEST_F(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
   const store::encoded_node node = store::node_builder(store::node_kind::folder, 0).finish();
   const std::string text(node.bytes.begin(), node.bytes.end());
   for (const bool is_file_first : {false, true}) {
@@ -492,67 +422,51 @@ TEST(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
       } else {
         source.make_folder("tree/empty");
       }
-      const auto done = file_store(files).backup(source / "tree");
-      ASSERT_TRUE(done.ok());
-      const temporary_folder target;
-      problem_map problems;
-      ASSERT_TRUE(
-          file_store(files)
-              .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
-              .ok());
-      EXPECT_EQ(problems, problem_map());
-      EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+      const auto done = value_of(file_store(files).backup(source / "tree"));
+      file_store(files).expect_comes_back(done.id, source / "tree");
     }
   }
 }
 
-TEST(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
-  const temporary_folder source;
-  source.make_file("tree/open", "x");
-  ASSERT_EQ(::chmod(source.make_file("tree/closed", "secret").c_str(), 0), 0);
-  std::filesystem::create_hard_link(source / "tree/closed", source / "tree/closed too");
-  ASSERT_EQ(::chmod(source.make_folder("tree/locked").c_str(), 0), 0);
-  const auto files = make_file_store();
-  problem_map problems;
+TEST_F(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
+  source_.make_file("tree/open", "x");
+  ASSERT_EQ(::chmod(source_.make_file("tree/closed", "secret").c_str(), 0), 0);
+  std::filesystem::create_hard_link(source_ / "tree/closed", source_ / "tree/closed too");
+  ASSERT_EQ(::chmod(source_.make_folder("tree/locked").c_str(), 0), 0);
   const without_privileges nobody;
   if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
   const auto done =
-      file_store(files).backup({.paths = {source / "tree", source / "absent"}, .problem = note_in(problems)});
+      file_store(files_).backup({.paths = {source_ / "tree", source_ / "absent"}, .problem = note_in(problems_)});
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_TRUE(done->facts.is_incomplete);
-  EXPECT_EQ(problems.size(), 4u);
+  EXPECT_EQ(problems_.size(), 4u);
   for (const char* const each : {"tree/closed", "tree/closed too", "tree/locked", "absent"}) {
-    EXPECT_EQ(problems.count(source / each), 1u) << each;
+    EXPECT_EQ(problems_.count(source_ / each), 1u) << each;
   }
-  const auto none = file_store(files).backup(source / "absent");
+  const auto none = file_store(files_).backup(source_ / "absent");
   EXPECT_EQ(none.error().system_error(), ENOENT);
 }
 
-TEST(backups_of_files, fail_if_nothing_can_be_read) {
-  const temporary_folder source;
-  ASSERT_EQ(::chmod(source.make_file("closed/file", "secret").c_str(), 0), 0);
-  ASSERT_EQ(::chmod(source.make_folder("locked").c_str(), 0), 0);
-  static_cast<void>(source.make_folder("empty"));
-  const auto files = make_file_store();
+TEST_F(backups_of_files, fail_if_nothing_can_be_read) {
+  ASSERT_EQ(::chmod(source_.make_file("closed/file", "secret").c_str(), 0), 0);
+  ASSERT_EQ(::chmod(source_.make_folder("locked").c_str(), 0), 0);
+  static_cast<void>(source_.make_folder("empty"));
   const without_privileges nobody;
   if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
   const auto back_up = [&](entry_names paths, std::string& problem) {
-    for (std::string& each : paths) each = source / each;
-    return file_store(files).backup({.paths = std::move(paths), .problem = [&](const std::string&, const status& why) {
-                                       if (problem.empty()) problem = why.message();
-                                     }});
+    for (std::string& each : paths) each = source_ / each;
+    return file_store(files_).backup({.paths = std::move(paths), .problem = [&](const std::string&, const status& why) {
+                                        if (problem.empty()) problem = why.message();
+                                      }});
   };
   for (const entry_names& paths :
        {entry_names{"closed/file"}, {"closed"}, {"locked"}, {"closed", "locked", "absent"}}) {
     std::string problem;
-    const auto done = back_up(paths, problem);
-    ASSERT_FALSE(done.ok()) << paths.front();
-    EXPECT_EQ(done.error().message(), problem) << "the first problem";
+    const status done = error_of(back_up(paths, problem));
+    EXPECT_EQ(done.message(), problem) << "the first problem";
   }
   std::string problem;
-  const auto done = back_up({"absent", "empty"}, problem);
-  ASSERT_TRUE(done.ok()) << "an empty folder was read";
-  EXPECT_TRUE(done->facts.is_incomplete);
+  EXPECT_TRUE(value_of(back_up({"absent", "empty"}, problem)).facts.is_incomplete);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "store/format/sealer.h"
 #include "store/storage/directory_storage.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
 
@@ -33,14 +34,13 @@ INSTANTIATE_TEST_SUITE_P(with, container, testing::Bool(),
 TEST_P(container, gives_back_its_records) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const made_container expected = make_container(seed, key_, seed * 7, seed == 19 ? 400'000 : 3000);
-    const auto table = store::decode_container_table(expected.built.bytes, expected.id, key_);
-    ASSERT_TRUE(table.ok()) << table.error().message();
-    EXPECT_EQ(table->records, expected.built.records);
-    ASSERT_EQ(table->records.size(), expected.contents.size() + (GetParam() ? 1 : 0));
-    store::record_opener opener(table->salt, key_);
+    const auto table = value_of(store::decode_container_table(expected.built.bytes, expected.id, key_));
+    EXPECT_EQ(table.records, expected.built.records);
+    ASSERT_EQ(table.records.size(), expected.contents.size() + (GetParam() ? 1 : 0));
+    store::record_opener opener(table.salt, key_);
     for (std::size_t i = 0; i < expected.contents.size(); ++i) {
-      EXPECT_EQ(content_of(expected.built.bytes, table->records[i], opener), expected.contents[i]);
-      EXPECT_EQ(table->records[i].description.content, digest_of(expected.contents[i]));
+      EXPECT_EQ(content_of(expected.built.bytes, table.records[i], opener), expected.contents[i]);
+      EXPECT_EQ(table.records[i].description.content, digest_of(expected.contents[i]));
     }
     EXPECT_LE(expected.built.bytes.size(), MiB);
   }
@@ -54,17 +54,13 @@ TEST_P(container, is_read_by_ranges_of_its_object) {
     const made_container expected = make_container(chunk_count, key_, chunk_count, 60);
     ASSERT_TRUE(objects->put({store::object_kind::container, expected.id}, expected.built.bytes).ok());
     for (const std::uint64_t first_read_bytes : {0u, 200u, 3000u, 1u << 30}) {
-      const auto read = store::read_container_table(*objects, expected.id, key_, first_read_bytes);
-      ASSERT_TRUE(read.ok()) << read.error().message();
-      EXPECT_EQ(read->records, expected.built.records) << first_read_bytes;
+      const auto read = value_of(store::read_container_table(*objects, expected.id, key_, first_read_bytes));
+      EXPECT_EQ(read.records, expected.built.records) << first_read_bytes;
     }
-    const auto table = store::read_container_table(*objects, expected.id, key_);
-    ASSERT_TRUE(table.ok()) << table.error().message();
-    EXPECT_EQ(table->records, expected.built.records);
+    const auto table = value_of(store::read_container_table(*objects, expected.id, key_));
+    EXPECT_EQ(table.records, expected.built.records);
     for (std::size_t i = 0; i < expected.contents.size(); i += 97) {
-      const auto content = store::read_record(*objects, *table, table->records[i], key_);
-      ASSERT_TRUE(content.ok());
-      EXPECT_EQ(*content, expected.contents[i]);
+      EXPECT_EQ(value_of(store::read_record(*objects, table, table.records[i], key_)), expected.contents[i]);
     }
   }
   EXPECT_TRUE(store::is_absence(store::read_container_table(*objects, "00", key_).error()));

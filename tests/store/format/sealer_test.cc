@@ -1,8 +1,6 @@
 // Sealers detect changes, and encryption equals the published vectors and the command of OpenSSL.
 #include "store/format/sealer.h"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "tests/store/support/containers.h"

@@ -6,6 +6,7 @@
 
 #include "store/index/shard_writer.h"
 #include "store/storage/directory_storage.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/forwarding_storage.h"
 #include "tests/store/support/volatile_file_system.h"
@@ -25,6 +26,13 @@ class shard_index : public testing::Test {
   std::vector<wanted_record> put_container(std::uint64_t seed, std::uint64_t chunk_count = 30) {
     return put_built(make_container(seed, key_, chunk_count, 300).built, seed);
   }
+  std::vector<wanted_record> put_containers(std::uint64_t count) {
+    std::vector<wanted_record> records;
+    for (std::uint64_t seed = 0; seed < count; ++seed) {
+      for (const wanted_record& each : put_container(seed)) records.push_back(each);
+    }
+    return records;
+  }
   std::vector<wanted_record> put_built(const store::built_container& built, std::uint64_t hint) {
     const container_name name = store::container_name_in({}, built.digest_of_bytes);
     ids_.push_back(store::id_of(name));
@@ -35,17 +43,12 @@ class shard_index : public testing::Test {
       entries.push_back({store::prefix_of(each.description.content), 0, static_cast<std::uint32_t>(entries.size())});
       records.emplace_back(each.description.kind, each.description.content);
     }
-    const auto shard = store::put_shard(*objects_, key_.kind(),
-                                        std::vector{store::shard_container{name, hint, built.bytes.size()}}, entries);
-    EXPECT_TRUE(shard.ok());
-    shard_ids_.push_back(*shard);
+    const auto shard = value_of(store::put_shard(
+        *objects_, key_.kind(), std::vector{store::shard_container{name, hint, built.bytes.size()}}, entries));
+    shard_ids_.push_back(shard);
     return records;
   }
-  store::shard_index open() {
-    auto opened_index = store::shard_index::open(*objects_, key_.kind(), tables_);
-    EXPECT_TRUE(opened_index.ok());
-    return std::move(*opened_index);
-  }
+  store::shard_index open() { return value_of(store::shard_index::open(*objects_, key_.kind(), tables_)); }
   /// Returns the number of records that are found, each with its kind and digest.
   static std::size_t count_found(store::shard_index& index, const std::vector<wanted_record>& records) {
     std::size_t count = 0;
@@ -76,10 +79,7 @@ std::vector<digest> drawn_digests(std::size_t count) {
 }
 
 TEST_F(shard_index, finds_records_in_any_order) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(10);
   store::shard_index index = open();
   EXPECT_EQ(index.shards().size(), 10u);
   EXPECT_EQ(count_found(index, records), records.size());
@@ -131,9 +131,9 @@ TEST_F(shard_index, reads_long_tables_at_once_after_the_first) {
   std::vector<std::size_t> reads;
   for (const container_name& each : names) {
     counted.reads = 0;
-    const auto table = tables.find(each);
-    ASSERT_TRUE(table.ok() && *table != nullptr);
-    EXPECT_EQ((*table)->id, store::id_of(each));
+    const auto table = value_of(tables.find(each));
+    ASSERT_TRUE(table != nullptr);
+    EXPECT_EQ(table->id, store::id_of(each));
     reads.push_back(counted.reads);
   }
   EXPECT_THAT(reads, testing::ElementsAre(2u, 1u, 1u, 1u, 2u)) << "a table is expected to be as long as the last one";
@@ -155,13 +155,9 @@ TEST_F(shard_index, finds_records_of_the_kind_that_is_wanted) {
 }
 
 TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(8);
   store::shard_index index = open();
-  const auto merged = index.merge();
-  ASSERT_TRUE(merged.ok() && *merged);
+  ASSERT_TRUE(value_of(index.merge()));
   EXPECT_LE(index.shards().size(), 3u);
   EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shards().size());
   EXPECT_EQ(count_found(index, records), records.size());
@@ -183,10 +179,7 @@ TEST_F(shard_index, adds_a_shard_that_another_process_has_merged) {
 }
 
 TEST_F(shard_index, replaces_a_shard_whose_bytes_have_changed_before_it_merges) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(3);
   std::vector<std::uint8_t>& bytes = *files_->bytes_of("shards/" + shard_ids_[1]);
   const std::size_t entries = store::object_header_bytes + store::shard_container_bytes;
   std::ranges::reverse(records);  // so that the shards are asked for each
@@ -225,10 +218,7 @@ TEST_F(shard_index, leaves_damaged_shards_out) {
 }
 
 TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {
-  std::vector<wanted_record> records;
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    for (const wanted_record& each : put_container(seed)) records.push_back(each);
-  }
+  std::vector<wanted_record> records = put_containers(4);
   store::shard_index other = open();
   bool is_merged = false;
   files_->meanwhile = [&](const std::string& path) {

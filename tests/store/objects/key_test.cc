@@ -7,7 +7,6 @@
 #include "store/format/failure.h"
 #include "store/session/open_store.h"
 #include "tests/store/support/made_store.h"
-#include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -20,41 +19,36 @@ constexpr store::scrypt_cost cheap = {.log2_n = 4, .r = 1, .p = 1};
 class keys : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(store::make_storage_folders(*files_).ok()); }
-  std::shared_ptr<volatile_file_system> files_ = std::make_shared<volatile_file_system>();
-  small_store store_{files_};
+  disk files_ = std::make_shared<volatile_file_system>();
+  std::unique_ptr<store::storage> objects_ = made_store(files_).open_storage("k");
   store::key_facts facts_{.config = numbered_key(3), .time = -4, .label = "user@host"};
 };
 
 TEST_F(keys, are_opened_by_their_secrets) {
   const key_secret password{secret_kind::password, "correct horse"};
   const key_secret file{secret_kind::key_file, std::string(100, '\0')};
-  EXPECT_FALSE(store::open_any_key(store_.objects(), password, facts_.config).ok());
-  const auto first = store::put_key(store_.objects(), numbered_key(1), facts_, password, cheap);
-  const auto second = store::put_key(store_.objects(), numbered_key(1), facts_, file);
-  ASSERT_TRUE(first.ok() && second.ok());
-  for (const auto& [id, secret] : {std::pair(*first, password), std::pair(*second, file)}) {
-    const auto unlocked_key = store::open_key(store_.objects(), id, secret);
-    ASSERT_TRUE(unlocked_key.ok()) << unlocked_key.error().message();
-    EXPECT_EQ(unlocked_key->store_key, numbered_key(1));
-    EXPECT_EQ(unlocked_key->facts, facts_);
-    EXPECT_TRUE(store::open_any_key(store_.objects(), secret, facts_.config).ok());
-    const auto other = store::open_any_key(store_.objects(), secret, numbered_key(4));
+  EXPECT_FALSE(store::open_any_key(*objects_, password, facts_.config).ok());
+  const auto first = value_of(store::put_key(*objects_, numbered_key(1), facts_, password, cheap));
+  const auto second = value_of(store::put_key(*objects_, numbered_key(1), facts_, file));
+  for (const auto& [id, secret] : {std::pair(first, password), std::pair(second, file)}) {
+    const auto unlocked_key = value_of(store::open_key(*objects_, id, secret));
+    EXPECT_EQ(unlocked_key.store_key, numbered_key(1));
+    EXPECT_EQ(unlocked_key.facts, facts_);
+    EXPECT_TRUE(store::open_any_key(*objects_, secret, facts_.config).ok());
+    const auto other = store::open_any_key(*objects_, secret, numbered_key(4));
     EXPECT_TRUE(!other.ok() && store::is_damage(other.error()));
   }
-  EXPECT_EQ(store::open_key(store_.objects(), *first, file).error().code(), status_code::invalid_argument);
+  EXPECT_EQ(store::open_key(*objects_, first, file).error().code(), status_code::invalid_argument);
   for (const key_secret& wrong :
        {key_secret{secret_kind::password, "correct horsf"}, key_secret{secret_kind::key_file, std::string(101, '\0')},
         key_secret{secret_kind::key_file, "correct horse"}}) {
-    EXPECT_EQ(store::open_any_key(store_.objects(), wrong, facts_.config).error().code(),
-              status_code::invalid_argument);
+    EXPECT_EQ(store::open_any_key(*objects_, wrong, facts_.config).error().code(), status_code::invalid_argument);
   }
 }
 
 TEST_F(keys, refuse_empty_secrets_and_costs_out_of_bounds) {
   const auto code = [&](const std::string& password, const store::scrypt_cost& cost) {
-    return store::put_key(store_.objects(), numbered_key(1), facts_, {secret_kind::password, password}, cost)
-        .error()
-        .code();
+    return store::put_key(*objects_, numbered_key(1), facts_, {secret_kind::password, password}, cost).error().code();
   };
   EXPECT_EQ(code("", cheap), status_code::invalid_argument);
   EXPECT_EQ(code("x", {.log2_n = 21, .r = 8, .p = 1}), status_code::invalid_argument);
@@ -64,25 +58,20 @@ TEST_F(keys, refuse_empty_secrets_and_costs_out_of_bounds) {
 
 TEST_F(keys, are_useless_if_a_byte_is_changed) {
   const key_secret secret{secret_kind::key_file, "bytes"};
-  const auto id = store::put_key(store_.objects(), numbered_key(1), facts_, secret);
-  ASSERT_TRUE(id.ok());
-  std::vector<std::uint8_t>& bytes = *files_->bytes_of("keys/" + *id);
+  const auto id = value_of(store::put_key(*objects_, numbered_key(1), facts_, secret));
+  std::vector<std::uint8_t>& bytes = *files_->bytes_of("keys/" + id);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (const auto change : {std::uint8_t{1}, std::uint8_t{0x80}}) {
       bytes[i] ^= change;
-      EXPECT_FALSE(store::open_key(store_.objects(), *id, secret).ok()) << i;
+      EXPECT_FALSE(store::open_key(*objects_, id, secret).ok()) << i;
       bytes[i] ^= change;
     }
   }
-  EXPECT_TRUE(store::open_key(store_.objects(), *id, secret).ok());
+  EXPECT_TRUE(store::open_key(*objects_, id, secret).ok());
 }
 
-}  // namespace
 // Whatever removals of keys run at once, a key is left that opens the store.
 
-namespace {
-
-using store::key_secret;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -143,22 +132,18 @@ TEST(store_keys, count_only_if_they_open_the_store) {
 }
 
 TEST(store_keys, that_are_removed_open_nothing_wherever_the_removal_stops) {
-  seeded_choices random(1);
-  for (std::uint64_t stop = 0;; ++stop) {
-    const made_store disk_store(first_secret);
-    ASSERT_TRUE(store::add_key(*disk_store.open(), second_secret).ok());
-    const std::string second = key_of(disk_store, second_secret);
-    const auto opened_store = disk_store.open();
-    disk_store.files->stop_at(disk_store.files->calls() + stop);
-    const bool is_done = store::remove_key(*opened_store, second).ok();
-    for (int state = 0; state < 8; ++state) {
-      const made_store crashed(disk_store.files->crash(random), first_secret);
-      ASSERT_TRUE(crashed.try_open(first_secret).ok()) << "stopped at " << stop;
-      EXPECT_FALSE(is_done && crashed.try_open(second_secret).ok());
-    }
-    if (is_done) break;
-    ASSERT_LT(stop, 200u);
-  }
+  const made_store disk_store(first_secret);
+  ASSERT_TRUE(store::add_key(*disk_store.open(), second_secret).ok());
+  const std::string second = key_of(disk_store, second_secret);
+  const auto remove = [&](const disk& files) {
+    return store::remove_key(*made_store(files, first_secret).open(), second).ok();
+  };
+  const auto judge = [](const disk& files, bool is_done) -> std::string {
+    const made_store crashed(files, first_secret);
+    if (!crashed.try_open(first_secret).ok()) return "the other key is lost";
+    return is_done && crashed.try_open(second_secret).ok() ? "a key that was removed opens the store" : "";
+  };
+  EXPECT_EQ(fault_of_stops(disk_store.files, 8, remove, judge), "");
 }
 
 }  // namespace

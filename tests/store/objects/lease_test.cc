@@ -31,8 +31,8 @@ TEST(lease, ends_with_its_time) {
   ASSERT_TRUE(store::put_lease(*objects, dead + ".00000003",
                                {.time = 1, .duration = 1000, .epoch = 0, .process = {}, .owner = "x"}, key)
                   .ok());
-  const auto lease_of_session = store::held_lease::take(opener_of(disk_store), key, alive, std::chrono::hours(1), 0);
-  ASSERT_TRUE(lease_of_session.ok());
+  const auto lease_of_session =
+      value_of(store::held_lease::take(opener_of(disk_store), key, alive, std::chrono::hours(1), 0));
   for (const std::string& session : {dead, alive}) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + session + "-0").ok());
   }
@@ -40,7 +40,7 @@ TEST(lease, ends_with_its_time) {
   ASSERT_TRUE(store::remove_sessions(*objects, {dead}).ok());
   EXPECT_THAT(*objects->list(object_kind::temporary), ElementsAre(alive + "-0"));
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre(alive + ".00000000"));
-  ASSERT_TRUE((*lease_of_session)->give_up().ok());
+  ASSERT_TRUE(lease_of_session->give_up().ok());
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre());
 }
 
@@ -50,27 +50,34 @@ TEST(lease, is_renewed_while_it_is_held) {
   const store::seal_key key;
   const std::string session = store::new_session_id();
   const auto lease_of_session =
-      store::held_lease::take(opener_of(disk_store), key, session, std::chrono::milliseconds(60), 0);
-  ASSERT_TRUE(lease_of_session.ok());
+      value_of(store::held_lease::take(opener_of(disk_store), key, session, std::chrono::milliseconds(60), 0));
   while (*objects->list(object_kind::lease) == std::vector<std::string>{session + ".00000000"}) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
 
-TEST(lease, tells_whether_others_may_have_taken_it_for_expired) {
+TEST(lease, outlives_a_renewal_that_fails_and_tells_whether_others_may_have_taken_it_for_expired) {
   const made_store disk_store;
   const store::seal_key key;
-  const auto lasting = store::held_lease::take(opener_of(disk_store), key, "a", std::chrono::hours(1), 0);
-  EXPECT_FALSE((*lasting)->may_have_expired());
-  std::atomic<int> open_count = 0;
-  const auto open = [&]() -> std::unique_ptr<store::storage> {
-    const int number = open_count++;
-    // Only the first storage can put: the files of the other writers exist already.
-    if (number != 0) static_cast<void>(disk_store.files->create(fmt::format("temporary/b{}-0", number)));
-    return disk_store.open_storage(fmt::format("b{}", number));
-  };
-  const auto brief = store::held_lease::take(open, key, "b", std::chrono::milliseconds(3), 0);
-  while (!(*brief)->may_have_expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto lasting = value_of(store::held_lease::take(opener_of(disk_store), key, "a", std::chrono::hours(1), 0));
+  EXPECT_FALSE(lasting->may_have_expired());
+  for (const bool all_fail : {false, true}) {
+    std::atomic<int> open_count = 0;
+    const auto open = [&] {
+      const std::string writer = fmt::format("b{}-{}", all_fail ? 1 : 0, open_count++);
+      // A storage cannot put if its writer's file exists already. The first one can.
+      const bool fails = all_fail ? open_count > 1 : open_count == 2;
+      if (fails) static_cast<void>(disk_store.files->create("temporary/" + writer + "-0"));
+      return disk_store.open_storage(writer);
+    };
+    const auto brief = value_of(store::held_lease::take(open, key, "b", std::chrono::milliseconds(3), 0));
+    while (all_fail ? !brief->may_have_expired() : open_count < 5) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (all_fail) break;
+    ASSERT_TRUE(brief->give_up().ok());
+    EXPECT_THAT(names(disk_store, object_kind::lease), ElementsAre("a.00000000"));
+  }
 }
 
 TEST(lease, has_all_its_fields) {
@@ -87,25 +94,6 @@ TEST(lease, has_all_its_fields) {
   const store::lease too_late{.time = INT64_MAX, .duration = 7, .epoch = 0, .process = {}, .owner = ""};
   ASSERT_TRUE(store::put_lease(*objects, "a.00000001", too_late, key).ok());
   EXPECT_TRUE(store::is_damage(store::read_lease(*objects, "a.00000001", key).error()));
-}
-
-TEST(lease, outlives_a_renewal_that_fails) {
-  const made_store disk_store;
-  const store::seal_key key;
-  std::atomic<int> open_count = 0;
-  const auto open = [&]() -> std::unique_ptr<store::storage> {
-    const int number = open_count++;
-    // The second storage cannot put: its writer's file exists already.
-    if (number == 1) {
-      EXPECT_TRUE(disk_store.files->create("temporary/l1-0").ok());
-    }
-    return disk_store.open_storage("l" + std::to_string(number));
-  };
-  const auto lease_of_session = store::held_lease::take(open, key, "s", std::chrono::milliseconds(3), 0);
-  ASSERT_TRUE(lease_of_session.ok());
-  while (open_count < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ASSERT_TRUE((*lease_of_session)->give_up().ok());
-  EXPECT_THAT(*disk_store.open_storage("x")->list(object_kind::lease), ElementsAre());
 }
 
 TEST(lease, of_a_process_that_has_ended_has_expired) {

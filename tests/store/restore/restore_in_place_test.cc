@@ -9,7 +9,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/restore/restored_file.h"
 #include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
@@ -51,14 +50,13 @@ class restores_in_place : public restored_tree {
   /// Restores with replacement. Returns how many bytes were written.
   std::uint64_t restore(bool (*verifies)() = nullptr) {
     problems_.clear();
-    const auto restored = file_store(files_).restore(id_, {.path = source_ / "tree",
-                                                           .target = target_ / "t",
-                                                           .replaces_files = true,
-                                                           .verifies = verifies != nullptr && verifies(),
-                                                           .threads = 1,
-                                                           .problem = note_in(problems_)});
-    EXPECT_TRUE(restored.ok());
-    return restored ? restored->written_bytes : 0;
+    return value_of(file_store(files_).restore(id_, {.path = source_ / "tree",
+                                                     .target = target_ / "t",
+                                                     .replaces_files = true,
+                                                     .verifies = verifies != nullptr && verifies(),
+                                                     .threads = 1,
+                                                     .problem = note_in(problems_)}))
+        .written_bytes;
   }
 };
 
@@ -196,32 +194,6 @@ TEST_F(restores_in_place, find_what_was_changed_after_it_was_written) {
   ASSERT_EQ(problems_.size(), 1u);
   EXPECT_EQ(problems_.begin()->first, target_ / "t/large");
   EXPECT_THAT(problems_.begin()->second, HasSubstr("were read back with another content"));
-}
-
-TEST(content_comparisons, find_exactly_what_differs) {
-  const temporary_folder folder;
-  const std::string text = drawn_text(content::random, 64 * 1000, 1);
-  store::restored_file file;
-  file.descriptor = store::owned_descriptor(::open(folder.make_file("file", text).c_str(), O_RDWR | O_CLOEXEC));
-  std::vector<store::content_place> places;
-  for (std::uint64_t i = 0; i < 200; ++i) {
-    const bool is_past_end = i >= 64;
-    const std::string chunk = is_past_end ? std::string(1000, 'p') : text.substr(i * 1000, 1000);
-    const digest content = digest_of({reinterpret_cast<const std::uint8_t*>(chunk.data()), chunk.size()});
-    places.push_back({{content, 1000, 0}, &file, i * 1000, 1});
-  }
-  places[40].record.raw_bytes = 999;
-  places[41].record.content.bytes[5] ^= 1;
-  file_store opened_store(make_file_store());
-  opened_store.with_reading([&](const store::store_reading& reading) {
-    auto comparison = store::content_comparison::make(reading, 2);
-    ASSERT_TRUE(comparison.ok());
-    const auto differences = comparison->find_differences(places);
-    ASSERT_EQ(differences.size(), 2u + 200 - 64);
-    EXPECT_EQ(differences[0].offset, 40'000u);
-    EXPECT_EQ(differences[1].offset, 41'000u);
-    EXPECT_EQ(differences[2].offset, 64'000u);
-  });
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Restored files have the rights that were stored and no others, and what stands in their way gives way if it may.
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -60,12 +59,11 @@ class restored_rights : public restored_tree {
   }
   void restore(bool replaces) {
     problems_.clear();
-    const auto done = file_store(files_).restore(id_, {.path = source_ / "tree",
-                                                       .target = target_ / "t",
-                                                       .replaces_files = replaces,
-                                                       .threads = 1,
-                                                       .problem = note_in(problems_)});
-    EXPECT_TRUE(done.ok()) << done.error().message();
+    static_cast<void>(value_of(file_store(files_).restore(id_, {.path = source_ / "tree",
+                                                                .target = target_ / "t",
+                                                                .replaces_files = replaces,
+                                                                .threads = 1,
+                                                                .problem = note_in(problems_)})));
   }
 };
 

@@ -25,236 +25,187 @@ std::vector<path_pattern> patterns(std::initializer_list<const char*> texts) {
   return patterns;
 }
 
-TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
-  const temporary_folder source;
-  source.make_file("tree/a", "new a");
-  source.make_file("tree/sub/b", "new b");
-  source.make_file("tree/c/d", "new d");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  const temporary_folder target;
-  target.make_file("t/a", "old a");
-  target.make_file("t/sub/other", "other");
-  target.make_file("t/c", "a file where a folder belongs");
-  std::filesystem::create_hard_link(target / "t/a", target / "outside");
-  problem_map problems;
-  store_restore_options options{.path = source / "tree", .target = target / "t", .problem = note_in(problems)};
-  ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
-  EXPECT_EQ(problems.size(), 2u);
-  EXPECT_EQ(problems.count(target / "t/a"), 1u);
-  EXPECT_EQ(problems.count(target / "t/c"), 1u);
-  EXPECT_EQ(text_of(target / "t/a"), "old a");
-  EXPECT_EQ(text_of(target / "t/sub/b"), "new b");
+class restores : public restored_tree {};
 
-  problems.clear();
+TEST_F(restores, leave_existing_files_alone_unless_they_may_replace_them) {
+  source_.make_file("tree/a", "new a");
+  source_.make_file("tree/sub/b", "new b");
+  source_.make_file("tree/c/d", "new d");
+  back_up();
+  target_.make_file("t/a", "old a");
+  target_.make_file("t/sub/other", "other");
+  target_.make_file("t/c", "a file where a folder belongs");
+  std::filesystem::create_hard_link(target_ / "t/a", target_ / "outside");
+  store_restore_options options{.path = source_ / "tree", .target = target_ / "t", .problem = note_in(problems_)};
+  ASSERT_TRUE(file_store(files_).restore(id_, options).ok());
+  EXPECT_EQ(problems_.size(), 2u);
+  EXPECT_EQ(problems_.count(target_ / "t/a"), 1u);
+  EXPECT_EQ(problems_.count(target_ / "t/c"), 1u);
+  EXPECT_EQ(text_of(target_ / "t/a"), "old a");
+  EXPECT_EQ(text_of(target_ / "t/sub/b"), "new b");
+
+  problems_.clear();
   options.replaces_files = true;
-  ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
-  EXPECT_EQ(problems, problem_map());
-  EXPECT_EQ(text_of(target / "t/a"), "new a");
-  EXPECT_EQ(text_of(target / "t/c/d"), "new d");
-  EXPECT_EQ(text_of(target / "t/sub/other"), "other");
-  EXPECT_EQ(text_of(target / "outside"), "old a") << "the other name of the replaced file keeps its content";
+  ASSERT_TRUE(file_store(files_).restore(id_, options).ok());
+  EXPECT_EQ(problems_, problem_map());
+  EXPECT_EQ(text_of(target_ / "t/a"), "new a");
+  EXPECT_EQ(text_of(target_ / "t/c/d"), "new d");
+  EXPECT_EQ(text_of(target_ / "t/sub/other"), "other");
+  EXPECT_EQ(text_of(target_ / "outside"), "old a") << "the other name of the replaced file keeps its content";
 }
 
-TEST(restores, never_follow_links_of_the_target) {
-  const temporary_folder source;
-  source.make_file("tree/sub/file", "new");
-  source.make_file("tree/single", "new");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+TEST_F(restores, never_follow_links_of_the_target) {
+  source_.make_file("tree/sub/file", "new");
+  source_.make_file("tree/single", "new");
+  back_up();
+  target_.make_file("outside/file", "old");
+  target_.make_link("../outside", "t/sub");
+  target_.make_link("../outside/file", "t/single");
   for (const bool replaces : {false, true}) {
-    const temporary_folder target;
-    target.make_file("outside/file", "old");
-    target.make_link("../outside", "t/sub");
-    target.make_link("../outside/file", "t/single");
-    problem_map problems;
-    ASSERT_TRUE(file_store(files)
-                    .restore(done->id, {.path = source / "tree",
-                                        .target = target / "t",
-                                        .replaces_files = replaces,
-                                        .problem = note_in(problems)})
+    problems_.clear();
+    ASSERT_TRUE(file_store(files_)
+                    .restore(id_, {.path = source_ / "tree",
+                                   .target = target_ / "t",
+                                   .replaces_files = replaces,
+                                   .problem = note_in(problems_)})
                     .ok());
-    EXPECT_EQ(problems.size(), replaces ? 0u : 2u);
-    EXPECT_EQ(text_of(target / "outside/file"), "old");
-    EXPECT_EQ(std::filesystem::is_symlink(target / "t/sub"), !replaces);
-    EXPECT_EQ(facts_of(target / "outside").size(), 1u);
+    EXPECT_EQ(problems_.size(), replaces ? 0u : 2u);
+    EXPECT_EQ(text_of(target_ / "outside/file"), "old");
+    EXPECT_EQ(std::filesystem::is_symlink(target_ / "t/sub"), !replaces);
+    EXPECT_EQ(facts_of(target_ / "outside").size(), 1u);
   }
 }
 
-TEST(restores, select_files_by_patterns_and_by_path) {
-  const temporary_folder source;
-  source.make_file("tree/a/one.txt", "1");
-  source.make_file("tree/a/two.bin", "2");
-  source.make_file("tree/b/c/three.txt", "3");
-  source.make_file("tree/d/four", "4");
-  source.make_folder("tree/empty");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  const auto restored = [&](const std::string& path, std::vector<path_pattern> include) {
+TEST_F(restores, select_files_by_patterns_and_by_path) {
+  for (const char* const each : {"a/one.txt", "a/two.bin", "b/c/three.txt", "d/four"}) {
+    source_.make_file(std::string("tree/") + each, "x");
+  }
+  source_.make_folder("tree/empty");
+  back_up();
+  const auto restored = [&](store_restore_options options) {
     const temporary_folder target;
-    EXPECT_TRUE(file_store(files).restore(done->id, {.path = path, .target = target / "t", .include = include}).ok());
+    options.target = target / "t";
+    EXPECT_TRUE(file_store(files_).restore(id_, options).ok());
     std::string names;
     for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
     return names;
   };
-  EXPECT_EQ(restored(source / "tree", patterns({"*.txt"})), "a a/one.txt b b/c b/c/three.txt ");
-  EXPECT_EQ(restored(source / "tree", patterns({"/d", "empty/"})), "d d/four empty ");
-  EXPECT_EQ(restored(source / "tree/b", {}), "c c/three.txt ");
-  EXPECT_EQ(restored(source / "tree/a/two.bin", {}), "two.bin ");
-  EXPECT_EQ(file_store(files).restore(done->id, {.path = "/no such", .target = source / "t"}).error().system_error(),
+  const auto selected = [&](std::initializer_list<const char*> include, std::initializer_list<const char*> exclude) {
+    return restored(
+        {.path = source_ / "tree", .target = {}, .include = patterns(include), .exclude = patterns(exclude)});
+  };
+  EXPECT_EQ(selected({"*.txt"}, {}), "a a/one.txt b b/c b/c/three.txt ");
+  EXPECT_EQ(selected({"/d", "empty/"}, {}), "d d/four empty ");
+  EXPECT_EQ(selected({}, {"*.txt", "/d"}), "a a/two.bin b b/c empty ");
+  EXPECT_EQ(selected({"*.txt"}, {"/a"}), "b b/c b/c/three.txt ");
+  EXPECT_EQ(selected({}, {"*.txt", "!one.txt", "/b", "/d", "empty"}), "a a/one.txt a/two.bin ");
+  EXPECT_EQ(selected({}, {(source_ / "tree/a").c_str(), "b", "d", "empty"}), "") << "an absolute pattern";
+  EXPECT_EQ(restored({.path = source_ / "tree/b", .target = {}}), "c c/three.txt ");
+  EXPECT_EQ(restored({.path = source_ / "tree/a/two.bin", .target = {}}), "two.bin ");
+  EXPECT_EQ(file_store(files_).restore(id_, {.path = "/no such", .target = source_ / "t"}).error().system_error(),
             ENOENT);
-  EXPECT_FALSE(std::filesystem::exists(source / "t")) << "nothing is created for a path that does not exist";
+  EXPECT_FALSE(std::filesystem::exists(source_ / "t")) << "nothing is created for a path that does not exist";
 }
 
-TEST(restores, by_other_users_name_what_they_cannot_set_once) {
-  const temporary_folder source;
-  source.make_file("tree/a", "a");
-  source.make_file("tree/b", "b");
-  source.make_link("a", "tree/link");
-  for (const char* each : {"tree/a", "tree/b"}) ASSERT_EQ(::chmod((source / each).c_str(), 04755), 0);
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  const temporary_folder target;
-  ASSERT_EQ(::chmod(target.make_folder("t").c_str(), 0777), 0);
+TEST_F(restores, by_other_users_name_what_they_cannot_set_once) {
+  source_.make_file("tree/a", "a");
+  source_.make_file("tree/b", "b");
+  source_.make_link("a", "tree/link");
+  for (const char* each : {"tree/a", "tree/b"}) ASSERT_EQ(::chmod((source_ / each).c_str(), 04755), 0);
+  back_up();
+  ASSERT_EQ(::chmod(target_.make_folder("t").c_str(), 0777), 0);
   const without_privileges nobody;
   if (!nobody.holds() || ::getuid() != 0) GTEST_SKIP() << "needs root";
-  problem_map problems;
-  ASSERT_TRUE(
-      file_store(files)
-          .restore(done->id, {.path = source / "tree", .target = target / "t/new", .problem = note_in(problems)})
-          .ok());
-  EXPECT_EQ(problems.size(), 1u) << "the owner, once";
-  EXPECT_EQ(text_of(target / "t/new/a"), "a");
+  ASSERT_TRUE(file_store(files_)
+                  .restore(id_, {.path = source_ / "tree", .target = target_ / "t/new", .problem = note_in(problems_)})
+                  .ok());
+  EXPECT_EQ(problems_.size(), 1u) << "the owner, once";
+  EXPECT_EQ(text_of(target_ / "t/new/a"), "a");
   struct stat facts = {};
-  ASSERT_EQ(::stat((target / "t/new/b").c_str(), &facts), 0);
+  ASSERT_EQ(::stat((target_ / "t/new/b").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0755u) << "a set-ID bit would give the rights of the wrong user";
 }
 
-TEST(restores, leave_out_what_patterns_exclude) {
-  const temporary_folder source;
-  for (const char* const each : {"a/one.txt", "a/two.bin", "b/c/three.txt", "d/four"})
-    source.make_file(std::string("tree/") + each, "x");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  const auto restored = [&](std::vector<path_pattern> include, std::vector<path_pattern> exclude) {
-    const temporary_folder target;
-    EXPECT_TRUE(file_store(files)
-                    .restore(done->id,
-                             {.path = source / "tree", .target = target / "t", .include = include, .exclude = exclude})
-                    .ok());
-    std::string names;
-    for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
-    return names;
-  };
-  EXPECT_EQ(restored({}, patterns({"*.txt", "/d"})), "a a/two.bin b b/c ");
-  EXPECT_EQ(restored(patterns({"*.txt"}), patterns({"/a"})), "b b/c b/c/three.txt ");
-  EXPECT_EQ(restored({}, patterns({"*.txt", "!one.txt", "/b", "/d"})), "a a/one.txt a/two.bin ");
-  EXPECT_EQ(restored({}, patterns({(source / "tree/a").c_str(), "b", "d"})), "") << "an absolute pattern";
-}
-
-TEST(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
-  const temporary_folder source;
-  source.make_file("tree/a/file", "1");
-  source.make_file("tree/b", "2");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  const temporary_folder target;
+TEST_F(restores, remove_what_the_snapshot_lacks_if_they_are_told_to) {
+  source_.make_file("tree/a/file", "1");
+  source_.make_file("tree/b", "2");
+  back_up();
   for (const bool is_dry_run : {true, false}) {
-    target.make_file("outside/file", "kept");
-    target.make_file("t/old/deep/file", "x");
-    target.make_file("t/old/deep/kept.cfg", "x");
-    target.make_file("t/gone/deep/file", "x");
-    target.make_file("t/a/other", "x");
-    target.make_file("t/a/own.cfg", "x");
-    if (is_dry_run) target.make_link("../outside", "t/link");
+    target_.make_file("outside/file", "kept");
+    target_.make_file("t/old/deep/file", "x");
+    target_.make_file("t/old/deep/kept.cfg", "x");
+    target_.make_file("t/gone/deep/file", "x");
+    target_.make_file("t/a/other", "x");
+    target_.make_file("t/a/own.cfg", "x");
+    if (is_dry_run) target_.make_link("../outside", "t/link");
     std::map<std::string, std::string> events;
-    problem_map problems;
-    const auto before = facts_of(target / "t");
-    const auto restored = file_store(files).restore(
-        done->id, {.path = source / "tree",
-                   .target = target / "t",
-                   .exclude = patterns({"*.cfg"}),
-                   .removes_others = true,
-                   .is_dry_run = is_dry_run,
-                   .visit =
-                       [&](const std::string& path, store_restore_action action) {
-                         events[path] = action == store_restore_action::removed ? "removed" : "restored";
-                       },
-                   .problem = note_in(problems)});
-    ASSERT_TRUE(restored.ok());
-    EXPECT_EQ(problems, problem_map());
-    EXPECT_EQ(restored->files, 2u);
-    EXPECT_EQ(events[target / "t/a/"], "restored");
-    EXPECT_EQ(events[target / "t/b"], "restored");
-    EXPECT_EQ(events[target / "t/gone"], "removed");
-    EXPECT_EQ(events[target / "t/a/other"], "removed");
-    EXPECT_EQ(events[target / "t/link"], "removed");
-    EXPECT_EQ(restored->removed, is_dry_run ? 4u : 3u) << "a folder with an excluded file would be removed in part";
-    EXPECT_EQ(text_of(target / "outside/file"), "kept") << "a link is removed, and not followed";
+    const auto before = facts_of(target_ / "t");
+    const auto restored = value_of(file_store(files_).restore(
+        id_, {.path = source_ / "tree",
+              .target = target_ / "t",
+              .exclude = patterns({"*.cfg"}),
+              .removes_others = true,
+              .is_dry_run = is_dry_run,
+              .visit =
+                  [&](const std::string& path, store_restore_action action) {
+                    events[path] = action == store_restore_action::removed ? "removed" : "restored";
+                  },
+              .problem = note_in(problems_)}));
+    EXPECT_EQ(problems_, problem_map());
+    EXPECT_EQ(restored.files, 2u);
+    EXPECT_EQ(events[target_ / "t/a/"], "restored");
+    EXPECT_EQ(events[target_ / "t/b"], "restored");
+    EXPECT_EQ(events[target_ / "t/gone"], "removed");
+    EXPECT_EQ(events[target_ / "t/a/other"], "removed");
+    EXPECT_EQ(events[target_ / "t/link"], "removed");
+    EXPECT_EQ(restored.removed, is_dry_run ? 4u : 3u) << "a folder with an excluded file would be removed in part";
+    EXPECT_EQ(text_of(target_ / "outside/file"), "kept") << "a link is removed, and not followed";
     if (is_dry_run) {
-      EXPECT_EQ(facts_of(target / "t"), before);
+      EXPECT_EQ(facts_of(target_ / "t"), before);
       continue;
     }
     std::string names;
-    for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
+    for (const auto& [name, facts] : facts_of(target_ / "t")) names += name + ' ';
     EXPECT_EQ(names, "a a/file a/own.cfg b old old/deep old/deep/kept.cfg ");
   }
 }
 
-TEST(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost) {
-  const temporary_folder source;
-  source.make_file("tree/a/file", "1");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree/a");
-  ASSERT_TRUE(done.ok());
-  const temporary_folder target;
-  target.make_file("t/sibling", "kept");
-  target.make_file("t/a/other", "x");
-  store_restore_options options{.path = source / "tree", .target = target / "t", .removes_others = true};
-  const auto restored = file_store(files).restore(done->id, options);
-  ASSERT_TRUE(restored.ok());
-  EXPECT_EQ(restored->removed, 1u);
-  EXPECT_EQ(text_of(target / "t/sibling"), "kept");
-  EXPECT_FALSE(std::filesystem::exists(target / "t/a/other"));
+TEST_F(restores, remove_nothing_above_what_was_backed_up_or_where_entries_are_lost) {
+  source_.make_file("tree/a/file", "1");
+  id_ = value_of(file_store(files_).backup(source_ / "tree/a")).id;
+  target_.make_file("t/sibling", "kept");
+  target_.make_file("t/a/other", "x");
+  store_restore_options options{.path = source_ / "tree", .target = target_ / "t", .removes_others = true};
+  EXPECT_EQ(value_of(file_store(files_).restore(id_, options)).removed, 1u);
+  EXPECT_EQ(text_of(target_ / "t/sibling"), "kept");
+  EXPECT_FALSE(std::filesystem::exists(target_ / "t/a/other"));
   options.target = "/";
   options.is_dry_run = true;
-  EXPECT_EQ(file_store(files).restore(done->id, options).error().code(), status_code::invalid_argument);
+  EXPECT_EQ(file_store(files_).restore(id_, options).error().code(), status_code::invalid_argument);
 
   hostile_store crafted;
   store::record_reference lost = crafted.put({});
   lost.content.bytes[3] ^= 1;
   store::node_builder node(store::node_kind::folder, 1);
   node.add(store::child_node{lost, 0, "z"});
-  target.make_file("d/other", "kept");
-  problem_map problems;
+  target_.make_file("d/other", "kept");
   ASSERT_TRUE(crafted
                   .restore(crafted.put_node(node.finish()),
-                           {.target = target / "d", .removes_others = true, .problem = note_in(problems)})
+                           {.target = target_ / "d", .removes_others = true, .problem = note_in(problems_)})
                   .ok());
-  EXPECT_EQ(problems.size(), 1u);
-  EXPECT_EQ(text_of(target / "d/other"), "kept");
+  EXPECT_EQ(problems_.size(), 1u);
+  EXPECT_EQ(text_of(target_ / "d/other"), "kept");
 }
 
-TEST(restores, into_targets_with_paths_of_any_length) {
-  const temporary_folder source;
-  source.make_file("tree/file", "1");
-  const auto files = make_file_store();
-  const auto done = file_store(files).backup(source / "tree");
-  ASSERT_TRUE(done.ok());
-  const temporary_folder target;
-  std::string deep = target.path();
+TEST_F(restores, into_targets_with_paths_of_any_length) {
+  source_.make_file("tree/file", "1");
+  back_up();
+  std::string deep = target_.path();
   for (int i = 0; i < 40; ++i) deep += '/' + std::string(200, 'n');
-  problem_map problems;
   const auto restored =
-      file_store(files).restore(done->id, {.path = source / "tree", .target = deep, .problem = note_in(problems)});
+      file_store(files_).restore(id_, {.path = source_ / "tree", .target = deep, .problem = note_in(problems_)});
   ASSERT_TRUE(restored.ok()) << restored.error().message().substr(0, 100);
-  EXPECT_EQ(problems, problem_map());
+  EXPECT_EQ(problems_, problem_map());
   EXPECT_EQ(restored->files, 1u);
 }
 
@@ -293,13 +244,12 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
   const auto files = make_file_store();
   file_store opened_store(files);
   opened_store.container_bytes = 64 * KiB;
-  const auto done = opened_store.backup(source / "tree");
-  ASSERT_TRUE(done.ok());
+  const auto done = value_of(opened_store.backup(source / "tree"));
   const tree_facts expected = facts_of(source / "tree");
   const auto containers = *opened_store.objects().list(store::object_kind::container);
   ASSERT_GE(containers.size(), 3u);
   std::size_t named = 0;
-  ASSERT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "");
+  ASSERT_EQ(damage_fault(files, done.id, source / "tree", expected, named), "");
   ASSERT_EQ(named, 0u);
   std::size_t damages = 0;
   seeded_choices random(1);
@@ -314,7 +264,7 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
       } else {
         bytes[random.between(0, bytes.size() - 1)] ^= 0x40;
       }
-      EXPECT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "") << each << " round " << round;
+      EXPECT_EQ(damage_fault(files, done.id, source / "tree", expected, named), "") << each << " round " << round;
       damages += named != 0 ? 1 : 0;
       bytes = whole;
     }
@@ -347,15 +297,14 @@ TEST(restores_of_damaged_stores, name_a_file_under_each_of_its_names) {
   entries.push_back(name_of("y", 1));
   entries.push_back(name_of("z", 2));
   problem_map problems;
-  const auto done = crafted.restore(crafted.put(entries), folder / "t", problems);
-  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto done = value_of(crafted.restore(crafted.put(entries), folder / "t", problems));
   std::string named;
   for (const auto& [path, why] : problems) {
     named += path.substr((folder / "t").size());
     EXPECT_NE(why.find("4 bytes from byte 0 on are lost"), std::string::npos) << why;
   }
   EXPECT_EQ(named, "/a/c/y");
-  EXPECT_EQ(done->problems, 3u);
+  EXPECT_EQ(done.problems, 3u);
   EXPECT_EQ(std::filesystem::hard_link_count(folder / "t/a"), 3u);
   EXPECT_EQ(text_of(folder / "t/z"), "text");
 }

@@ -1,6 +1,7 @@
 // What a store refuses to be made with and opened by, and that it is whole wherever making it and committing to it stop.
 #include "store/session/open_store.h"
 
+#include <algorithm>
 #include <set>
 
 #include <cutpoint/catalog.h>
@@ -10,7 +11,6 @@
 #include "store/session/leased_session.h"
 #include "store/session/records.h"
 #include "store/upkeep/upkeep.h"
-#include "tests/host/support/choices.h"
 #include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
@@ -51,10 +51,9 @@ std::vector<std::uint8_t> some_content() { return std::vector<std::uint8_t>(1000
 TEST(open_store, refuses_what_is_no_store) {
   made_store disk_store;
   ASSERT_TRUE(disk_store.files->remove("config").ok());
-  const auto opened_store = disk_store.try_open(std::nullopt);
-  ASSERT_FALSE(opened_store.ok());
-  EXPECT_EQ(opened_store.error().code(), status_code::unavailable);
-  EXPECT_THAT(opened_store.error().message(), HasSubstr("not a store"));
+  const status opened_store = error_of(disk_store.try_open(std::nullopt));
+  EXPECT_EQ(opened_store.code(), status_code::unavailable);
+  EXPECT_THAT(opened_store.message(), HasSubstr("not a store"));
 }
 
 TEST(open_store, needs_the_secret_and_no_other) {
@@ -82,30 +81,28 @@ TEST(open_store, refuses_a_config_that_was_replaced) {
   const made_store disk_store(store_password);
   const made_store other(store_password);
   *disk_store.files->bytes_of("config") = *other.files->bytes_of("config");
-  const auto opened_store = disk_store.try_open(store_password);
-  ASSERT_FALSE(opened_store.ok());
-  EXPECT_THAT(opened_store.error().message(), HasSubstr("not the one that the key was made for"));
+  const status opened_store = error_of(disk_store.try_open(store_password));
+  EXPECT_THAT(opened_store.message(), HasSubstr("not the one that the key was made for"));
 }
 
 TEST(make_store, can_be_repeated_wherever_it_stops) {
-  seeded_choices random(1);
-  for (std::uint64_t stop = 0;; ++stop) {
-    made_store disk_store(std::make_shared<volatile_file_system>());
-    ASSERT_TRUE(store::make_storage_folders(*disk_store.files).ok());
-    const store::store_config config{.fingerprint = fingerprint_kind::blake3,
-                                     .container_bytes = 64 * KiB,
-                                     .cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"};
-    disk_store.files->stop_at(disk_store.files->calls() + stop);
-    const bool is_made = store::make_store(*disk_store.open_storage("a"), config, key_file).ok();
-    const made_store crashed(disk_store.files->crash(random));
+  const disk prepared = std::make_shared<volatile_file_system>();
+  ASSERT_TRUE(store::make_storage_folders(*prepared).ok());
+  const store::store_config config{.fingerprint = fingerprint_kind::blake3,
+                                   .container_bytes = 64 * KiB,
+                                   .cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"};
+  const auto make = [&](const disk& files) {
+    return store::make_store(*made_store(files).open_storage("a"), config, key_file).ok();
+  };
+  const auto judge = [&](const disk& files, bool is_made) -> std::string {
+    const made_store crashed(files);
     if (!crashed.open_storage("b")->size(store::config_name()).ok()) {
-      EXPECT_FALSE(is_made);
-      EXPECT_TRUE(store::make_store(*crashed.open_storage("c"), config, key_file).ok());
+      if (is_made) return "the config is lost";
+      if (!make(files)) return "it cannot be made again";
     }
-    EXPECT_TRUE(crashed.try_open(key_file).ok()) << "stopped at " << stop;
-    if (is_made) break;
-    ASSERT_LT(stop, 100u);
-  }
+    return crashed.try_open(key_file).ok() ? "" : "it cannot be opened";
+  };
+  EXPECT_EQ(fault_of_stops(prepared, 1, make, judge), "");
 }
 
 TEST(make_store, refuses_what_a_store_does_not_take) {
@@ -132,11 +129,9 @@ TEST(make_store, takes_cuts_that_give_their_key_away_if_they_are_accepted) {
     };
     EXPECT_THAT(make(store::insecure_cuts::refused).message(), HasSubstr("give the key of these cuts away"));
     ASSERT_TRUE(make(store::insecure_cuts::accepted).ok());
-    const auto opened_store = disk_store.try_open(store_password);
-    ASSERT_TRUE(opened_store.ok());
-    EXPECT_THAT(store::warnings_of_insecure_cuts((*opened_store)->config()), SizeIs(1));
-    EXPECT_NE((*opened_store)->cuts().canonical(), parse_canonical(cuts)->canonical())
-        << "the key is that of the store";
+    const auto opened_store = value_of(disk_store.try_open(store_password));
+    EXPECT_THAT(store::warnings_of_insecure_cuts(opened_store->config()), SizeIs(1));
+    EXPECT_NE(opened_store->cuts().canonical(), parse_canonical(cuts)->canonical()) << "the key is that of the store";
   }
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store(store_password).open()->config()), testing::IsEmpty());
   EXPECT_THAT(store::warnings_of_insecure_cuts(made_store().open()->config()), testing::IsEmpty());
@@ -191,9 +186,8 @@ TEST(open_store, and_all_that_reads_changes_nothing) {
     const auto opened_store = disk_store.open();
     ASSERT_NE(opened_store, nullptr);
     EXPECT_EQ(opened_store->snapshots({})->size(), 1u);
-    const auto checked = store::check_store(opened_store->reading(), {.reads_data = true, .threads = 1});
-    ASSERT_TRUE(checked.ok()) << checked.error().message();
-    EXPECT_TRUE(checked->is_clean());
+    const auto checked = value_of(store::check_store(opened_store->reading(), {.reads_data = true, .threads = 1}));
+    EXPECT_TRUE(checked.is_clean());
     EXPECT_EQ(loss_in(*disk_store.open(), expected), "");
     static_cast<void>(store::report_store(*disk_store.open(), {}));
     static_cast<void>(store::prune_store(*disk_store.open(), {.is_dry_run = true, .threads = 1}));
@@ -202,30 +196,24 @@ TEST(open_store, and_all_that_reads_changes_nothing) {
 }
 
 TEST(open_store, is_whole_wherever_a_commit_stops) {
-  seeded_choices random(1);
-  for (std::uint64_t stop = 0;; ++stop) {
-    const made_store disk_store;
-    const auto opened_store = disk_store.open();
-    disk_store.files->stop_at(disk_store.files->calls() + stop);
-    bool is_committed = false;
+  const auto commit = [](const disk& files) {
+    const auto opened_store = made_store(files).open();
     const auto session = store::leased_session::begin(*opened_store);
-    if (session) {
-      store::snapshot facts;
-      facts.root = store_record(*opened_store, (*session)->objects(), some_content());
-      is_committed = facts.root.raw_bytes != 0 && store::commit_snapshot(**session, facts).ok();
-    }
-    for (int state = 0; state < 8; ++state) {
-      const made_store crashed(disk_store.files->crash(random));
-      const auto again = crashed.open();
-      ASSERT_NE(again, nullptr);
-      const auto all = again->snapshots({});
-      ASSERT_TRUE(all.ok());
-      EXPECT_THAT(*all, SizeIs(testing::Ge(is_committed ? 1u : 0u))) << "stopped at " << stop;
-      for (const auto& each : *all) EXPECT_TRUE(has_record(*again, each.facts.root)) << "stopped at " << stop;
-    }
-    if (is_committed) break;
-    ASSERT_LT(stop, 1000u);
-  }
+    if (!session) return false;
+    store::snapshot facts;
+    facts.root = store_record(*opened_store, (*session)->objects(), some_content());
+    return facts.root.raw_bytes != 0 && store::commit_snapshot(**session, facts).ok();
+  };
+  const auto judge = [](const disk& files, bool is_committed) -> std::string {
+    const auto opened_store = made_store(files).open();
+    const auto all = opened_store->snapshots({});
+    if (!all) return all.error().message();
+    if (all->empty() && is_committed) return "the snapshot is lost";
+    const bool has_all =
+        std::ranges::all_of(*all, [&](const auto& each) { return has_record(*opened_store, each.facts.root); });
+    return has_all ? "" : "a record is lost";
+  };
+  EXPECT_EQ(fault_of_stops(made_store().files, 8, commit, judge), "");
 }
 
 }  // namespace

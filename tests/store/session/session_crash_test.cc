@@ -15,17 +15,10 @@ namespace {
 /// Files of a snapshot that is committed, or was begun, by its sequence number.
 using expected_snapshots = std::map<std::uint64_t, file_map>;
 
-std::shared_ptr<volatile_file_system> empty_store() {
-  auto files = std::make_shared<volatile_file_system>();
-  EXPECT_TRUE(store::make_storage_folders(*files).ok());
-  EXPECT_TRUE(store::make_store(*made_store(files).open_storage("init"), small_config(), std::nullopt).ok());
-  return files;
-}
-
 /// An open store on a disk that may stop.
 class session_store {
  public:
-  explicit session_store(std::shared_ptr<volatile_file_system> files) : disk_store_(std::move(files)) {}
+  explicit session_store(disk files, session_faults planted = {}) : planted_(planted), disk_store_(std::move(files)) {}
 
   /// Errors: those of opening a store.
   [[nodiscard]] status open() {
@@ -36,7 +29,7 @@ class session_store {
   }
   /// Backs up and commits, merges shards, and returns the id of the snapshot.
   [[nodiscard]] result<std::string> back_up(const file_map& contents) {
-    auto id = tests::back_up(*opened_store_, contents);
+    auto id = tests::back_up(*opened_store_, contents, planted_);
     if (id && opened_store_->reopen_shards().ok()) static_cast<void>(opened_store_->shards().merge());
     return id;
   }
@@ -67,27 +60,14 @@ class session_store {
     return checked.ok() && checked->is_clean();
   }
   [[nodiscard]] std::vector<store::open_store::listed_snapshot> snapshots() { return *opened_store_->snapshots({}); }
-  [[nodiscard]] result<file_map> read(const store::open_store::listed_snapshot& listed) {
+  [[nodiscard]] result<file_map> read(const store::open_store::listed_snapshot& listed,
+                                      lost_files lost = lost_files::are_failures) {
     store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
-    return read_files(records, listed.facts.root);
-  }
-  /// Returns whether a snapshot brings back a file.
-  [[nodiscard]] bool has(const store::open_store::listed_snapshot& listed, const std::string& name,
-                         const std::vector<std::uint8_t>& bytes) {
-    store::record_reader records(opened_store_->objects(), opened_store_->key(), opened_store_->shards(), sha256());
-    const auto entry = store::find_entry(listed.facts.root, name, records);
-    if (!entry || !*entry || entry->value().size != bytes.size()) return false;
-    std::vector<std::uint8_t> bytes_read;
-    const status visited = store::visit_extents(
-        *entry->value().node, 0, bytes.size(), records, [&](const store::stored_extent& extent, std::uint64_t) {
-          const auto content = records.read_chunk(extent.record);
-          if (content) bytes_read.insert(bytes_read.end(), content->begin(), content->end());
-          return content ? status() : content.error();
-        });
-    return visited.ok() && bytes_read == bytes;
+    return read_files(records, listed.facts.root, lost);
   }
 
  private:
+  session_faults planted_;
   made_store disk_store_;
   std::unique_ptr<store::open_store> opened_store_;
 };
@@ -100,11 +80,11 @@ struct history {
 };
 
 /// Backs up four times, and removes a snapshot after every second backup. Stops at the first failure.
-history play(const std::shared_ptr<volatile_file_system>& files, const std::vector<file_map>& contents) {
+history play(const disk& files, const std::vector<file_map>& contents, session_faults planted) {
   history played;
   std::map<std::uint64_t, std::string> ids;
   for (std::uint64_t i = 1; i <= contents.size(); ++i) {
-    session_store session(files);
+    session_store session(files, planted);
     played.begun = contents[i - 1];
     if (!session.open().ok()) return played;
     const auto id = session.back_up(contents[i - 1]);
@@ -121,8 +101,7 @@ history play(const std::shared_ptr<volatile_file_system>& files, const std::vect
 }
 
 /// Returns what is wrong with a store after a crash, or an empty string.
-std::string state_fault(const std::shared_ptr<volatile_file_system>& after, const history& played,
-                        const file_map& next) {
+std::string state_fault(const disk& after, const history& played, const file_map& next) {
   session_store session(after);
   if (status outcome = session.open(); !outcome.ok()) return outcome.message();
   if (!session.is_clean()) return "the store is not clean";
@@ -147,51 +126,33 @@ std::string state_fault(const std::shared_ptr<volatile_file_system>& after, cons
   return contents && *contents == next ? "" : "a backup after the crash does not come back";
 }
 
-struct planted_sync_faults {
-  bool skips_data_syncs = false;
-  bool skips_folder_syncs = false;
-};
-
 /// Stops the sessions at every call in turn, and draws states of the disk. Returns a sentence on the first fault.
-std::string session_fault(std::uint64_t state_count, planted_sync_faults planted = {}) {
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+std::string session_fault(std::uint64_t state_count, disk_faults planted = {}, session_faults in_sessions = {}) {
   std::vector<file_map> contents;
   for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
-  const auto disk_store = empty_store();
-  const auto whole = disk_store->crash(random);  // a copy: everything is durable
-  const std::uint64_t begin = whole->calls();
-  static_cast<void>(play(whole, contents));
-  const std::uint64_t call_count = whole->calls() - begin + 1;
-  const std::uint64_t states_at_each_call = state_count / call_count + 1;
-  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
-    const auto files = disk_store->crash(random);
-    files->ignores_data_syncs = planted.skips_data_syncs;
-    files->ignores_folder_syncs = planted.skips_folder_syncs;
-    files->stop_at(files->calls() + stop);
-    const history played = play(files, contents);
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const std::string fault = state_fault(files->crash(random), played, contents.back());
-      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
-    }
-  }
-  testing::Test::RecordProperty("calls", std::to_string(call_count));
-  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
-  return "";
+  const disk prepared = made_store(small_config()).files;
+  const auto act = [&](const disk& files) { return play(files, contents, in_sessions); };
+  const auto judge = [&](const disk& after, const history& played) {
+    return state_fault(after, played, contents.back());
+  };
+  return fault_of_stops(prepared, state_count / call_count(prepared, act) + 1, act, judge, planted);
 }
 
 TEST(crashes_of_sessions, lose_no_committed_snapshot) {
-  EXPECT_EQ(session_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(8000u))), "");
+  EXPECT_EQ(session_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(12'000u))), "");
 }
 
 TEST(crashes_of_sessions, show_each_planted_fault) {
   EXPECT_NE(session_fault(2000, {.skips_data_syncs = true}), "");
   EXPECT_NE(session_fault(2000, {.skips_folder_syncs = true}), "");
+  EXPECT_NE(session_fault(2000, {}, {.commits_early = true}), "");
+  EXPECT_NE(session_fault(2000, {}, {.drops_container = true}), "");
 }
 
 // --- repairs ------------------------------------------------------------------------------------------------------------
 
 /// What is left of the snapshots of a damaged store: files that must come back, by sequence number.
-expected_snapshots what_is_left(const std::shared_ptr<volatile_file_system>& files, const expected_snapshots& before) {
+expected_snapshots what_is_left(const disk& files, const expected_snapshots& before) {
   session_store session(files);
   std::map<std::string, std::set<std::string>> lost;
   EXPECT_TRUE(session.open().ok());
@@ -207,7 +168,7 @@ expected_snapshots what_is_left(const std::shared_ptr<volatile_file_system>& fil
 
 /// Returns a sentence on a file that neither a snapshot nor the one that replaces it brings back, or on a snapshot that is
 /// there twice after the repair.
-std::string repair_state_fault(const std::shared_ptr<volatile_file_system>& after, const expected_snapshots& left) {
+std::string repair_state_fault(const disk& after, const expected_snapshots& left) {
   for (const bool is_repaired : {false, true}) {
     session_store session(after);
     if (status outcome = session.open(); !outcome.ok()) return outcome.message();
@@ -218,23 +179,25 @@ std::string repair_state_fault(const std::shared_ptr<volatile_file_system>& afte
     }
     const auto all = session.snapshots();
     if (is_repaired && all.size() != left.size()) return "a snapshot is lost or there twice";
-    for (const auto& [sequence, files] : left) {
-      for (const auto& [name, bytes] : files) {
-        bool is_kept = false;
-        for (const auto& each : all) {
-          is_kept = is_kept || (each.facts.sequence == sequence && session.has(each, name, bytes));
-        }
-        if (!is_kept) return fmt::format("{} of snapshot {} is lost", name, sequence);
-      }
+    expected_snapshots missing = left;
+    for (const auto& each : all) {
+      const file_map whole = *session.read(each, lost_files::are_left_out);
+      std::erase_if(missing[each.facts.sequence], [&](const auto& file) {
+        const auto place = whole.find(file.first);
+        return place != whole.end() && place->second == file.second;
+      });
+    }
+    for (const auto& [sequence, files] : missing) {
+      if (!files.empty()) return fmt::format("{} of snapshot {} is lost", files.begin()->first, sequence);
     }
   }
   return "";
 }
 
 /// Damages containers until files are lost, stops a repair at every call, and draws states of the disk.
-std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_bytes, bool skips_syncs = false) {
+std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_bytes, disk_faults planted = {}) {
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const auto disk_store = empty_store();
+  const disk disk_store = made_store(small_config()).files;
   expected_snapshots before;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     before[i] = drawn_files(i / 2, 4, 6000);
@@ -248,28 +211,12 @@ std::string repair_fault(std::uint64_t state_count, std::uint64_t least_damaged_
     bytes[random.between(store::object_header_bytes, bytes.size() - 1)] ^= 0x20;
     left = what_is_left(disk_store, before);
   }
-  const auto repair = [](const std::shared_ptr<volatile_file_system>& files) {
+  const auto repair = [](const disk& files) {
     session_store session(files);
     return session.open().ok() && session.repair().ok();
   };
-  const auto whole = disk_store->crash(random);
-  const std::uint64_t begin = whole->calls();
-  if (!repair(whole)) return "no repair";
-  const std::uint64_t call_count = whole->calls() - begin + 1;
-  const std::uint64_t states_at_each_call = state_count / call_count + 1;
-  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
-    const auto files = disk_store->crash(random);
-    files->ignores_data_syncs = skips_syncs;
-    files->ignores_folder_syncs = skips_syncs;
-    files->stop_at(files->calls() + stop);
-    static_cast<void>(repair(files));
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const std::string fault = repair_state_fault(files->crash(random), left);
-      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
-    }
-  }
-  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
-  return "";
+  const auto judge = [&](const disk& after, bool) { return repair_state_fault(after, left); };
+  return fault_of_stops(disk_store, state_count / call_count(disk_store, repair) + 1, repair, judge, planted);
 }
 
 TEST(crashes_of_repairs, lose_nothing_that_was_whole) {
@@ -278,14 +225,16 @@ TEST(crashes_of_repairs, lose_nothing_that_was_whole) {
     EXPECT_EQ(repair_fault(states / 2, damaged_bytes), "");
 }
 
-TEST(crashes_of_repairs, show_missing_syncs) { EXPECT_NE(repair_fault(500, 4, true), ""); }
+TEST(crashes_of_repairs, show_missing_syncs) {
+  EXPECT_NE(repair_fault(500, 4, {.skips_data_syncs = true, .skips_folder_syncs = true}), "");
+}
 
 // --- edits --------------------------------------------------------------------------------------------------------------
 
 /// Returns a sentence on a snapshot that is lost, is there twice or has other files, or on a version that was reported and is
 /// not there.
-std::string edit_state_fault(const std::shared_ptr<volatile_file_system>& after, const expected_snapshots& before,
-                             const std::string& excluded, const std::set<std::string>& versions) {
+std::string edit_state_fault(const disk& after, const expected_snapshots& before, const std::string& excluded,
+                             const std::set<std::string>& versions) {
   session_store session(after);
   if (status outcome = session.open(); !outcome.ok()) return outcome.message();
   if (!session.is_clean()) return "the store is not clean";
@@ -305,9 +254,8 @@ std::string edit_state_fault(const std::shared_ptr<volatile_file_system>& after,
 }
 
 /// Stops edits of snapshots at every call, and draws states of the disk.
-std::string edit_fault(std::uint64_t state_count, bool skips_syncs = false) {
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const auto disk_store = empty_store();
+std::string edit_fault(std::uint64_t state_count, disk_faults planted = {}) {
+  const disk disk_store = made_store(small_config()).files;
   expected_snapshots before;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     before[i] = drawn_files(7, 4, 3000);
@@ -316,35 +264,25 @@ std::string edit_fault(std::uint64_t state_count, bool skips_syncs = false) {
     if (!session.open().ok() || !session.back_up(before[i]).ok()) return "no backup";
   }
   const std::string excluded = before[1].begin()->first;
-  const auto edit = [&](const std::shared_ptr<volatile_file_system>& files) {
+  const auto edit = [&](const disk& files) {
     session_store session(files);
     return session.open().ok() ? session.edit(excluded) : std::set<std::string>();
   };
-  const auto whole = disk_store->crash(random);
-  const std::uint64_t begin = whole->calls();
-  if (edit(whole).size() != before.size()) return "no edits";
-  const std::uint64_t call_count = whole->calls() - begin + 1;
-  const std::uint64_t states_at_each_call = state_count / call_count + 1;
-  for (std::uint64_t stop = 0; stop < call_count; ++stop) {
-    const auto files = disk_store->crash(random);
-    files->ignores_data_syncs = skips_syncs;
-    files->ignores_folder_syncs = skips_syncs;
-    files->stop_at(files->calls() + stop);
-    const auto versions = edit(files);
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const std::string fault = edit_state_fault(files->crash(random), before, excluded, versions);
-      if (!fault.empty()) return fmt::format("{} (stopped at call {}, state {})", fault, stop, state);
-    }
-  }
-  testing::Test::RecordProperty("states", std::to_string(call_count * states_at_each_call));
-  return "";
+  const auto judge = [&](const disk& after, const std::set<std::string>& versions) {
+    return edit_state_fault(after, before, excluded, versions);
+  };
+  seeded_choices random(1);
+  EXPECT_EQ(edit(disk_store->crash(random)).size(), before.size());
+  return fault_of_stops(disk_store, state_count / call_count(disk_store, edit) + 1, edit, judge, planted);
 }
 
 TEST(crashes_of_edits, leave_each_snapshot_or_its_version) {
   EXPECT_EQ(edit_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(2000u))), "");
 }
 
-TEST(crashes_of_edits, show_missing_syncs) { EXPECT_NE(edit_fault(500, true), ""); }
+TEST(crashes_of_edits, show_missing_syncs) {
+  EXPECT_NE(edit_fault(500, {.skips_data_syncs = true, .skips_folder_syncs = true}), "");
+}
 
 }  // namespace
 }  // namespace cutpoint::tests

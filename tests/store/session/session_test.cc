@@ -1,131 +1,81 @@
-// Backups come back, store nothing twice, and survive a crash at every call once they are committed.
+// Sessions store again what was lost and nothing else, and configs and snapshots come back.
 #include <filesystem>
 #include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/session/deduplicator.h"
 #include "store/session/shared_reader.h"
 #include "store/upkeep/upkeep.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/host/support/choices.h"
 #include "tests/store/support/file_store.h"
-#include "tests/store/support/small_store.h"
+#include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
 namespace {
 
-std::shared_ptr<volatile_file_system> empty_store(const store::store_config& config) {
-  auto files = std::make_shared<volatile_file_system>();
-  EXPECT_TRUE(store::make_storage_folders(*files).ok());
-  small_store opened_store(files);
-  EXPECT_TRUE(store::put_config(opened_store.objects(), store::encode_config(config)).ok());
-  return files;
-}
-
-class sessions : public testing::TestWithParam<bool> {
- protected:
-  store::seal_key key_ = GetParam() ? store::seal_key(numbered_key(1)) : store::seal_key();
-};
-INSTANTIATE_TEST_SUITE_P(with, sessions, testing::Bool(),
-                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
-
-TEST_P(sessions, give_back_what_they_stored) {
-  const auto files = empty_store(small_config());
-  std::map<std::string, file_map> expected;
-  for (std::uint64_t i = 0; i < 5; ++i) {
-    const file_map contents = drawn_files(i, 6, 60'000);
-    const auto done = small_store(files, key_).backup(contents, i);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    expected[done->first] = contents;
-  }
-  small_store opened_store(files, key_);
-  EXPECT_EQ(opened_store.objects().list(store::object_kind::snapshot)->size(), 5u);
-  EXPECT_GE(opened_store.objects().list(store::object_kind::container)->size(), 6u);
-  EXPECT_LE(opened_store.objects().list(store::object_kind::shard)->size(), 3u);
-  for (const auto& [id, contents] : expected) {
-    const auto restored = opened_store.restore(id);
-    ASSERT_TRUE(restored.ok()) << restored.error().message();
-    EXPECT_EQ(*restored, contents);
-  }
-}
-
-TEST_P(sessions, store_nothing_twice) {
-  const auto files = empty_store(small_config());
-  file_map contents = drawn_files(1, 6, 60'000);
-  contents["copy"] = contents["file1"];
-  const auto first = small_store(files, key_).backup(contents, 1);
-  ASSERT_TRUE(first.ok());
-  EXPECT_GT(first->second, 0u);
-  const auto second = small_store(files, key_).backup(contents, 2);
-  ASSERT_TRUE(second.ok());
-  EXPECT_EQ(second->second, 0u);
-  EXPECT_NE(first->first, second->first);
-}
-
-TEST_P(sessions, store_nothing_twice_of_what_they_have_forgotten) {
+TEST(sessions, store_nothing_twice_of_what_they_have_forgotten) {
   file_map contents = drawn_files(1, 12, 60'000);
   for (int i = 0; i < 12; ++i) contents["z" + std::to_string(i)] = contents["file" + std::to_string(i)];
   std::optional<std::uint64_t> stored_bytes;
   for (const std::size_t most_waiting_entries : {store::record_writer::usual_waiting_entries, std::size_t{20}}) {
-    const auto files = empty_store(small_config());
-    files->listed.clear();
+    const made_store disk_store;
     std::size_t shards = 0;
-    files->meanwhile = [&](const std::string& path) {
+    disk_store.files->meanwhile = [&](const std::string& path) {
       if (path.starts_with("shards/")) ++shards;
     };
-    small_store opened_store(files, key_);
-    opened_store.most_waiting_entries = most_waiting_entries;
-    const auto done = opened_store.backup(contents, 1);
-    ASSERT_TRUE(done.ok()) << done.error().message();
+    const auto objects = disk_store.open_storage("w");
+    const store::seal_key key;
+    store::table_cache tables(*objects, key, MiB);
+    auto index = *store::shard_index::open(*objects, key.kind(), tables);
+    store::own_containers own;
+    store::record_writer records(*objects, key, 64 * KiB, own, blake3_fingerprinter(), most_waiting_entries);
+    store::deduplicator session(small_config(), index, records, sha256());
+    auto digests = sha256();
+    const auto root = value_of(store_files(session, digests, contents));
+    ASSERT_TRUE(session.finish().ok());
     EXPECT_EQ(shards > 10, stored_bytes.has_value()) << "records are in shards before the session ends";
-    if (!stored_bytes) stored_bytes = done->second;
+    if (!stored_bytes) stored_bytes = records.stored_bytes();
     // Nodes have random hints, and compress to other lengths each time.
-    EXPECT_LT(done->second, *stored_bytes + 1000);
-    files->meanwhile = nullptr;
-    const auto restored = small_store(files, key_).restore(done->first);
-    ASSERT_TRUE(restored.ok()) << restored.error().message();
-    EXPECT_EQ(*restored, contents);
+    EXPECT_LT(records.stored_bytes(), *stored_bytes + 1000);
+    disk_store.files->meanwhile = nullptr;
+    auto index_after = *store::shard_index::open(*objects, key.kind(), tables);
+    store::record_reader reader(*objects, key, index_after, sha256());
+    EXPECT_EQ(*read_files(reader, root), contents);
   }
 }
 
-TEST_P(sessions, find_the_damage_of_a_lost_container) {
-  const auto files = empty_store(small_config());
-  const auto done = small_store(files, key_).backup(drawn_files(1, 6, 60'000), 1);
-  ASSERT_TRUE(done.ok());
-  const auto ids = small_store(files).objects().list(store::object_kind::container);
-  ASSERT_TRUE(small_store(files).objects().remove({store::object_kind::container, ids->front()}).ok());
-  EXPECT_TRUE(store::is_damage(small_store(files, key_).restore(done->first).error()));
-  // A backup stores again what was lost, and then the old snapshot can be read too.
-  const auto again = small_store(files, key_).backup(drawn_files(1, 6, 60'000), 2);
-  ASSERT_TRUE(again.ok());
-  EXPECT_GT(again->second, 0u);
-  const auto restored = small_store(files, key_).restore(done->first);
-  ASSERT_TRUE(restored.ok()) << restored.error().message();
-  EXPECT_EQ(*restored, drawn_files(1, 6, 60'000));
+TEST(sessions, store_again_what_was_lost) {
+  const made_store disk_store;
+  const file_map files = drawn_files(1, 6, 60'000);
+  const snapshot_map expected = {{*back_up(*disk_store.open(), files), files}};
+  const auto lost = names(disk_store, store::object_kind::container).front();
+  ASSERT_TRUE(disk_store.files->remove("containers/" + lost).ok());
+  EXPECT_NE(loss_in(*disk_store.open(), expected), "");
+  ASSERT_TRUE(back_up(*disk_store.open(), files).ok());
+  EXPECT_EQ(loss_in(*disk_store.open(), expected), "") << "the old snapshot is whole, too";
 }
 
 TEST(config, comes_back_and_is_put_once) {
+  const auto files = std::make_shared<volatile_file_system>();
+  const auto objects = [&] { return made_store(files).open_storage(store::new_session_id()); };
+  EXPECT_TRUE(store::is_absence(store::read_config(*objects()).error()));
+  ASSERT_TRUE(store::make_storage_folders(*files).ok());
   store::store_config config = small_config();
   config.identity.fill(3);
   config.fingerprint = fingerprint_kind::blake3;
-  const auto files = empty_store(config);
-  const auto read = store::read_config(small_store(files).objects());
-  ASSERT_TRUE(read.ok());
-  EXPECT_EQ(*read, config);
-  EXPECT_TRUE(store::is_presence(store::put_config(small_store(files).objects(), store::encode_config(config))));
-  for (std::size_t i = 0; i < files->bytes_of("config")->size(); ++i) {
-    (*files->bytes_of("config"))[i] ^= 1;
-    EXPECT_FALSE(store::read_config(small_store(files).objects()).ok()) << i;
-    (*files->bytes_of("config"))[i] ^= 1;
+  ASSERT_TRUE(store::put_config(*objects(), store::encode_config(config)).ok());
+  EXPECT_EQ(*store::read_config(*objects()), config);
+  EXPECT_TRUE(store::is_presence(store::put_config(*objects(), store::encode_config(config))));
+  for (std::uint8_t& each : *files->bytes_of("config")) {
+    each ^= 1;
+    EXPECT_FALSE(store::read_config(*objects()).ok());
+    each ^= 1;
   }
-  EXPECT_TRUE(
-      store::is_absence(store::read_config(small_store(std::make_shared<volatile_file_system>()).objects()).error()));
 }
 
 TEST(snapshots, come_back_and_detect_each_changed_byte) {
-  const auto files = empty_store(small_config());
+  const made_store disk_store;
   store::snapshot facts;
   facts.root = {digest_of({}), 100, 7};
   facts.sequence = 3;
@@ -138,14 +88,14 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
   facts.host = "host";
   facts.paths = {"/a", "/b c"};
   facts.tags = {"", "tag"};
-  small_store opened_store(files);
+  const auto objects = disk_store.open_storage("w");
   for (const store::seal_key& key : {store::seal_key(), store::seal_key(numbered_key(1))}) {
-    const auto id = store::put_snapshot(opened_store.objects(), facts, key);
-    ASSERT_TRUE(id.ok() && opened_store.objects().sync().ok());
-    const auto read = [&] { return store::read_snapshot(opened_store.objects(), *id, 32, key); };
+    const auto id = value_of(store::put_snapshot(*objects, facts, key));
+    ASSERT_TRUE(objects->sync().ok());
+    const auto read = [&] { return store::read_snapshot(*objects, id, 32, key); };
     ASSERT_TRUE(read().ok()) << read().error().message();
     EXPECT_EQ(*read(), facts);
-    std::vector<std::uint8_t>& bytes = *files->bytes_of("snapshots/" + *id);
+    std::vector<std::uint8_t>& bytes = *disk_store.files->bytes_of("snapshots/" + id);
     for (std::uint8_t& each : bytes) {
       each ^= 0x10;
       EXPECT_TRUE(store::is_damage(read().error()));
@@ -153,73 +103,10 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
     }
   }
   facts.host = std::string(70'000, 'x');
-  EXPECT_EQ(store::put_snapshot(opened_store.objects(), facts, {}).error().code(), status_code::invalid_argument);
+  EXPECT_EQ(store::put_snapshot(*objects, facts, {}).error().code(), status_code::invalid_argument);
 }
 
-// --- crashes ------------------------------------------------------------------------------------------------------------
-
-/// Stops a series of backups at every call in turn, and draws states of the disk. Returns a sentence on the first
-/// committed snapshot that does not come back, or an empty string.
-std::string crash_fault(std::uint64_t states_at_each_call, planted_faults planted = {}) {
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  std::vector<file_map> contents;
-  for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
-  for (std::uint64_t stop = 0;; ++stop) {
-    const auto files = empty_store(small_config());
-    files->ignores_data_syncs = planted.skips_data_syncs;
-    files->ignores_folder_syncs = planted.skips_folder_syncs;
-    const std::uint64_t begin = files->calls();
-    files->stop_at(begin + stop);
-    std::map<std::string, file_map> committed;
-    for (std::size_t i = 0; i < contents.size(); ++i) {
-      small_store opened_store(files);
-      opened_store.planted = planted;
-      const auto done = opened_store.backup(contents[i], i);
-      if (!done) break;
-      committed[done->first] = contents[i];
-    }
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const auto after = files->crash(random);
-      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
-      small_store opened_store(after);
-      for (const auto& [id, expected] : committed) {
-        const auto restored = opened_store.restore(id);
-        if (!restored) return restored.error().message() + place;
-        if (*restored != expected) return "a snapshot has other files" + place;
-      }
-      const auto ids = opened_store.objects().list(store::object_kind::snapshot);
-      for (const std::string& id : *ids) {
-        // A snapshot that is there was put when everything that it refers to was durable.
-        const auto restored = opened_store.restore(id);
-        if (!restored) return "not committed: " + restored.error().message() + place;
-      }
-      const auto again = small_store(after).backup(contents[3], 9);  // goes on with what the crash has left
-      if (!again) return again.error().message() + place;
-      const auto restored = small_store(after).restore(again->first);
-      if (!restored || *restored != contents[3]) return "a backup after the crash does not come back" + place;
-    }
-    if (files->calls() <= begin + stop) {
-      testing::Test::RecordProperty("states", std::to_string((stop + 1) * states_at_each_call));
-      return "";
-    }
-  }
-}
-
-TEST(session_crashes, lose_no_committed_snapshot) {
-  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(40u))), "");
-}
-
-TEST(session_crashes, show_each_planted_fault) {
-  EXPECT_NE(crash_fault(20, {.commits_early = true}), "");
-  EXPECT_NE(crash_fault(20, {.drops_reference = true}), "");
-  EXPECT_NE(crash_fault(20, {.skips_data_syncs = true}), "");
-  EXPECT_NE(crash_fault(20, {.skips_folder_syncs = true}), "");
-}
-
-}  // namespace
 // A capped backup refers to few containers of earlier sessions, and restores from those.
-
-namespace {
 
 using choice = store::container_cap::choice;
 using testing::ElementsAre;
@@ -279,21 +166,13 @@ class capped_backups : public testing::Test {
   std::uint64_t backup(std::uint64_t most_old_containers) {
     file_store opened_store(files_);
     opened_store.most_old_containers = most_old_containers;
-    const auto done = opened_store.backup(source_ / "tree");
-    EXPECT_TRUE(done.ok());
-    id_ = done->id;
-    return done->facts.statistics.new_raw_bytes;
+    const auto done = value_of(opened_store.backup(source_ / "tree"));
+    id_ = done.id;
+    return done.facts.statistics.new_raw_bytes;
   }
   /// Restores the last backup, compares it with the source, and returns how many containers were read.
   std::uint64_t read_containers() {
-    const temporary_folder target;
-    problem_map problems;
-    const auto restored = file_store(files_).restore(
-        id_, {.path = source_ / "tree", .target = target / "t", .problem = note_in(problems)});
-    EXPECT_TRUE(restored.ok());
-    EXPECT_EQ(problems, problem_map());
-    EXPECT_EQ(facts_of(target / "t"), facts_of(source_ / "tree"));
-    return restored->read_containers;
+    return file_store(files_).expect_comes_back(id_, source_ / "tree").read_containers;
   }
   std::uint64_t moved_chunks() {
     return file_store(files_)
@@ -344,10 +223,7 @@ TEST_F(capped_backups, store_a_chunk_again_once) {
   static_cast<void>(read_containers());
 }
 
-}  // namespace
 // The cache of a view keeps what was used last within its memory.
-
-namespace {
 
 TEST(recent_cache, keeps_what_was_used_last_within_its_memory) {
   store::recent_cache<int> cache(10'000);

@@ -1,8 +1,6 @@
 // A directory storage keeps what it synced, whatever a crash does, and shows no object in part.
 #include "store/storage/directory_storage.h"
 
-#include <filesystem>
-#include <functional>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -12,6 +10,7 @@
 #include "store/format/object_header.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
@@ -28,9 +27,7 @@ std::vector<std::uint8_t> numbered_bytes(std::uint64_t number, std::size_t size)
 }
 
 std::vector<std::uint8_t> read_all(store::storage& objects, const object_name& name) {
-  const auto size = objects.size(name);
-  EXPECT_TRUE(size.ok());
-  std::vector<std::uint8_t> bytes(size ? *size : 0);
+  std::vector<std::uint8_t> bytes(value_of(objects.size(name)));
   EXPECT_TRUE(objects.read(name, 0, bytes).ok());
   return bytes;
 }
@@ -43,9 +40,7 @@ class directory_storage : public testing::TestWithParam<const char*> {
     if (which == "model") {
       files_ = std::make_shared<volatile_file_system>();
     } else {
-      auto file_system = store::open_file_system(folder_.path());
-      ASSERT_TRUE(file_system.ok());
-      files_ = std::move(*file_system);
+      files_ = value_of(store::open_file_system(folder_.path()));
     }
     ASSERT_TRUE(store::make_storage_folders(*files_).ok());
     objects_ = reopen("a");
@@ -69,16 +64,15 @@ TEST_P(directory_storage, reads_what_was_put) {
   std::vector<std::uint8_t> middle(10);
   ASSERT_TRUE(objects_->read(name, 500, middle).ok());
   EXPECT_TRUE(std::equal(middle.begin(), middle.end(), bytes.begin() + 500));
-  const auto object = objects_->open(name);
-  ASSERT_TRUE(object.ok());
-  EXPECT_EQ((*object)->size(), bytes.size());
+  const auto object = value_of(objects_->open(name));
+  EXPECT_EQ(object->size(), bytes.size());
   EXPECT_EQ(*objects_->list(object_kind::container), std::vector<std::string>{"00ff/1"});
   EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
   ASSERT_TRUE(objects_->remove(name).ok());
   ASSERT_TRUE(objects_->sync().ok());
   EXPECT_TRUE(store::is_absence(objects_->size(name).error()));
   std::vector<std::uint8_t> read(bytes.size());
-  EXPECT_TRUE((*object)->read(0, read).ok());
+  EXPECT_TRUE(object->read(0, read).ok());
   EXPECT_EQ(read, bytes) << "an open object outlives its removal";
   EXPECT_TRUE(objects_->remove(name).ok()) << "removing twice is no failure";
 }
@@ -108,13 +102,12 @@ TEST_P(directory_storage, keeps_the_first_of_two_objects_with_one_name) {
 
 TEST_P(directory_storage, writes_long_objects_in_parts) {
   const object_name name{object_kind::shard, "long"};
-  auto writer = objects_->create(name);
-  ASSERT_TRUE(writer.ok());
-  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE((*writer)->append(numbered_bytes(i, 1000)).ok());
+  auto writer = value_of(objects_->create(name));
+  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(writer->append(numbered_bytes(i, 1000)).ok());
   auto discarded = objects_->create({object_kind::shard, "discarded"});
   ASSERT_TRUE((*discarded)->append(numbered_bytes(1, 10)).ok());
   discarded->reset();
-  ASSERT_TRUE((*writer)->finish().ok());
+  ASSERT_TRUE(writer->finish().ok());
   ASSERT_TRUE(objects_->sync().ok());
   EXPECT_EQ(read_all(*objects_, name).size(), 10'000u);
   EXPECT_EQ(objects_->list(object_kind::shard)->size(), 1u);
@@ -152,9 +145,9 @@ TEST(directory_storage_names, are_letters_and_digits_without_paths) {
 
 TEST(directory_storage_threads, put_objects_at_once) {
   const temporary_folder folder;
-  auto files = store::open_file_system(folder.path());
-  ASSERT_TRUE(files.ok() && store::make_storage_folders(**files).ok());
-  const auto objects = store::open_directory_storage(std::move(*files), {.writer_id = "a"});
+  auto files = value_of(store::open_file_system(folder.path()));
+  ASSERT_TRUE(store::make_storage_folders(*files).ok());
+  const auto objects = store::open_directory_storage(std::move(files), {.writer_id = "a"});
   std::vector<std::thread> threads;
   for (std::uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
@@ -181,7 +174,8 @@ struct expected_objects {
 };
 
 /// Puts, removes and syncs until the machine stops.
-void work(const std::shared_ptr<volatile_file_system>& files, expected_objects& expected) {
+expected_objects work(const disk& files) {
+  expected_objects expected;
   const auto objects = store::open_directory_storage(files, {.writer_id = "w", .pending_objects = 0});
   std::map<object_name, std::vector<std::uint8_t>> current;
   std::uint64_t number = 0;
@@ -191,58 +185,48 @@ void work(const std::shared_ptr<volatile_file_system>& files, expected_objects& 
       const std::string session = kind == object_kind::container ? std::to_string(number / 4) + "/" : "";
       const object_name name{kind, session + std::to_string(++number)};
       expected.ever[name] = current[name] = numbered_bytes(number, 20);
-      if (!objects->put(name, current[name]).ok()) return;
+      if (!objects->put(name, current[name]).ok()) return expected;
     }
     if (batch == 1) {
       const object_name removed{object_kind::container, "0/1"};
       expected.durable.erase(removed);  // from now on it may be there or not
       current.erase(removed);
-      if (!objects->remove(removed).ok()) return;
+      if (!objects->remove(removed).ok()) return expected;
     }
-    if (!objects->sync().ok()) return;
+    if (!objects->sync().ok()) return expected;
     expected.durable = current;
   }
+  return expected;
 }
 
 /// Returns a sentence on the first object that a crash has lost or damaged, or an empty string.
-std::string crash_fault(std::uint64_t states_at_each_call, const std::function<void(volatile_file_system&)>& plant) {
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  for (std::uint64_t stop = 0;; ++stop) {
-    auto files = std::make_shared<volatile_file_system>();
-    EXPECT_TRUE(store::make_storage_folders(*files).ok());
-    const std::uint64_t begin = files->calls();
-    plant(*files);
-    files->stop_at(begin + stop);
-    expected_objects expected;
-    work(files, expected);
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const auto after = store::open_directory_storage(files->crash(random), {.writer_id = "r", .pending_objects = 0});
-      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
-      for (const auto& [name, bytes] : expected.durable) {
-        if (!after->size(name).ok()) return path_of(name) + " is lost" + place;
-      }
-      for (const object_kind kind : {object_kind::container, object_kind::snapshot}) {
-        const auto ids = after->list(kind);
-        for (const std::string& id : *ids) {
-          const object_name name{kind, id};
-          if (read_all(*after, name) != expected.ever.at(name)) return path_of(name) + " is torn" + place;
-        }
+std::string crash_fault(std::uint64_t states_at_each_call, disk_faults planted = {}) {
+  const auto prepared = std::make_shared<volatile_file_system>();
+  EXPECT_TRUE(store::make_storage_folders(*prepared).ok());
+  const auto state_fault = [](const disk& state, const expected_objects& expected) -> std::string {
+    const auto after = store::open_directory_storage(state, {.writer_id = "r", .pending_objects = 0});
+    for (const auto& [name, bytes] : expected.durable) {
+      if (!after->size(name).ok()) return path_of(name) + " is lost";
+    }
+    for (const object_kind kind : {object_kind::container, object_kind::snapshot}) {
+      const auto ids = after->list(kind);
+      for (const std::string& id : *ids) {
+        const object_name name{kind, id};
+        if (read_all(*after, name) != expected.ever.at(name)) return path_of(name) + " is torn";
       }
     }
-    if (files->calls() <= begin + stop) return "";
-  }
+    return "";
+  };
+  return fault_of_stops(prepared, states_at_each_call, work, state_fault, planted);
 }
 
 TEST(directory_storage_crashes, lose_no_object_that_was_synced) {
-  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200u)), [](auto&) {}), "");
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200u))), "");
 }
 
-TEST(directory_storage_crashes, are_detected_if_data_are_not_synced_before_the_name) {
-  EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_data_syncs = true; }), "");
-}
-
-TEST(directory_storage_crashes, are_detected_if_folders_are_not_synced) {
-  EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_folder_syncs = true; }), "");
+TEST(directory_storage_crashes, show_missing_syncs) {
+  EXPECT_NE(crash_fault(50, {.skips_data_syncs = true}), "");
+  EXPECT_NE(crash_fault(50, {.skips_folder_syncs = true}), "");
 }
 
 TEST(directory_storage_sessions, write_again_what_others_removed_as_abandoned) {

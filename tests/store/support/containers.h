@@ -1,7 +1,6 @@
 // Containers for tests: records of drawn content, with salts and keys that depend on a seed only.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 #include "store/format/record.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 
@@ -62,9 +62,7 @@ inline made_container make_container(std::uint64_t seed, const store::seal_key& 
   for (std::uint64_t i = 0; i < chunk_count / 3; ++i) append(store::record_kind::node);
   store::object_salt salt;
   for (std::uint8_t& each : salt) each = static_cast<std::uint8_t>(random.word());
-  auto built = std::move(builder).build(key, salt, *blake3_fingerprinter());
-  EXPECT_TRUE(built.ok());
-  container.built = std::move(*built);
+  container.built = value_of(std::move(builder).build(key, salt, *blake3_fingerprinter()));
   container.id = store::id_of(store::container_name_in({}, container.built.digest_of_bytes));
   return container;
 }

@@ -1,6 +1,5 @@
 #include "tests/store/support/file_store.h"
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -11,7 +10,7 @@
 #include <unistd.h>
 
 #include "store/session/deduplicator.h"
-#include "store/session/open_store.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 
@@ -81,16 +80,7 @@ tree_facts facts_of(const std::string& folder) {
 }
 
 std::shared_ptr<volatile_file_system> make_file_store(const std::optional<store::key_secret>& secret) {
-  auto files = std::make_shared<volatile_file_system>();
-  EXPECT_TRUE(store::make_storage_folders(*files).ok());
-  store::store_config config = small_config();
-  if (secret) {
-    config.fingerprint = fingerprint_kind::blake3;
-    config.cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)";
-  }
-  const auto objects = store::open_directory_storage(files, {.writer_id = "init", .pending_objects = 0});
-  EXPECT_TRUE(store::make_store(*objects, config, secret).ok());
-  return files;
+  return secret ? made_store(secret).files : made_store(small_config()).files;
 }
 
 namespace {
@@ -164,6 +154,17 @@ result<store_restore_summary> file_store::restore(const std::string& id, const s
   return with_reading([&](const store::store_reading& reading) {
     return store::restore_files(reading, {.root = facts->root, .complete_paths = facts->paths}, options);
   });
+}
+
+store_restore_summary file_store::expect_comes_back(const std::string& id, const std::string& folder,
+                                                    std::uint64_t threads) {
+  const temporary_folder target;
+  problem_map problems;
+  auto restored =
+      value_of(restore(id, {.path = folder, .target = target / "t", .threads = threads, .problem = note_in(problems)}));
+  EXPECT_EQ(problems, problem_map());
+  EXPECT_EQ(facts_of(target / "t"), facts_of(folder));
+  return restored;
 }
 
 }  // namespace cutpoint::tests

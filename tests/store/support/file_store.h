@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <cutpoint/catalog.h>
 #include <cutpoint/engine.h>
@@ -17,6 +16,7 @@
 #include "store/restore/restore.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {
@@ -63,17 +63,18 @@ class file_store {
   }
   result<store_restore_summary> restore(const std::string& id, const store_restore_options& options);
 
+  /// Restores a folder elsewhere, and expects that it has no problem and equals what is there now.
+  store_restore_summary expect_comes_back(const std::string& id, const std::string& folder, std::uint64_t threads = 2);
+
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] store::storage& objects() { return *objects_; }
   /// Calls `use` with what reading takes.
   template <class Use>
   auto with_reading(Use use) {
-    const auto log = store::read_log(*objects_, key_, [](const store::object_name&, const status&) {});
-    EXPECT_TRUE(log.ok());
-    store::table_cache tables(*objects_, key_, 8 * MiB, log->lost());
-    auto shards = store::shard_index::open(*objects_, key_.kind(), tables);
-    EXPECT_TRUE(shards.ok());
-    return use(store::store_reading{*objects_, key_, *shards,
+    const auto log = value_of(store::read_log(*objects_, key_, [](const store::object_name&, const status&) {}));
+    store::table_cache tables(*objects_, key_, 8 * MiB, log.lost());
+    auto shards = value_of(store::shard_index::open(*objects_, key_.kind(), tables));
+    return use(store::store_reading{*objects_, key_, shards,
                                     [recipe = fingerprint_] { return store::record_fingerprinter::make(recipe); }});
   }
 
@@ -89,12 +90,6 @@ class file_store {
 };
 
 // Trees of files that tests back up.
-
-[[nodiscard]] inline std::string drawn_text(content what, std::size_t bytes, std::uint64_t seed) {
-  seeded_choices random(seed);
-  const auto stream = make_stream(what, bytes, random);
-  return {stream.begin(), stream.end()};
-}
 
 /// Makes "tree" with regular files, folders, a link and a hard link, of about 250 KiB.
 inline void make_small_tree(const temporary_folder& folder) {
@@ -112,11 +107,7 @@ inline void make_small_tree(const temporary_folder& folder) {
 /// The tree is `source_ / "tree"`, and its restored copy `target_ / "t"`.
 class restored_tree : public testing::Test {
  protected:
-  void back_up() {
-    const auto done = file_store(files_).backup(source_ / "tree");
-    ASSERT_TRUE(done.ok());
-    id_ = done->id;
-  }
+  void back_up() { id_ = value_of(file_store(files_).backup(source_ / "tree")).id; }
   void expect_restored() {
     EXPECT_EQ(problems_, problem_map());
     EXPECT_EQ(facts_of(target_ / "t"), facts_of(source_ / "tree"));

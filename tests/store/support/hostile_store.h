@@ -40,17 +40,16 @@ class hostile_store {
   std::uint64_t check(const store::record_reference& root, problem_map& problems) {
     store::snapshot facts;
     facts.root = root;
-    const auto id = store::put_snapshot(store_.objects(), facts, key_);
-    EXPECT_TRUE(commit_by_hand(store_.objects(), key_, *id).ok());
+    const auto id = value_of(store::put_snapshot(store_.objects(), facts, key_));
+    EXPECT_TRUE(commit_by_hand(store_.objects(), key_, id).ok());
     const store_check_options options{.threads = 1,
                                       .object_problem = note_in(problems),
                                       .file_problem = [&](const std::string&, const std::string& path,
                                                           const status& why) { problems[path] = why.message(); }};
-    const auto checked =
-        store_.with_reading([&](const store::store_reading& reading) { return store::check_store(reading, options); });
-    EXPECT_TRUE(id.ok() && checked.ok());
-    EXPECT_TRUE(store_.objects().remove({store::object_kind::snapshot, *id}).ok());
-    return checked->moved_chunks;
+    const auto checked = value_of(
+        store_.with_reading([&](const store::store_reading& reading) { return store::check_store(reading, options); }));
+    EXPECT_TRUE(store_.objects().remove({store::object_kind::snapshot, id}).ok());
+    return checked.moved_chunks;
   }
   /// Puts a record under a digest that may be another than that of its bytes.
   void put_record(store::record_kind kind, const std::vector<std::uint8_t>& bytes, const digest& name) {

@@ -14,23 +14,26 @@
 #include "store/storage/directory_storage.h"
 #include "store/tree/node_walk.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
 
 struct made_store {
-  explicit made_store(std::optional<store::key_secret> secret = std::nullopt) : secret_key(std::move(secret)) {
+  explicit made_store(const std::optional<store::key_secret>& secret = std::nullopt)
+      : made_store({.fingerprint = fingerprint_kind::blake3,
+                    .container_bytes = 64 * KiB,
+                    .cuts = secret ? "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"
+                                   : "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"},
+                   secret) {}
+  explicit made_store(const store::store_config& config, const std::optional<store::key_secret>& secret = std::nullopt)
+      : secret_key(secret) {
     EXPECT_TRUE(store::make_storage_folders(*files).ok());
-    const store::store_config config{.fingerprint = fingerprint_kind::blake3,
-                                     .container_bytes = 64 * KiB,
-                                     .cuts = secret_key ? "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"
-                                                        : "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
     const status outcome = store::make_store(*open_storage("init"), config, secret_key);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
   }
-  explicit made_store(std::shared_ptr<volatile_file_system> crashed) : files(std::move(crashed)) {}
-  made_store(std::shared_ptr<volatile_file_system> crashed, const std::optional<store::key_secret>& secret)
+  explicit made_store(disk crashed, const std::optional<store::key_secret>& secret = std::nullopt)
       : secret_key(secret), files(std::move(crashed)) {}
 
   [[nodiscard]] std::unique_ptr<store::storage> open_storage(const std::string& writer_id) const {
@@ -44,11 +47,7 @@ struct made_store {
         },
         secret);
   }
-  [[nodiscard]] std::unique_ptr<store::open_store> open() const {
-    auto opened_store = try_open(secret_key);
-    EXPECT_TRUE(opened_store.ok()) << (opened_store.ok() ? "" : opened_store.error().message());
-    return std::move(*opened_store);
-  }
+  [[nodiscard]] std::unique_ptr<store::open_store> open() const { return value_of(try_open(secret_key)); }
 
   std::optional<store::key_secret> secret_key;
   std::shared_ptr<volatile_file_system> files = std::make_shared<volatile_file_system>();

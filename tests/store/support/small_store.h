@@ -1,6 +1,7 @@
-// A small store for tests: backs up named byte strings with the layers below the library, and reads them back.
+// Stores named byte strings with the layers below the library, and reads them back.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -79,20 +80,25 @@ inline result<store::record_reference> store_files(store::deduplicator& session,
   return root.finish();
 }
 
+enum class lost_files { are_failures, are_left_out };
+
 /// Reads the files of a folder.
-inline result<file_map> read_files(store::record_reader& records, const store::record_reference& root) {
+inline result<file_map> read_files(store::record_reader& records, const store::record_reference& root,
+                                   lost_files lost = lost_files::are_failures) {
   file_map files;
   const status walked = store::visit_entries(root, records, [&](const store::folder_entry& entry) {
-    std::vector<std::uint8_t>& bytes = files[entry.name];
+    std::vector<std::uint8_t> bytes;
     const auto append = [&](const store::stored_extent& extent, std::uint64_t) -> status {
       const auto content = records.read_chunk(extent.record);
       if (!content) return content.error();
       for (std::uint64_t i = 0; i < extent.count; ++i) bytes.insert(bytes.end(), content->begin(), content->end());
       return {};
     };
-    return store::visit_extents(*entry.node, 0, entry.size, records, append);
+    status read = store::visit_file(entry, 0, entry.size, records, append);
+    if (read.ok()) files[entry.name] = std::move(bytes);
+    return lost == lost_files::are_left_out ? status() : read;
   });
-  if (!walked.ok()) return walked;
+  if (!walked.ok() && lost == lost_files::are_failures) return walked;
   return files;
 }
 
@@ -106,83 +112,20 @@ inline status commit_by_hand(store::storage& objects, const store::seal_key& key
   return number ? status() : number.error();
 }
 
-/// Faults that a test plants in a store.
-struct planted_faults {
-  bool commits_early = false;     ///< the snapshot is put before the containers and shards are durable
-  bool drops_reference = false;   ///< a container that a snapshot refers to is removed after the next backup
-  bool skips_data_syncs = false;  ///< files get their final names before their bytes are durable
-  bool skips_folder_syncs = false;
-};
-
-/// An open store. Each session is another object.
-class small_store {
- public:
-  explicit small_store(std::shared_ptr<volatile_file_system> files, store::seal_key key = {})
-      : key_(key),
-        objects_(store::open_directory_storage(std::move(files), {.writer_id = new_writer_id(), .pending_objects = 0})),
-        tables_(*objects_, key_, MiB) {}
-
-  planted_faults planted;
-  std::size_t most_waiting_entries = store::record_writer::usual_waiting_entries;
-
-  [[nodiscard]] store::storage& objects() { return *objects_; }
-
-  /// Returns the id of the snapshot, and the number of payload bytes that were added.
-  result<std::pair<std::string, std::uint64_t>> backup(const file_map& files, std::uint64_t sequence) {
-    const auto config = store::read_config(*objects_);
-    if (!config) return config.error();
-    auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
-    if (!shards) return shards.error();
-    store::own_containers own;
-    store::record_writer records(*objects_, key_, config->container_bytes, own, blake3_fingerprinter(),
-                                 most_waiting_entries);
-    store::deduplicator session(*config, *shards, records, sha256());
-    auto digests = sha256();
-    const auto reference = store_files(session, digests, files);
-    if (!reference) return reference.error();
-    store::snapshot facts;
-    facts.root = *reference;
-    facts.sequence = sequence;
-    if (!planted.commits_early) {
-      if (status finished = session.finish(); !finished.ok()) return finished;
-    }
-    auto id = store::put_snapshot(*objects_, facts, key_);
-    if (!id) return id.error();
-    if (status synced = objects_->sync(); !synced.ok()) return synced;
-    if (planted.commits_early) {
-      if (status finished = session.finish(); !finished.ok()) return finished;
-    }
-    const auto merged = shards->merge();
-    if (!merged) return merged.error();
-    if (planted.drops_reference) {
-      const auto containers = objects_->list(store::object_kind::container);
-      if (status removed = objects_->remove({store::object_kind::container, containers->front()}); !removed.ok()) {
-        return removed;
-      }
-    }
-    return std::pair(*id, records.stored_bytes());
+/// Stores the records of a container again. `change` may change their contents.
+inline void store_again(store::record_writer& writer, store::storage& objects, const std::string& container,
+                        const store::seal_key& key,
+                        const std::function<void(store::record_kind, std::vector<std::uint8_t>&)>& change = {}) {
+  const auto table = store::read_container_table(objects, container, key);
+  for (const store::placed_record& each : table->records) {
+    auto content = *store::read_record(objects, *table, each, key);
+    if (change) change(each.description.kind, content);
+    store::record_description description = each.description;
+    description.codec = store::record_codec::none;
+    description.stored_bytes = description.raw_bytes;
+    EXPECT_TRUE(writer.append(description, content).ok());
   }
-
-  /// Reads all files of a snapshot.
-  result<file_map> restore(const std::string& id) {
-    const auto facts = store::read_snapshot(*objects_, id, 32, key_);
-    if (!facts) return facts.error();
-    auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
-    if (!shards) return shards.error();
-    store::record_reader records(*objects_, key_, *shards, sha256());
-    return read_files(records, facts->root);
-  }
-
- private:
-  static std::string new_writer_id() {
-    static int last = 0;
-    return "s" + std::to_string(++last);
-  }
-
-  store::seal_key key_;
-  std::unique_ptr<store::storage> objects_;
-  store::table_cache tables_;
-};
+}
 
 /// Returns files with drawn contents, some of which repeat.
 inline file_map drawn_files(std::uint64_t seed, std::size_t count, std::size_t largest_bytes) {

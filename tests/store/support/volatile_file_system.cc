@@ -144,6 +144,7 @@ status volatile_file_system::rename(const std::string& old_path, const std::stri
   const auto position = current_.find(old_path);
   if (position == current_.end()) return system_failure(old_path, "renamed", ENOENT);
   if (current_.contains(new_path)) return system_failure(new_path, "created", EEXIST);
+  if (!full_folder.empty() && new_path.starts_with(full_folder)) return system_failure(new_path, "created", ENOSPC);
   const std::string folder = folder_of_path(new_path);
   if (!folder.empty() && !current_.contains(folder)) return system_failure(new_path, "created", ENOENT);
   change(new_path, position->second);

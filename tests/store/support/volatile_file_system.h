@@ -37,6 +37,9 @@ class volatile_file_system final : public store::file_system {
   bool ignores_data_syncs = false;
   bool ignores_folder_syncs = false;
 
+  /// There is no room for files whose paths begin with this, unless it is empty.
+  std::string full_folder;
+
   /// Is called before each call with its path (the new one, for a rename): another process may do something then. The calls
   /// that it makes itself are not announced.
   std::function<void(const std::string& path)> meanwhile;
@@ -80,5 +83,45 @@ class volatile_file_system final : public store::file_system {
   std::uint64_t calls_ = 0;
   std::uint64_t stop_ = never;
 };
+
+using disk = std::shared_ptr<volatile_file_system>;
+
+/// Faults that a test plants in a disk.
+struct disk_faults {
+  bool skips_data_syncs = false;  ///< files get their final names before their bytes are durable
+  bool skips_folder_syncs = false;
+};
+
+/// Returns how many calls `act` makes on a disk that change something, and one more.
+template <class Act>
+std::uint64_t call_count(const disk& prepared, Act act) {
+  seeded_choices random(1);
+  const disk copy = prepared->crash(random);
+  static_cast<void>(act(copy));
+  return copy->calls() + 1;
+}
+
+/// Lets `act` work on copies of a disk on which everything is durable, stops it at every call in turn, and draws states of
+/// the disk. `judge` gets each state and what `act` has returned, and returns what is wrong. Returns the first fault with
+/// its place, or an empty string.
+template <class Act, class Judge>
+std::string fault_of_stops(const disk& prepared, std::uint64_t states_at_each_call, Act act, Judge judge,
+                           disk_faults planted = {}) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const std::uint64_t calls = call_count(prepared, act);
+  for (std::uint64_t stop = 0; stop < calls; ++stop) {
+    const disk files = prepared->crash(random);
+    files->ignores_data_syncs = planted.skips_data_syncs;
+    files->ignores_folder_syncs = planted.skips_folder_syncs;
+    files->stop_at(stop);
+    const auto done = act(files);
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const std::string fault = judge(files->crash(random), done);
+      if (fault.empty()) continue;
+      return fault + " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
+    }
+  }
+  return "";
+}
 
 }  // namespace cutpoint::tests

@@ -1,7 +1,6 @@
 // Backups of files in a store on the model of a disk, as `backup_store` makes them: with a session, a lease and a commit.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,6 +15,8 @@ namespace cutpoint::tests {
 struct session_faults {
   bool ignores_proposals = false;  ///< records are looked up in containers that a prune has proposed
   bool audits_nothing = false;     ///< the snapshot is committed though containers were removed meanwhile
+  bool commits_early = false;      ///< the snapshot is committed before the containers and shards are durable
+  bool drops_container = false;    ///< a container that a snapshot refers to is removed after the commit
 };
 
 /// Stores files and commits them. Returns the id of the snapshot.
@@ -36,7 +37,7 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
                              *store::record_fingerprinter::make(opened_store.fingerprint()));
   const auto root = store_files(writer, digests, files);
   if (!root) return root.error();
-  if (status finished = writer.finish(); !finished.ok()) return finished;
+  if (!planted.commits_early) CUTPOINT_RETURN_IF_FAILED(writer.finish());
   store::snapshot facts;
   facts.root = *root;
   facts.paths = {"/"};
@@ -51,6 +52,11 @@ inline result<std::string> back_up(store::open_store& opened_store, const file_m
   }
   auto committed = store::commit_snapshot(**session, std::move(facts));
   if (!committed) return committed.error();
+  if (planted.commits_early) CUTPOINT_RETURN_IF_FAILED(writer.finish());
+  if (planted.drops_container) {
+    const auto containers = (*session)->objects().list(store::object_kind::container);
+    CUTPOINT_RETURN_IF_FAILED((*session)->objects().remove({store::object_kind::container, containers->front()}));
+  }
   return std::move(committed->id);
 }
 
@@ -69,6 +75,13 @@ inline result<file_map> read_back(store::open_store& opened_store, const std::st
 inline status forget(store::open_store& opened_store, const std::string& id) {
   if (status removed = opened_store.objects().remove({store::object_kind::snapshot, id}); !removed.ok()) return removed;
   return opened_store.objects().sync();
+}
+
+/// Takes the leases of all sessions away, so that others take them for dead.
+inline void end_all_sessions(const made_store& disk_store) {
+  for (const std::string& each : names(disk_store, store::object_kind::lease)) {
+    static_cast<void>(disk_store.files->remove("leases/" + each));
+  }
 }
 
 /// Contents of files by the snapshots that have them.

@@ -171,9 +171,9 @@ TEST(folders, come_back_and_find_their_entries) {
                 }).ok());
     EXPECT_EQ(visited, count);
     for (std::size_t i = 0; i < count; i += 97) {
-      const auto entry_found = store::find_entry(root, entries[i].name, nodes);
-      ASSERT_TRUE(entry_found.ok() && *entry_found);
-      EXPECT_EQ(facts(**entry_found), facts(entries[i]));
+      const auto entry_found = value_of(store::find_entry(root, entries[i].name, nodes));
+      ASSERT_TRUE(entry_found);
+      EXPECT_EQ(facts(*entry_found), facts(entries[i]));
     }
     EXPECT_FALSE(*store::find_entry(root, "absent", nodes));
     EXPECT_FALSE(*store::find_entry(root, "zzz", nodes));
@@ -267,9 +267,8 @@ TEST(extents, with_extensions_are_read_unless_one_must_be_known) {
   bytes[extent_position] |= 0x80;
   bytes.insert(bytes.end(), extensions.begin(), extensions.end());
   bytes[length_position] = static_cast<std::uint8_t>(bytes.size());
-  const auto node = store::decode_node(bytes, node_name);
-  ASSERT_TRUE(node.ok());
-  EXPECT_EQ(node->extents, std::vector{hole});
+  const auto node = value_of(store::decode_node(bytes, node_name));
+  EXPECT_EQ(node.extents, std::vector{hole});
   bytes[bytes.size() - 8] = 0x80;  // the high byte of the type
   const status refused = store::decode_node(bytes, node_name).error();
   EXPECT_EQ(refused.code(), status_code::unavailable);

@@ -1,17 +1,12 @@
 // Copies survive a crash at every call, use what an interrupted copy has left, and find no wrong contents.
-#include <map>
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "store/backup/tree_builder.h"
 #include "store/format/failure.h"
-#include "store/session/leased_session.h"
-#include "store/session/store_reading.h"
 #include "store/upkeep/snapshot_copier.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
-#include "tests/store/support/made_store.h"
+#include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -20,90 +15,29 @@ constexpr std::string_view keyless_cuts = "fastcdc(min_bytes=512,avg_bytes=2048,
 constexpr std::string_view other_cuts = "fastcdc(min_bytes=1024,avg_bytes=4096,max_bytes=16384)";
 
 made_store make_plain_store(std::string_view cuts) {
-  made_store disk_store(std::make_shared<volatile_file_system>());
-  EXPECT_TRUE(store::make_storage_folders(*disk_store.files).ok());
-  const store::store_config config{.container_bytes = 64 * KiB, .cuts = std::string(cuts)};
-  const status done = store::make_store(*disk_store.open_storage("init"), config, std::nullopt);
-  EXPECT_TRUE(done.ok()) << done.message();
-  return disk_store;
+  return made_store({.container_bytes = 64 * KiB, .cuts = std::string(cuts)});
 }
 
-using file_contents = std::map<std::string, std::vector<std::uint8_t>>;
-
-/// Files of several chunks, each in a folder of its own. Neighbours in `number` have some in common.
-file_contents contents_of(std::uint64_t number) {
-  file_contents contents;
+/// Files of several chunks. Neighbours in `number` have some in common.
+file_map contents_of(std::uint64_t number) {
+  file_map contents;
   for (std::uint64_t file = number; file < number + 4; ++file) {
-    seeded_choices random(file);
-    contents[fmt::format("/folder{}/file", file)] = make_stream(content::random, 3000 * file, random);
+    contents[fmt::format("file{}", file)] = make_stream(content::random, 3000 * file, file);
   }
   return contents;
 }
 
-/// Commits a snapshot with chunks of 1000 bytes, a hole and a run in each file. The cuts are not those of the store, which
-/// a copy neither knows nor needs.
+/// Commits a snapshot. The cuts are not those of the store, which a copy neither knows nor needs.
 store::open_store::listed_snapshot put_snapshot(const made_store& disk_store, std::uint64_t number) {
   const auto opened_store = disk_store.open();
-  const auto session = store::leased_session::begin(*opened_store);
-  const auto output = *(*session)->open_writer();
-  store::deduplicator& writer = output->records;
+  const auto session = *store::leased_session::begin(*opened_store);
+  const auto output = *session->open_writer();
   auto digests = *store::record_fingerprinter::make(opened_store->fingerprint());
-  store::tree_builder tree(writer, {});
-  for (const auto& [path, bytes] : contents_of(number)) {
-    store::folder_entry folder;
-    folder.kind = file_kind::directory;
-    folder.name = path.substr(1, path.find('/', 1) - 1);
-    tree.enter(folder);
-    store::folder_entry file;
-    file.name = "file";
-    file.size = bytes.size();
-    const auto entry = std::make_shared<store::pending_entry>(file);
-    for (std::size_t begin = 0; begin < bytes.size(); begin += 1000) {
-      const byte_span chunk = byte_span(bytes).subspan(begin, std::min<std::size_t>(1000, bytes.size() - begin));
-      const digest name = *digests(chunk);
-      const auto answer = writer.look_up({&name, 1});
-      if (answer->front().is_new) {
-        EXPECT_TRUE(writer.put_chunk(name, chunk.size(), store::record_codec::none, chunk).ok());
-      }
-      const store::record_reference record{name, static_cast<std::uint32_t>(chunk.size()), *writer.hint_of_put(name)};
-      EXPECT_TRUE(entry->add({store::extent_kind::data, record, 1}, writer).ok());
-    }
-    EXPECT_TRUE(entry->complete().ok());
-    tree.add(entry, path);
-    tree.leave();
-  }
   store::snapshot facts;
-  EXPECT_TRUE(tree.write_complete().ok());
-  facts.root = *tree.finish();
-  EXPECT_TRUE(writer.finish().ok());
-  facts.session = (*session)->id();
-  facts.host = "host";
+  facts.root = *store_files(output->records, digests, contents_of(number));
+  EXPECT_TRUE(output->records.finish().ok());
   facts.time = static_cast<std::int64_t>(number);
-  facts.statistics.files = 4;
-  auto committed = store::commit_snapshot(**session, facts);
-  EXPECT_TRUE(committed.ok()) << committed.error().message();
-  return *committed;
-}
-
-/// Returns all files of a tree.
-result<file_contents> read_files(store::open_store& opened_store, const store::record_reference& root) {
-  store::shared_reader records(opened_store.objects(), opened_store.key(), opened_store.reading().make_fingerprinter,
-                               MiB);
-  store::folder_entry top;
-  top.kind = file_kind::directory;
-  top.node = root;
-  file_contents contents;
-  const status read =
-      store::visit_tree(top, "/", records, [&](const std::string& path, const store::folder_entry& entry) {
-        if (entry.kind == file_kind::directory) return status();
-        auto& bytes = contents[path];
-        return store::dump_file(entry, 0, entry.size, records, [&](byte_span next) {
-          bytes.insert(bytes.end(), next.begin(), next.end());
-          return status();
-        });
-      });
-  if (!read.ok()) return read;
-  return contents;
+  return value_of(store::commit_snapshot(*session, facts));
 }
 
 store::copy_options options_for(store::open_store& target, const cancellation* cancel = nullptr) {
@@ -139,7 +73,7 @@ std::string fault_of(const made_store& disk_store) {
   const auto opened_store = disk_store.open();
   const auto all = opened_store->snapshots({});
   for (const auto& each : *all) {
-    const auto files = read_files(*opened_store, each.facts.root);
+    const auto files = read_back(*opened_store, each.id);
     if (!files) return files.error().message();
     if (*files != contents_of(static_cast<std::uint64_t>(each.facts.time))) return "a copy has other files";
   }
@@ -161,32 +95,23 @@ TEST_P(copies, survive_a_crash_at_every_call) {
   put_snapshot(source, 1);
   put_snapshot(source, 3);
   auto threads = engine::make({.threads = 1});
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const made_store target = make_target();
+  const auto copy = [&](const disk& files) {
+    return copy_all(*threads, source, made_store(files, target.secret_key)).ok();
+  };
+  const auto judge = [&](const disk& files, bool is_done) -> std::string {
+    const made_store after(files, target.secret_key);
+    if (std::string fault = fault_of(after); !fault.empty()) return fault;
+    if (is_done && after.open()->snapshots({})->size() != 2) return "a copy is lost";
+    if (const auto again = copy_all(*threads, source, after); !again) return again.error().message();
+    if (std::string fault = fault_of(after); !fault.empty()) return fault + ", copied again";
+    if (after.open()->snapshots({})->size() != 2) return "a copy is missing, or there twice";
+    const auto third = copy_all(*threads, source, after);
+    return third.ok() && third->second == 0 ? "" : "a third copy stores something";
+  };
+  EXPECT_GT(call_count(target.files, copy), 20u);
   const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(4u));
-  const made_store disk_store = make_target();
-  std::size_t interrupted = 0;
-  for (std::uint64_t stop = 0;; ++stop) {
-    const made_store target(disk_store.files->crash(random), disk_store.secret_key);
-    const std::uint64_t begin = target.files->calls();
-    target.files->stop_at(begin + stop);
-    const auto done = copy_all(*threads, source, target);
-    interrupted += !done;
-    for (std::uint64_t state = 0; state < states; ++state) {
-      const made_store after(target.files->crash(random), disk_store.secret_key);
-      ASSERT_EQ(fault_of(after), "") << "stopped at call " << stop;
-      const std::size_t committed = after.open()->snapshots({})->size();
-      ASSERT_TRUE(committed == 2 || !done) << "stopped at call " << stop;
-      const auto again = copy_all(*threads, source, after);
-      ASSERT_TRUE(again.ok()) << again.error().message() << "; stopped at call " << stop;
-      ASSERT_EQ(fault_of(after), "") << "stopped at call " << stop;
-      ASSERT_EQ(after.open()->snapshots({})->size(), 2u);
-      const auto third = copy_all(*threads, source, after);
-      ASSERT_TRUE(third.ok());
-      ASSERT_EQ(third->second, 0u);
-    }
-    if (done) break;
-  }
-  EXPECT_GT(interrupted, 20u);
+  EXPECT_EQ(fault_of_stops(target.files, states, copy, judge), "");
 }
 
 TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
@@ -212,11 +137,10 @@ TEST_P(copies, use_what_an_interrupted_copy_has_stored) {
   EXPECT_TRUE(target.open()->snapshots({})->empty());
   const std::size_t stored = target.open_storage("test")->list(store::object_kind::container)->size();
   ASSERT_GT(stored, 0u);
-  const auto done = copy_all(*threads, source, target);
-  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto done = value_of(copy_all(*threads, source, target));
   std::uint64_t bytes = 0;
   for (const auto& [path, content] : contents_of(40)) bytes += content.size();
-  EXPECT_LT(done->second, bytes - (stored - 1) * 48 * KiB);
+  EXPECT_LT(done.second, bytes - (stored - 1) * 48 * KiB);
   EXPECT_EQ(fault_of(target), "");
 }
 
@@ -250,9 +174,7 @@ TEST_P(copies, come_once_more_where_a_repair_has_replaced_them) {
     const auto snapshots = *opened_target->snapshots({});
     ASSERT_EQ(snapshots.size(), 3u) << "a second copy finds the first";
     EXPECT_EQ(snapshots.back().facts.time, original.facts.time);
-    const auto files = read_files(*opened_target, snapshots.back().facts.root);
-    ASSERT_TRUE(files.ok());
-    EXPECT_EQ(*files, contents_of(1));
+    EXPECT_EQ(*read_back(*opened_target, snapshots.back().id), contents_of(1));
   }
 }
 
@@ -264,17 +186,11 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   const auto objects = source.open_storage("hostile");
   const auto containers = objects->list(store::object_kind::container);
   for (const std::string& id : *containers) {
-    const auto table = store::read_container_table(*objects, id, opened_store->key());
     store::own_containers own;
     store::record_writer records(*objects, opened_store->key(), 64 * KiB, own, blake3_fingerprinter());
-    for (const store::placed_record& each : table->records) {
-      auto content = *store::read_record(*objects, *table, each, opened_store->key());
-      if (each.description.kind == store::record_kind::chunk) content[0] ^= 1;
-      store::record_description description = each.description;
-      description.codec = store::record_codec::none;
-      description.stored_bytes = description.raw_bytes;
-      ASSERT_TRUE(records.append(description, content).ok());
-    }
+    store_again(records, *objects, id, opened_store->key(), [](store::record_kind kind, auto& content) {
+      if (kind == store::record_kind::chunk) content[0] ^= 1;
+    });
     ASSERT_TRUE(records.finish().ok());
     ASSERT_TRUE(objects->remove({store::object_kind::container, id}).ok());
   }
@@ -288,7 +204,7 @@ TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
     status source_failure;
     EXPECT_FALSE(copier.copy(original, source_failure).ok());
     EXPECT_TRUE(store::is_damage(source_failure));
-    EXPECT_NE(source_failure.message().find("/folder2/file: "), std::string::npos) << source_failure.message();
+    EXPECT_NE(source_failure.message().find("/file2: "), std::string::npos) << source_failure.message();
     EXPECT_TRUE(opened_target->snapshots({})->empty());
   }
 }

@@ -1,5 +1,4 @@
 // Differences of stored trees are those of their lists of files, and only what differs is read.
-#include <algorithm>
 #include <map>
 #include <ostream>
 #include <set>
@@ -135,7 +134,7 @@ struct compared_trees {
 compared_trees compare(const record_reference& before, const record_reference& after, node_memory& nodes) {
   compared_trees compared;
   const char letters[] = {'+', '-', 'M', 'T', 'U'};
-  const auto summary = store::compare_trees(
+  const auto summary = value_of(store::compare_trees(
       before, after, nodes,
       {.compares_metadata = true,
        .visit =
@@ -144,9 +143,8 @@ compared_trees compare(const record_reference& before, const record_reference& a
              compared.changes_found.changes.insert(letters[static_cast<std::size_t>(change.which)] + change.path);
              return status();
            },
-       .problem = [&](const std::string& path, const status& why) { compared.problems[path] = why.message(); }});
-  EXPECT_TRUE(summary.ok());
-  if (summary.ok()) compared.changes_found.sums = sums_of(*summary);
+       .problem = [&](const std::string& path, const status& why) { compared.problems[path] = why.message(); }}));
+  compared.changes_found.sums = sums_of(summary);
   return compared;
 }
 
@@ -268,9 +266,9 @@ TEST(diff, names_a_folder_that_cannot_be_compared_and_goes_on) {
   after.entries["b"].content = 2;
   const record_reference old_root = write(before, nodes);
   const record_reference new_root = write(after, nodes);
-  const auto lost_entry = store::find_entry(old_root, "a", nodes);
-  ASSERT_TRUE(lost_entry.ok() && *lost_entry);
-  nodes.erase(*(*lost_entry)->node);
+  const auto lost_entry = value_of(store::find_entry(old_root, "a", nodes));
+  ASSERT_TRUE(lost_entry);
+  nodes.erase(*lost_entry->node);
   const auto compared = compare(old_root, new_root, nodes);
   EXPECT_EQ(compared.changes_found.changes, std::multiset<std::string>{"M/b"});
   ASSERT_EQ(compared.problems.size(), 1u);
@@ -341,10 +339,9 @@ TEST(content_difference, counts_the_chunks_that_one_version_has_wherever_they_ar
     EXPECT_FALSE(store::has_same_content(old_file, new_file));
     EXPECT_TRUE(store::has_same_content(old_file, file_of(before, nodes)));
     nodes.reads = 0;
-    const auto difference = store::compare_contents(old_file, new_file, nodes);
-    ASSERT_TRUE(difference.ok());
-    EXPECT_EQ(difference->before_bytes, bytes_that_others_lack(before, after));
-    EXPECT_EQ(difference->after_bytes, bytes_that_others_lack(after, before));
+    const auto difference = value_of(store::compare_contents(old_file, new_file, nodes));
+    EXPECT_EQ(difference.before_bytes, bytes_that_others_lack(before, after));
+    EXPECT_EQ(difference.after_bytes, bytes_that_others_lack(after, before));
     EXPECT_LE(nodes.reads, 40);  // of some 500 in the longest
   }
 }

@@ -22,7 +22,7 @@ class history {
       run_with_others(random_.between(0, 2));
       if (std::string loss = loss_now(); !loss.empty()) return loss;
     }
-    end_all_sessions();
+    end_all_sessions(disk_store_);
     for (int round = 0; round < 3; ++round) {
       const auto pruned = store::prune_store(*disk_store_.open(), {.most_unused = 0, .threads = 1});
       if (!pruned) return "a last prune failed: " + pruned.error().message();
@@ -50,7 +50,7 @@ class history {
     disk_store_.files->meanwhile = [&](const std::string&) {
       if (is_dead) return;
       if (calls == other_call && depth > 0) {
-        if (random_.once_in(3)) end_all_sessions();  // others take it for dead
+        if (random_.once_in(3)) end_all_sessions(disk_store_);  // others take it for dead
         run_with_others(depth - 1);
       }
       if (calls++ == last_call) {
@@ -136,11 +136,6 @@ class history {
   static file_map without_more(file_map files) {
     std::erase_if(files, [](const auto& file) { return file.first.starts_with("more-"); });
     return files;
-  }
-
-  void end_all_sessions() {
-    const auto leases = disk_store_.open_storage("leases")->list(store::object_kind::lease);
-    for (const std::string& each : *leases) static_cast<void>(disk_store_.files->remove("leases/" + each));
   }
 
   /// Returns what is lost of the snapshots that were committed, and of others that are seen: those of commands that were killed.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/host/support/tests_folder.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -88,12 +89,11 @@ TEST(snapshot_policy, keeps_what_restic_keeps_for_the_same_reasons) {
       }
     }
     policy.tags = fact.value("tags", policy.tags);
-    const auto groups = apply_policy(snapshots, policy, {}, INT64_MAX);
-    ASSERT_TRUE(groups.ok()) << groups.error().message();
-    ASSERT_EQ(groups->size(), 1u);
+    const auto groups = value_of(apply_policy(snapshots, policy, {}, INT64_MAX));
+    ASSERT_EQ(groups.size(), 1u);
     std::map<std::string, std::vector<std::size_t>> reasons;
     for (std::size_t i = 0; i < snapshots.size(); ++i) {
-      const snapshot_decision& decision = groups->front().decisions[i];
+      const snapshot_decision& decision = groups.front().decisions[i];
       EXPECT_EQ(decision.snapshot.sequence, snapshots[i].sequence);
       for (const std::string& each : decision.reasons) reasons[each].push_back(i);
     }
@@ -175,9 +175,8 @@ TEST(snapshot_policy, rules_are_applied_to_each_group) {
   }
   const auto counts = [&](const snapshot_grouping& grouping) {
     std::vector<std::string> group_texts;
-    const auto groups = apply_policy(snapshots, counting(keep_period::last, 1), grouping, INT64_MAX);
-    EXPECT_TRUE(groups.ok());
-    for (const snapshot_group& each : *groups) {
+    const auto groups = value_of(apply_policy(snapshots, counting(keep_period::last, 1), grouping, INT64_MAX));
+    for (const snapshot_group& each : groups) {
       std::string key = each.host;
       for (const std::string& path : each.paths) key += path;
       for (const std::string& tag : each.tags) key += tag;
@@ -197,9 +196,8 @@ TEST(snapshot_policy, nothing_is_decided_if_a_group_would_be_lost) {
   std::vector<store_snapshot> snapshots = {taken_at("2021-01-01 00:00:00", {"kept"}), taken_at("2021-01-01 00:00:00")};
   snapshots[1].host = "other";
   snapshots[1].paths = {"/home", "/etc"};
-  const auto refused = apply_policy(snapshots, {.tags = {{"kept"}}}, {}, INT64_MAX);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message(),
+  const status refused = error_of(apply_policy(snapshots, {.tags = {{"kept"}}}, {}, INT64_MAX));
+  EXPECT_EQ(refused.message(),
             "the rules keep none of the snapshots of host other, paths /etc /home: nothing is removed, because nothing "
             "would be left");
   EXPECT_FALSE(apply_policy(snapshots, {}, {}, INT64_MAX).ok());
@@ -232,9 +230,8 @@ TEST(snapshot_policy, spans_that_mean_nothing_are_refused) {
                                                        {"1000001h", "at most 1000000"},
                                                        {"99999999999999999999y", "at most 1000000"}};
   for (const auto& [text, message] : wrong) {
-    const auto parsed = parse_calendar_span(text);
-    ASSERT_FALSE(parsed.ok()) << text;
-    EXPECT_NE(parsed.error().message().find(message), std::string::npos) << parsed.error().message();
+    const status parsed = error_of(parse_calendar_span(text));
+    EXPECT_NE(parsed.message().find(message), std::string::npos) << parsed.message();
   }
 }
 
