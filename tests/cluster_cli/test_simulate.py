@@ -227,7 +227,3 @@ class Evolve(CommandTest):
         self.assert_refused(message, "evolve", "one", "--versions", "2", "-o", "evolved")
         self.assertEqual((self.folder / "trace").read_bytes(), before)
         self.assertFalse((self.folder / "evolved").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -126,7 +126,3 @@ class Casync(CasyncTest):
         expected = self.index(path)
         self.run_program("sh", "-c", f"cat {path} | {self.caibx} piped.caibx -")
         self.assertEqual((self.folder / "piped.caibx").read_bytes(), expected)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import struct
-import unittest
 
 import synthetic_checkpoints as synthetic
 from examples import SOURCES, ExampleTest, program
@@ -142,7 +141,3 @@ class Page(Checkpoints):
         for size in ("2K", "8K", "16K", "64K"):
             self.expect_row("Savings by length of chunks", f"{size[:-1]} KiB", [
                 self.saved(pair[:1], pair[1:], "--cuts", f"{cuts}(avg_bytes={size})") for cuts in ("fixed", "fastcdc")])
-
-
-if __name__ == "__main__":
-    unittest.main()

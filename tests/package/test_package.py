@@ -196,7 +196,3 @@ class Package(unittest.TestCase):
         warnings = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", self.prefix / "include"]
         run(CC, "-std=c99", *warnings, source)
         run(CXX, "-x", "c++", "-std=c++11", *warnings, source)
-
-
-if __name__ == "__main__":
-    unittest.main()

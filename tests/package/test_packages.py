@@ -153,6 +153,3 @@ class Archive(Packages):
 
 
 del Packages  # has no tests of its own
-
-if __name__ == "__main__":
-    unittest.main()

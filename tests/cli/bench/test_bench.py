@@ -298,7 +298,3 @@ class Text(Bench):
     def test_fails_before_it_measures_where_output_cannot_be_written(self):
         run = self.run_command("bench", "--algorithm", "gear", "-o", "missing/table")
         self.assert_failed(run, "missing/table")
-
-
-if __name__ == "__main__":
-    unittest.main()

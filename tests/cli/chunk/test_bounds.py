@@ -1,7 +1,6 @@
 """Every bound of a parameter is kept by the command: exit code 2, and a message with parameter, value and bound."""
 
 import random
-import unittest
 
 from catalog import as_number, bounded, entries, entries_to_run, option_of, settings_of
 from command import CommandTest
@@ -135,7 +134,3 @@ class Bounds(CommandTest):
             run = self.run_command("chunk", option_of(name), name, *options, "--format", "lengths", "a")
             with self.subTest(name=name, options=options):
                 self.assertEqual((run.code, sum(map(int, run.lines))), (0, 7), run)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """`chunk --check` compares files with a listing of their chunks."""
 
 import os
-import unittest
 
 from command import INPUT_FAILED, CommandTest
 from streams import random_bytes
@@ -105,7 +104,3 @@ class Check(CommandTest):
             listing.write(b"nonsense\n")
         run = self.run_command("chunk", "--check", "listing")
         self.assertIn("is no line of a listing", run.stderr, run)
-
-
-if __name__ == "__main__":
-    unittest.main()

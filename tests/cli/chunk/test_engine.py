@@ -204,7 +204,3 @@ class LongRuns(CommandTest):
         self.write("a", content)
         whole = self.run_command("chunk", *SMALL, "a").stdout
         self.assertEqual(self.run_command("chunk", *SMALL, "--memory", "20000", "a").stdout, whole)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Fingerprints are those of the chunks' bytes, made by somebody else."""
 
 import hashlib
-import unittest
 
 from command import CommandTest
 from listings import read_jsonl
@@ -72,7 +71,3 @@ class Fingerprints(CommandTest):
         names = (*HASHES, "xxh3", "blake3", "none")
         lengths = {tuple(row.length for row in self.rows("--hash", name).rows) for name in names}
         self.assertEqual(len(lengths), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

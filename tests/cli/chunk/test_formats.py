@@ -1,7 +1,6 @@
 """Each format tells every chunk of every input, the cuts and the fingerprint, whatever the paths are named."""
 
 import json
-import unittest
 
 from command import CommandTest
 from listings import READERS, Row, read_csv, read_jsonl, read_lengths, read_text
@@ -161,7 +160,3 @@ class Jsonl(CommandTest):
         run = self.run_command("chunk", "--format", "jsonl", "-", content=b"")
         self.assert_done(run)
         self.assertEqual(read_jsonl(run.stdout).rows, [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import unittest
 from pathlib import Path
 
 from command import IS_SANITIZED, CommandTest
@@ -49,7 +48,3 @@ class GoldenCuts(CommandTest):
             "chunk", "--format", "lengths", *GOLDENS["cuts"][entry]["args"], "-", content=golden_input("D3")
         )
         self.assert_golden(entry, "D3", run)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 """--memory bounds what a cut may depend on: what does not fit is told, what fits changes no cut."""
 
-import unittest
 
 from command import DONE, CommandTest
 from listings import read_lengths
@@ -43,7 +42,3 @@ class MemoryLimit(CommandTest):
         self.assertGreater(len(lengths), 3)
         self.assertEqual(lengths, expected[:-1])
         self.assert_failed(run, f"the chunk at offset {sum(lengths)} outgrows")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 """A disk that fails while a file is read: the file is named, what was decided before is listed, the rest is done."""
 
-import unittest
 
 from catalog import entries
 from command import CommandTest, faulty_reads, needs_faulty_reads, unseekable_reads
@@ -75,7 +74,3 @@ class ReadsThatFail(CommandTest):
 
 def rows_of(run, path) -> list:
     return [row for row in read_jsonl(run.stdout).rows if row.path == path]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -194,7 +194,3 @@ class Interrupt(CommandTest):
 
 def ignore_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-if __name__ == "__main__":
-    unittest.main()

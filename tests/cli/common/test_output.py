@@ -5,7 +5,6 @@ import resource
 import select
 import signal
 import subprocess
-import unittest
 
 from command import DONE, INPUT_FAILED, PATIENCE, CommandTest
 from listings import read_jsonl, read_lengths
@@ -196,7 +195,3 @@ class Verbosity(CommandTest):
         arguments = ("chunk", "--algorithm", "fixed", "--size", "1K:8K:64K", "a")
         self.assertIn("warning: ", self.run_command(*arguments).stderr)
         self.assert_done(self.run_command(*arguments, "-q"))
-
-
-if __name__ == "__main__":
-    unittest.main()

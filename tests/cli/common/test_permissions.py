@@ -4,7 +4,6 @@ import os
 import shutil
 import stat
 import subprocess
-import unittest
 
 import command
 from command import CommandTest
@@ -72,7 +71,3 @@ class Unreadable(CommandTest):
         run = self.listed("-o", "tree/shut/output", "tree/a")
         self.assert_failed(run, "tree/shut/output: cannot be opened for writing: Permission denied")
         self.assertEqual(run.stdout, "", run)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -153,7 +153,3 @@ class Schemas(CommandTest):
             lambda r: r.update(plan="auto"),
         ):
             self.assertFalse(validator.is_valid(with_change(change)))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -260,7 +260,3 @@ class WhatTheSystemRefuses(Usage):
 
     def test_memory(self):
         self.refused_by_system("--memory", "64G", "--segment", "8G", "--threads", "1", told=("cannot be mapped",))
-
-
-if __name__ == "__main__":
-    unittest.main()

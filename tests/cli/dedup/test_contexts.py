@@ -1,7 +1,6 @@
 """Contexts in `dedup`: each file is cut by its rule, and what a context file says wrongly is refused by its name."""
 
 import hashlib
-import unittest
 
 from command import DONE, WRONG_USAGE, CommandTest
 from reports import report_of
@@ -111,7 +110,3 @@ class Mistakes(ContextTest):
         self.assertIn("the file of --context says how the other files are cut",
                       self.refusal('[others]\nalgorithm = "gear"', "--algorithm", "gear"))
         self.assertIn("nowhere.toml", self.run_command("dedup", "--context", "nowhere.toml", "tree").stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

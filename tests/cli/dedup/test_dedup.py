@@ -4,7 +4,6 @@ import math
 import os
 import signal
 import subprocess
-import unittest
 
 from command import DONE, INPUT_FAILED, INTERRUPTED, PATIENCE, CommandTest, has_read_all, is_waiting, wait_until
 from reports import counts_of, report_of, rows_of
@@ -314,7 +313,3 @@ def is_waiting_or_busy(process) -> bool:
     """Whether it has read for a while."""
     with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
         return int(file.readline().split()[1]) > 10 * MIB
-
-
-if __name__ == "__main__":
-    unittest.main()

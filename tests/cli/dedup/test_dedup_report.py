@@ -8,7 +8,6 @@ import select
 import subprocess
 import termios
 import time
-import unittest
 
 from command import BINARY, DONE, INPUT_FAILED, PATIENCE, CommandTest, close
 from reports import documented_fields, fields_of, report_of
@@ -259,7 +258,3 @@ def terminal_output(test, *arguments, columns=0) -> str:
         text += block
     process.wait(PATIENCE)
     return text.decode()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -84,7 +84,3 @@ class PeakMemory(CommandTest):
         peak, run = self.peak(unlimited, (bytes(MIB) for _ in range(64)))
         self.assertEqual((run.code, run.stdout), (DONE, f"{64 * MIB}\n"))
         self.assertLess(peak - self.least, 64 * MIB + CONSTANT)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -201,7 +201,3 @@ class Refusal(Trace):
 
     def test_where_no_lane_works(self):
         self.assert_refused(self.run_command("bench", "--kernels", "--trace", "t", "--rounds", "1"), "--trace")
-
-
-if __name__ == "__main__":
-    unittest.main()

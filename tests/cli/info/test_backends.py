@@ -2,7 +2,6 @@
 
 import json
 import os
-import unittest
 
 from command import DONE, CommandTest
 from reports import report_of
@@ -88,7 +87,3 @@ class BackEnds(CommandTest):
             self.skipTest("every back end of this build runs here")
         for name in missing:
             self.assert_refused(self.run_command("chunk", "--backend", name, "data"), name, "does not run")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -186,7 +186,3 @@ class Version(CommandTest):
         self.assertRegex(version, r"^\d+\.\d+\.\d+$")
         self.assertEqual(listed()["version"], version)
         self.assertEqual(json.loads(self.run_command("info", "--json").stdout)["version"], version)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-import unittest
 
 from command import CommandTest
 from listings import failed_paths, read_jsonl
@@ -49,7 +48,3 @@ class Fifo(CommandTest):
         run = self.run_command(*CHUNK, "a", "fifo", "z")
         self.assert_done(run)
         self.assertEqual([row.path for row in read_jsonl(run.stdout).rows], ["a", "z"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import unittest
 
 from command import CommandTest
 from listings import read_jsonl
@@ -70,7 +69,3 @@ class Printed(CommandTest):
             run = self.run_command("backup", "--store", "store", *paths)
             self.assert_failed(run, "nosuch: cannot be found")
             self.assertEqual(len(run.stderr.splitlines()), len(paths), run)
-
-
-if __name__ == "__main__":
-    unittest.main()

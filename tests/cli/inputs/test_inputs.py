@@ -5,7 +5,6 @@ import select
 import socket
 import subprocess
 import threading
-import unittest
 
 from command import DONE, INPUT_FAILED, PATIENCE, CommandTest, is_waiting, wait_until
 from listings import failed_paths, read_jsonl, read_lengths, read_text
@@ -271,7 +270,3 @@ class FifoWithSlowWriter(CommandTest):
         writer.join()
         self.assert_done(run)
         self.assertEqual(sum(read_lengths(run.stdout)), 1000)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import unittest
 
 from command import DONE, INPUT_FAILED, CommandTest
 from listings import failed_paths, read_jsonl
@@ -128,7 +127,3 @@ class OtherThings(LinkTest):
         paths, run = self.listed("-v", "-L", "tree")
         self.assertEqual(paths, ["tree/a"])
         self.assertIn("tree/endless: skipped, it is a character device", run.stderr, run)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 """What stands for a path is that path, letter by letter, and is told on one line."""
 
-import unittest
 
 from command import DONE, CommandTest
 from listings import read_jsonl
@@ -70,7 +69,3 @@ class ControlCharacters(CommandTest):
             self.write(f"tree/{name}")
             self.assertIn(f" tree/{shown}\n", self.run_command("chunk", "tree").stdout)
             self.assertIn(f"tree/{shown}.missing: ", self.run_command("chunk", f"tree/{name}.missing").stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import unittest
 
 from command import DONE, IS_SANITIZED, CommandTest
 from listings import read_jsonl
@@ -101,7 +100,3 @@ class DeepTrees(CommandTest):
             run = self.run_command("chunk", "--format", "jsonl", "--hash", "none", "--input", access, name)
             self.assert_done(run)
             self.assertEqual([row.path for row in read_jsonl(run.stdout).rows], ["/".join([name] * 30) + "/file"], run)
-
-
-if __name__ == "__main__":
-    unittest.main()

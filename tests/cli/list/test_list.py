@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import unittest
 
 from catalog import as_number, bounded, entries, entries_to_run, listed, option_of, settings_of
 from command import DONE, WRONG_USAGE, CommandTest
@@ -208,7 +207,3 @@ class Text(CommandTest):
             for parameter in bounded(entry):
                 if parameter["kind"] == "count":
                     self.assertIn(f"{parameter['lowest']} to {parameter['highest']}", run.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -177,7 +177,3 @@ class Fish(Completion):
         self.assertEqual(self.completed("cutpoint chunk so"), ["some file"])
         self.assertEqual(self.completed("cutpoint chunk -o so"), ["some file"])
         self.assertEqual(self.completed("cutpoint chunk --size so"), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -97,7 +97,3 @@ class Mandoc(Checked):
     def test_finds_nothing_wrong(self):
         for told in self.check("mandoc", "-Tlint", "-Wwarning"):
             self.assertEqual(told, "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import unittest
 
 from streams import random_bytes
 from test_store import StoreTest
@@ -82,6 +81,3 @@ class Diff(StoreTest):
 
 
 del StoreTest  # its tests are those of another module
-
-if __name__ == "__main__":
-    unittest.main()

@@ -364,7 +364,3 @@ class StoreWithKeyFile(StoreTest):
         self.assertEqual((self.folder / "key").stat().st_mode & 0o777, 0o600)
         self.backup()
         self.assertEqual(self.restored(f"latest:{self.folder}/data"), facts_of(self.folder / "data"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -487,7 +487,3 @@ class Passwords(CommandTest):
         self.assert_refused(self.run_store("snapshots", "--password-command", "exit 7"), "exit 7: the command for the password ended with 7")
         self.assert_refused(self.run_store("snapshots", "--password-command", "true"), "true: the password is empty")
         self.assert_refused(self.run_store("snapshots", *command, "--password-file", "password"), "give one of")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import json
 import os
 import time
-import unittest
 
 from command import WRONG_USAGE
 from store_reader import CHUNK, Reference, Store
@@ -169,7 +168,3 @@ class Refused(ContextTest):
         self.assertIn("large.toml: is longer than 1048576 bytes", self.refusal("--context", "large.toml"))
         self.write("long.toml", b'[class.a]\nextensions = ["a"]\nalgorithm = "fixed"\nsize = "1G"\n')
         self.assertRegex(self.refusal("--context", "long.toml"), r"class a: fixed\(.*\): a store needs a maximum of at most \d+ MiB")
-
-
-if __name__ == "__main__":
-    unittest.main()

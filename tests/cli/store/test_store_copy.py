@@ -6,7 +6,6 @@ import random
 import shutil
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 from command import BINARY, IS_SANITIZED, CommandTest
@@ -232,7 +231,3 @@ class Kills(CopyTest):
                 self.assertEqual([each["time"] for each in copies.values()], [1_000_000_000, 2_000_000_000])
                 self.assertEqual(self.restored(target, list(copies)[1]), facts_of(self.folder / "data"))
                 self.assertIn("no damage", self.on(target, "check", "--read-data"))
-
-
-if __name__ == "__main__":
-    unittest.main()

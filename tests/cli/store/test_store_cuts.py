@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import unittest
 
 from command import WRONG_USAGE
 from store_reader import Reference, Store
@@ -220,7 +219,3 @@ class Warned(EncryptedTest):
         self.assertIn("the store is not encrypted, so whoever reads it reads this key, too", told)
         self.backup("plain")
         self.assert_done(self.init("other", "--cuts", GEAR))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ import stat
 import struct
 import subprocess
 import tarfile
-import unittest
 
 from command import CommandTest
 from streams import random_bytes
@@ -198,7 +197,3 @@ class Dump(CommandTest):
         with open("/dev/full", "wb") as full:
             self.assert_failed(self.run_store("dump", "latest", stdout=full), "standard output: cannot be written")
         self.assert_failed(self.run_store("dump", "latest:/nosuch"), "no such file")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import unittest
 
 from streams import random_bytes
 from test_store import StoreTest, facts_of
@@ -170,6 +169,3 @@ class Rewrite(Edit):
 
 
 del StoreTest  # its tests are those of another module
-
-if __name__ == "__main__":
-    unittest.main()

@@ -85,7 +85,3 @@ class Faults(CommandTest):
         if run.code == 0:
             for path in (self.folder / "data").iterdir():
                 self.assertEqual((self.folder / "out" / path.name).read_bytes(), path.read_bytes(), run)
-
-
-if __name__ == "__main__":
-    unittest.main()

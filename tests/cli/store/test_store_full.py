@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import unittest
 
 from command import DONE, INPUT_FAILED, CommandTest
 from streams import random_bytes
@@ -61,7 +60,3 @@ class FullDisk(CommandTest):
             (self.disk / "filler").unlink()
             self.write("other", random_bytes(5 * MIB, 3))
             old = self.store("backup", "other")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -226,7 +226,3 @@ class Histories(unittest.TestCase):
         )
         print(", ".join(f"{count} {what}" for what, count in sorted(History.played.items())))
         self.assertGreater(History.played.get("backup", 0), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -320,7 +320,3 @@ class Mount(CommandTest):
         self.assert_failed(self.run_command("mount", "--store", "store", "data/a"), "data/a: cannot be mounted on: Not a directory")
         self.assert_refused(self.run_command("mount", "--store", "store", "--memory", "1", "shown"), "--memory")
         self.assert_refused(self.run_command("mount", "--store", "data", "shown"), "this is not a store")
-
-
-if __name__ == "__main__":
-    unittest.main()

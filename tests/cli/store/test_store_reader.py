@@ -7,7 +7,6 @@ import shutil
 import socket
 import stat
 import struct
-import unittest
 from pathlib import Path
 
 from command import INPUT_FAILED, CommandTest, wait_until
@@ -332,7 +331,3 @@ class Refusals(ReaderTest):
                 with self.assertRaisesRegex(Damage, f"snapshots/{new}: extension 40000 is unknown"):
                     self.verify()
                 self.assertIn("40000", self.run_command("ls", new, "--store", "store").stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 """What the commands on stores refuse, in one sentence each."""
 
-import unittest
 
 from command import CommandTest
 
@@ -76,7 +75,3 @@ class Refusals(CommandTest):
         run = self.run_command("snapshots", "--store", "store")
         self.assertNotEqual(run.code, 0)
         self.assertIn("config", run.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

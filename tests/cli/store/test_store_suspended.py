@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 from command import PATIENCE, CommandTest
@@ -58,7 +57,3 @@ class Suspended(CommandTest):
         self.assertEqual((self.below("snapshots"), self.below("leases")), ([], []))
         self.assert_done(self.run_command("backup", "-", "--store", "store", content=CONTENT))
         self.assertEqual(self.run_command("dump", "latest:/stdin", "--store", "store").bytes, CONTENT)
-
-
-if __name__ == "__main__":
-    unittest.main()

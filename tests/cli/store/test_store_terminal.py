@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import unittest
 
 from command import PATIENCE, CommandTest
 from streams import random_bytes
@@ -73,7 +72,3 @@ class Terminal(CommandTest):
         self.assertEqual([bytes.fromhex(path) for path in json.loads(run.stdout.splitlines()[-1])["paths_hex"]], [name])
         listed = json.loads(self.run_command("snapshots", "--json", "--latest", "1", "--store", "store").stdout.splitlines()[-1])
         self.assertEqual([bytes.fromhex(path) for path in listed["paths_hex"]], [name])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -386,7 +386,3 @@ def handles_interrupts(process) -> bool:
     with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as file:
         caught = int(next(line.split()[1] for line in file if line.startswith("SigCgt")), 16)
     return bool(caught >> (signal.SIGINT - 1) & 1)
-
-
-if __name__ == "__main__":
-    unittest.main()
