@@ -1,6 +1,7 @@
 """The command under test, and what its tests share: a folder of their own, runs of the command, the shape of errors."""
 
 import fcntl
+import json
 import os
 import re
 import struct
@@ -48,6 +49,9 @@ class Outcome:
     @property
     def lines(self):
         return self.stdout.split("\n")[:-1]
+
+    def json(self):
+        return json.loads(self.stdout)
 
     def __str__(self):
         words = " ".join(ascii(os.fsdecode(word))[1:-1] for word in self.arguments)
@@ -145,6 +149,17 @@ def close(process: subprocess.Popen):
             except BrokenPipeError:
                 pass
     process.wait()
+
+
+def open_deep(folder: Path, name: str, count: int, makes: bool = False) -> int:
+    """Opens the last of `count` folders of this name, each of which is in the one before, whose path may be longer than any."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(count):
+        if makes:
+            os.mkdir(name, dir_fd=here)
+        here, above = os.open(name, os.O_RDONLY, dir_fd=here), here
+        os.close(above)
+    return here
 
 
 def wait_until(holds, what: str):
