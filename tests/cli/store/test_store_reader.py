@@ -125,7 +125,7 @@ class Reader(ReaderTest):
             ("none",),
             ("none", "--compression", "none", "--hash", "sha256", "--container-size", "64K"),
             ("none", "--hash", "xxh3", "--for-experiments", "--cuts", "gear(min_bytes=256,avg_bytes=1024,max_bytes=8192)"),
-            ("password", "--container-size", "300K"),
+            ("key-file", "--container-size", "300K"),
             ("key-file", "--compression", "none"),
         ):
             with self.subTest(encryption=encryption, words=words):
@@ -173,7 +173,7 @@ class Reader(ReaderTest):
     def test_what_is_whole_after_a_repair_is_read(self):
         source = self.folder / "data"
         make_tree(source)
-        self.init("password", "--container-size", "300K")
+        self.init("key-file", "--container-size", "300K")
         id = self.store("backup", "data")
         store = self.read()
         entry = next(entry for path, entry in store.walk(Reference(*store.snapshots()[id].root)) if path.endswith(b"/random"))
@@ -203,6 +203,7 @@ class Reader(ReaderTest):
         leases = self.folder / "store/leases"
         wait_until(lambda: any(leases.iterdir()), "a lease")
         store = self.read()
+        store.verify()
         (lease,) = store.leases().values()
         self.assertEqual((lease.process, lease.epoch), (writer.pid, 1))
         self.assertIn(str(writer.pid).encode(), lease.text)

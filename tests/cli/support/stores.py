@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 from command import CommandTest, Outcome, wait_until
@@ -24,6 +25,22 @@ def facts_of(folder: Path) -> dict:
     return facts_of_files
 
 
+def all_facts_of(folder: Path) -> dict:
+    """All that is known of a folder and of each file below it, by their relative paths."""
+    facts_of_files = {}
+    numbers: dict[int, int] = {}  # of files, since inodes differ
+    for path in [folder, *sorted(folder.rglob("*"))]:
+        facts = path.lstat()
+        is_folder, is_data = (test(facts.st_mode) for test in (stat.S_ISDIR, stat.S_ISREG))
+        facts_of_files[os.fsencode(path.relative_to(folder))] = (
+            stat.filemode(facts.st_mode), facts.st_uid, facts.st_gid, facts.st_mtime_ns, facts.st_rdev, facts.st_nlink,
+            None if is_folder else (facts.st_size, numbers.setdefault(facts.st_ino, len(numbers))),
+            os.readlink(path) if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest() if is_data else None,
+            {key: os.getxattr(path, key, follow_symlinks=False) for key in os.listxattr(path, follow_symlinks=False)},
+        )  # fmt: skip
+    return facts_of_files
+
+
 def damage(path: Path, *positions: int):
     """Changes a bit at each position of an object, whose file is made read-only."""
     content = bytearray(path.read_bytes())
@@ -36,6 +53,7 @@ def damage(path: Path, *positions: int):
 class StoreTest(CommandTest):
     """Each test has a new store with these settings, and its commands open it with this secret."""
 
+    location = "store"
     settings: tuple = ("--encryption", "none")
     secret: tuple = ()
 
@@ -44,7 +62,7 @@ class StoreTest(CommandTest):
         self.store("init", *self.settings)
 
     def run_store(self, *words, **how) -> Outcome:
-        return self.run_command(*words, "--store", "store", *self.secret, **how)
+        return self.run_command(*words, "--store", self.location, *self.secret, **how)
 
     def store(self, *words, **how) -> str:
         run = self.run_store(*words, **how)
@@ -73,11 +91,11 @@ class StoreTest(CommandTest):
         self.assertIn("no damage", self.store("check", "--read-data"))
 
     def objects(self, kind: str) -> list[Path]:
-        return sorted(path for path in (self.folder / "store" / kind).rglob("*") if path.is_file())
+        return sorted(path for path in (self.folder / self.location / kind).rglob("*") if path.is_file())
 
-    def start_session(self, *words):
+    def start_session(self) -> subprocess.Popen:
         """A backup of standard input that waits for it, as soon as its lease is there."""
-        process = self.start("backup", "-", "--store", "store", *self.secret, *words, stdin=-1)
+        process = self.start("backup", "-", "--store", self.location, *self.secret, stdin=subprocess.PIPE)
         wait_until(lambda: self.objects("leases"), "a lease")
         return process
 
