@@ -197,6 +197,11 @@ def status_of(process: subprocess.Popen, thread: str | None = None) -> dict:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
+def handles(process: subprocess.Popen, number: int) -> bool:
+    """Whether the process has a handler for the signal yet."""
+    return process.poll() is None and bool(int(status_of(process)["SigCgt"], 16) >> (number - 1) & 1)
+
+
 def is_waiting(process: subprocess.Popen) -> bool:
     """Whether all threads of the process sleep, on a pipe say."""
     if process.poll() is not None:
