@@ -1,6 +1,5 @@
 """Tests examples/checkpoints by Thrust's C++ back end: files come back byte for byte, and the page's savings are measured."""
 
-import hashlib
 import json
 import re
 import struct
