@@ -150,7 +150,7 @@ class Copy(CopyTest):
 
 class Kills(CopyTest):
     def test_a_copy_that_was_killed_goes_on(self):
-        size = 8_000_000 if IS_SANITIZED else 50_000_000
+        size = 8_000_000 if IS_SANITIZED else 20_000_000
         draw = random.Random(int(os.environ.get("CUTPOINT_SEED") or 1))
         self.make("source")
         self.write("data/large", draw.randbytes(size))
@@ -160,7 +160,7 @@ class Kills(CopyTest):
         for target, words in (("target", ()), ("recut", CUTS), ("target-two", ())):
             with self.subTest(target=target):
                 self.make(target, *words)
-                for patience in (0.02, 0.05, 0.1, 0.15, 0.2):
+                for patience in (0.01, 0.03, 0.05, 0.08, 0.12):
                     process = self.start("copy", "--from-store", "source", "--store", target, *self.secret_of(target))
                     time.sleep(patience * (0.5 + draw.random()))
                     process.kill()

@@ -25,8 +25,8 @@ def make_tree(folder: Path):
     for index in range(800):
         (folder / f"many/{index:05}").write_bytes(b"%d" % (index // 2))
     (folder / "empty").touch()
-    (folder / "random").write_bytes(random_bytes(1_500_000, 1))
-    (folder / "text").write_bytes(b"".join(b"line %d of a text\n" % line for line in range(20_000)))
+    (folder / "random").write_bytes(random_bytes(600_000, 1))
+    (folder / "text").write_bytes(b"".join(b"line %d of a text\n" % line for line in range(8_000)))
     (folder / "zeros").write_bytes(bytes(3_000_000))
     with open(folder / "holes", "wb") as file:
         for block in range(150):
@@ -120,7 +120,7 @@ class Reader(ReaderTest):
         """All kinds of stores, through all that commands do to them."""
         source = self.folder / "data"
         make_tree(source)
-        self.write("old/only", random_bytes(500_000, 4))
+        self.write("old/only", random_bytes(200_000, 4))
         for encryption, *words in (
             ("none",),
             ("none", "--compression", "none", "--hash", "sha256", "--container-size", "64K"),

@@ -11,7 +11,6 @@ class NoStore(CommandTest):
             (("snapshots",), "no store: give --store or set CUTPOINT_STORE"),
             (("check", "--store", "folder"), "folder: this is not a store"),
             (("copy", "--store", "folder"), "no store: give --from-store or set CUTPOINT_FROM_STORE"),
-            (("copy", "--from-store", "folder"), "no store: give --store or set CUTPOINT_STORE"),
         ):
             self.assert_refused(self.run_command(*words), told)
 
@@ -44,6 +43,9 @@ class NoStore(CommandTest):
 class Refusals(StoreTest):
     def test_a_store_is_not_made_over_another(self):
         self.assert_failed(self.run_store("init", "--encryption", "none"), "a store is there already")
+
+    def test_a_copy_needs_another(self):
+        self.assert_refused(self.run_command("copy", "--from-store", "store"), "no store: give --store or set CUTPOINT_STORE")
 
     def test_snapshots_that_do_not_exist(self):
         self.assert_failed(self.run_store("restore", "latest", "--target", "out"), "latest: no snapshot")
