@@ -122,9 +122,9 @@ class Restores(StoreTest):
 
 class Snapshots(StoreTest):
     def test_init_says_what_it_made(self):
-        made = self.run_command("init", "--store", "another", "--encryption", "none").stdout
+        text = self.run_command("init", "--store", "another", "--encryption", "none").stdout
         for words in "made a store in another", "fastcdc(", "blake3", "zstd", "32.0 MiB":
-            self.assertIn(words, made)
+            self.assertIn(words, text)
 
     def test_names_that_are_no_utf8_are_in_json(self):
         os.mkdir(self.folder / "data")

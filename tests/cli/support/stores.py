@@ -61,8 +61,8 @@ class StoreTest(CommandTest):
         super().setUp()
         self.store("init", *self.settings)
 
-    def run_store(self, *words, **how) -> Outcome:
-        return self.run_command(*words, "--store", self.location, *self.secret, **how)
+    def run_store(self, command: str, *words, **how) -> Outcome:
+        return self.run_command(command, "--store", self.location, *self.secret, *words, **how)
 
     def store(self, *words, **how) -> str:
         run = self.run_store(*words, **how)
@@ -70,8 +70,13 @@ class StoreTest(CommandTest):
         return run.stdout
 
     def json_of(self, *words) -> list:
-        """The lines of JSON that a command prints."""
-        return [json.loads(line) for line in self.store(*words, "--json").splitlines()]
+        """The values that a command prints as JSON: one, or one a line."""
+        text, values, end = self.store(*words, "--json"), [], 0
+        while end < len(text):
+            value, end = json.JSONDecoder().raw_decode(text, end)
+            values.append(value)
+            end += 1  # a line feed
+        return values
 
     def backup(self, *words) -> str:
         return self.store("backup", *(words or ("data",))).strip()

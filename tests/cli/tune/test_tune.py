@@ -48,11 +48,11 @@ class Recommendation(Tune):
         self.assertEqual((first["options"], first["cuts"]), (recommendation["options"], recommendation["cuts"]))
         for candidate in report["candidates"]:
             with self.subTest(name=candidate["name"]):
-                found = self.dedup(*shlex.split(candidate["options"]))
-                self.assertEqual(found["cuts"], candidate["cuts"])
+                report_of_dedup = self.dedup(*shlex.split(candidate["options"]))
+                self.assertEqual(report_of_dedup["cuts"], candidate["cuts"])
                 for field, value in candidate["sample"].items():
-                    self.assertEqual(found["result"][field], value, field)
-                self.assertAlmostEqual(found["result"]["chunks"]["mean_bytes"], candidate["mean_bytes"])
+                    self.assertEqual(report_of_dedup["result"][field], value, field)
+                self.assertAlmostEqual(report_of_dedup["result"]["chunks"]["mean_bytes"], candidate["mean_bytes"])
                 counts = candidate["sample"]
                 net = (counts["bytes"] - counts["unique_bytes"] - 100 * counts["chunk_count"]) / counts["bytes"]
                 self.assertAlmostEqual(candidate["net_savings_share"], net)
@@ -80,8 +80,8 @@ class Recommendation(Tune):
         report = self.tuned("--sample", "20%", "--verify", *FAST, "data")
         self.assertLess(report["sample"]["bytes"], report["input_bytes"] / 2)
         for candidate in report["candidates"]:
-            found = self.dedup(*shlex.split(candidate["options"]))
-            self.assertEqual(found["result"]["unique_bytes"], candidate["whole"]["unique_bytes"])
+            report_of_dedup = self.dedup(*shlex.split(candidate["options"]))
+            self.assertEqual(report_of_dedup["result"]["unique_bytes"], candidate["whole"]["unique_bytes"])
         self.assertEqual(self.tuned("--sample", "20%", *FAST, "data")["sample"], report["sample"], "the same each time")
 
     def test_as_text_has_the_same_options_and_warns_of_chunks_of_a_fixed_length(self):
