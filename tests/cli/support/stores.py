@@ -13,15 +13,25 @@ from store_reader import Store
 from streams import random_bytes
 
 
+def paths_below(folder: Path) -> list[Path]:
+    return sorted(Path(base, name) for base, folders, files in os.walk(folder) for name in folders + files)
+
+
+def content_of(path: Path, mode: int) -> str | None:
+    """The target of a link, or the digest of a file."""
+    if stat.S_ISLNK(mode):
+        return os.readlink(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if stat.S_ISREG(mode) else None
+
+
 def facts_of(folder: Path) -> dict:
     """Kind, permissions, times and content of everything below a folder."""
     facts_of_files = {}
-    for path in sorted(folder.rglob("*")):
+    for path in paths_below(folder):
         facts = path.lstat()
-        content = os.readlink(path) if path.is_symlink() else None
-        if path.is_file() and not path.is_symlink():
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-        facts_of_files[str(path.relative_to(folder))] = (stat.filemode(facts.st_mode), facts.st_mtime_ns, content)
+        facts_of_files[str(path.relative_to(folder))] = (
+            stat.filemode(facts.st_mode), facts.st_mtime_ns, content_of(path, facts.st_mode),
+        )  # fmt: skip
     return facts_of_files
 
 
@@ -29,13 +39,12 @@ def all_facts_of(folder: Path) -> dict:
     """All that is known of a folder and of each file below it, by their relative paths."""
     facts_of_files = {}
     numbers: dict[int, int] = {}  # of files, since inodes differ
-    for path in [folder, *sorted(folder.rglob("*"))]:
+    for path in [folder, *paths_below(folder)]:
         facts = path.lstat()
-        is_folder, is_data = (test(facts.st_mode) for test in (stat.S_ISDIR, stat.S_ISREG))
+        number = None if stat.S_ISDIR(facts.st_mode) else numbers.setdefault(facts.st_ino, len(numbers))
         facts_of_files[os.fsencode(path.relative_to(folder))] = (
             stat.filemode(facts.st_mode), facts.st_uid, facts.st_gid, facts.st_mtime_ns, facts.st_rdev, facts.st_nlink,
-            None if is_folder else (facts.st_size, numbers.setdefault(facts.st_ino, len(numbers))),
-            os.readlink(path) if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest() if is_data else None,
+            number, None if number is None else facts.st_size, content_of(path, facts.st_mode),
             {key: os.getxattr(path, key, follow_symlinks=False) for key in os.listxattr(path, follow_symlinks=False)},
         )  # fmt: skip
     return facts_of_files
