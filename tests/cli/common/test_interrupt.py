@@ -7,11 +7,10 @@ import signal
 import subprocess
 import tempfile
 import threading
-import unittest
 from pathlib import Path
 
 from command import (
-    INTERRUPTED, IS_SANITIZED, PATIENCE, CommandTest, handles, has_linux_proc, has_read_all, is_waiting, unread_bytes, wait_until,
+    INTERRUPTED, IS_SANITIZED, PATIENCE, CommandTest, handles, has_read_all, is_waiting, unread_bytes, wait_until,
 )
 from listings import read_jsonl, read_text
 from streams import random_bytes
@@ -23,7 +22,6 @@ def cpu_seconds_of(process) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
 class Interrupt(CommandTest):
     def start_waiting(self, *arguments, **how):
         """A run that stands still in a system call, with its handlers in place."""

@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from command import DONE, IS_SANITIZED, CommandTest, has_linux_proc, is_waiting, status_of, wait_until
+from command import DONE, IS_SANITIZED, CommandTest, is_waiting, status_of, wait_until
 from listings import read_lengths
 from streams import MIB, random_bytes
 
@@ -14,7 +14,6 @@ CONSTANT = 4 * MIB
 
 
 @unittest.skipIf(IS_SANITIZED, "a sanitizer's memory is not the command's")
-@unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
 class PeakMemory(CommandTest):
     """`VmHWM` of a command that waits for more of its standard input, having read all that was sent."""
 

@@ -4,11 +4,10 @@ import json
 import os
 import signal
 import subprocess
-import unittest
 from collections import defaultdict
 
 from command import (
-    INTERRUPTED, PATIENCE, CommandTest, faulty_reads, has_linux_proc, has_read_all, is_waiting, needs_faulty_reads,
+    INTERRUPTED, PATIENCE, CommandTest, faulty_reads, has_read_all, is_waiting, needs_faulty_reads,
     wait_until,
 )
 from schemas import needs_jsonschema, problems_in
@@ -109,7 +108,6 @@ class Wholeness(Trace):
         self.traced("dedup", "empty")
         self.assertEqual([event for event in self.events() if event["ph"] == "X" and event["name"] == "chunking"], [])
 
-    @unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
     def test_survives_an_interruption(self):
         process = self.start("dedup", "--trace", "trace", "-", stdin=subprocess.PIPE)
         os.write(process.stdin.fileno(), random_bytes(60_000))

@@ -7,11 +7,10 @@ import subprocess
 import threading
 
 from command import DONE, INPUT_FAILED, PATIENCE, CommandTest, is_waiting, wait_until
-from listings import failed_paths, read_jsonl, read_lengths, read_text
+from listings import ListingTest, failed_paths, read_jsonl, read_lengths, read_text
 from streams import random_bytes
 
 LENGTHS = ("chunk", "--format", "lengths")
-PATHS = ("chunk", "--hash", "none", "--format", "jsonl")
 
 
 class EveryInput(CommandTest):
@@ -77,12 +76,7 @@ class EveryInput(CommandTest):
         self.assertEqual(self.run_command(*LENGTHS, "holes").stdout, self.run_command(*LENGTHS, "zeros").stdout)
 
 
-class ManyInputs(CommandTest):
-    def paths(self, *arguments, **how):
-        run = self.run_command(*PATHS, *arguments, **how)
-        self.assert_done(run)
-        return [row.path for row in read_jsonl(run.stdout).rows]
-
+class ManyInputs(ListingTest):
     def test_come_in_the_order_given_each_as_a_stream_of_its_own(self):
         for name in ("c", "a", "list"):  # the last is named like a command
             self.write(name)
@@ -111,7 +105,7 @@ class ManyInputs(CommandTest):
         self.assertIn("2 inputs, 18 bytes, 2 chunks, 1 failed", run.stderr, run)
 
 
-class InputThatFails(CommandTest):
+class InputThatFails(ListingTest):
     """It is named, the others are done, and the exit code is 1."""
 
     def setUp(self):
@@ -120,10 +114,9 @@ class InputThatFails(CommandTest):
         self.write("z", b"after")
 
     def assert_only_fails(self, name, *told, **how):
-        run = self.run_command(*PATHS, "a", name, "z", **how)
+        paths, run = self.listed("a", name, "z", code=INPUT_FAILED, **how)
         self.assert_failed(run, *told)
-        listed = read_jsonl(run.stdout).rows
-        self.assertEqual(([row.path for row in listed], failed_paths(run.stdout)), (["a", "z"], [name]), run)
+        self.assertEqual((paths, failed_paths(run.stdout)), (["a", "z"], [name]), run)
         self.assertEqual(len(run.stderr.splitlines()), 1, run)
 
     def test_whatever_it_is(self):
@@ -156,7 +149,7 @@ class InputThatFails(CommandTest):
         self.write("tree/a", random_bytes(2_000_000))
         self.write("tree/b")
         self.write("tree/c", b"12345678")
-        process = self.start(*PATHS, "--algorithm", "fixed", "--size", "10", "--memory", "256K", "tree")
+        process = self.start("chunk", "--hash", "none", "--format", "jsonl", "--algorithm", "fixed", "--size", "10", "--memory", "256K", "tree")
         self.assertTrue(select.select([process.stdout], [], [], PATIENCE)[0], "no output")
         wait_until(lambda: is_waiting(process), "the pipe is full")
         os.remove(self.folder / "tree/b")

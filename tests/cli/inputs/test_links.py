@@ -3,11 +3,11 @@
 import os
 import socket
 
-from command import DONE, INPUT_FAILED, CommandTest
-from listings import failed_paths, read_jsonl
+from command import INPUT_FAILED
+from listings import ListingTest, failed_paths
 
 
-class Links(CommandTest):
+class Links(ListingTest):
     def setUp(self):
         super().setUp()
         self.write("tree/a")
@@ -15,11 +15,6 @@ class Links(CommandTest):
 
     def link(self, target, name):
         os.symlink(target, self.folder / "tree" / name)
-
-    def listed(self, *arguments, code=DONE):
-        run = self.run_command("chunk", "--hash", "none", "--format", "jsonl", *arguments)
-        self.assertEqual(run.code, code, run)
-        return [row.path for row in read_jsonl(run.stdout).rows], run
 
     def test_are_passed_over_or_followed_when_asked(self):
         self.link("../elsewhere/file", "to_file")

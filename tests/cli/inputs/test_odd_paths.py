@@ -1,15 +1,10 @@
 """What stands for a path is that path, letter by letter, and is told on one line."""
 
-from command import DONE, CommandTest
-from listings import read_jsonl
+from command import CommandTest
+from listings import ListingTest
 
 
-class OddPaths(CommandTest):
-    def paths(self, *arguments):
-        run = self.run_command("chunk", "--hash", "none", "--format", "jsonl", *arguments)
-        self.assertEqual(run.code, DONE, run)
-        return [row.path for row in read_jsonl(run.stdout).rows]
-
+class OddPaths(ListingTest):
     def test_are_themselves(self):
         """Also those that a parser might take for lists, options or commands."""
         names = [

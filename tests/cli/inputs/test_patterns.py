@@ -3,21 +3,20 @@
 import os
 import subprocess
 
-from command import DONE, IS_SANITIZED, CommandTest, open_deep
-from listings import read_jsonl
+from command import IS_SANITIZED, open_deep
+from listings import ListingTest
 from streams import random_bytes
 
 
-class Patterns(CommandTest):
+class Patterns(ListingTest):
     def setUp(self):
         super().setUp()
         for name in ("a.c", "a.o", "build/x.c", "lib/[odd]", "lib/y.c", "lib/y.o"):
             self.write(f"tree/{name}", name.encode())
 
-    def listed(self, *arguments, code=DONE):
-        run = self.run_command("chunk", "--hash", "none", "--format", "jsonl", *arguments)
-        self.assertEqual(run.code, code, run)
-        return [row.path.removeprefix("tree/") for row in read_jsonl(run.stdout).rows], run
+    def listed(self, *arguments):
+        paths, run = super().listed(*arguments)
+        return [path.removeprefix("tree/") for path in paths], run
 
     def test_leave_out_what_they_match(self):
         self.write("tree/-v")
@@ -69,13 +68,11 @@ class Patterns(CommandTest):
         self.assertIn("tree/mounted: skipped, it is on another file system", run.stderr, run)
 
 
-class DeepTrees(CommandTest):
+class DeepTrees(ListingTest):
     def test_are_read_beyond_the_longest_path(self):
         deepest = open_deep(self.folder, "d" * 200, 30, makes=True)
         self.addCleanup(os.close, deepest)
         with open("file", "wb", opener=lambda path, flags: os.open(path, flags, dir_fd=deepest)) as file:
             file.write(b"content")
         for access in ("auto", "pread"):
-            run = self.run_command("chunk", "--format", "jsonl", "--hash", "none", "--input", access, "d" * 200)
-            self.assert_done(run)
-            self.assertEqual([row.path for row in read_jsonl(run.stdout).rows], ["/".join(["d" * 200] * 30) + "/file"], run)
+            self.assertEqual(self.paths("--input", access, "d" * 200), ["/".join(["d" * 200] * 30) + "/file"])

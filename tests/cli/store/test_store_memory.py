@@ -23,7 +23,7 @@ class StoreMemory(CommandTest):
 
     def test_grows_with_no_table_of_chunks(self):
         counts, backups, copies = [], [], []
-        for data_bytes in (32 * MIB, 64 * MIB):  # the caches are full at the former
+        for data_bytes in (64 * MIB, 128 * MIB):  # the caches are full at the former
             with (self.folder / "data").open("wb") as data:  # in blocks: a child's peak begins at the memory of its parent
                 for seed in range(data_bytes // MIB):
                     data.write(random_bytes(MIB, seed))

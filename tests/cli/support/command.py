@@ -6,7 +6,6 @@ import os
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import time
@@ -220,7 +219,3 @@ def has_read_all(process: subprocess.Popen) -> bool:
 def unread_bytes(pipe: int) -> int:
     """How many bytes were written to a pipe and not read."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
-
-
-def has_linux_proc() -> bool:
-    return sys.platform == "linux" and os.path.exists("/proc/self/status")
