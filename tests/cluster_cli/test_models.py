@@ -52,7 +52,3 @@ class Models(unittest.TestCase):
                     actual[policy].append(tuple(map(int, numbers)))
                 for policy, placed in actual.items():
                     self.assertEqual(placed, models.placements(policy, files, options), (seed, policy, options))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -56,7 +56,3 @@ class Pages(unittest.TestCase):
             text = (PAGES / f"cutpoint-cluster.{shell}").read_text()
             self.assertIn(mark, text)
             self.assertNotIn("@program@", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,11 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
-
+from schemas import needs_jsonschema, problems_in
 from traces import Chunk, File, random_files, run_command, trace_bytes
 
 
@@ -53,13 +49,9 @@ class Simulate(CommandTest):
         self.assertEqual(reports[0], reports[2])
         self.assertEqual([len(each["nodes"]) for each in reports[0]["simulations"]], [3] * 9 + [16] * 9)
 
-    @unittest.skipUnless(jsonschema, "needs jsonschema (python3-jsonschema)")
+    @needs_jsonschema
     def test_a_report_is_what_its_schema_says(self):
-        text = (Path(__file__).resolve().parents[2] / "docs/schemas/simulate.schema.json").read_text(encoding="utf-8")
-        schema = json.loads(text.replace('"type": "object",', '"type": "object", "additionalProperties": false,'))
-        jsonschema.Draft202012Validator.check_schema(schema)
-        problems = jsonschema.Draft202012Validator(schema).iter_errors(self.report("--nodes", "3", "--live", "2@50"))
-        self.assertEqual([problem.message for problem in problems], [])
+        self.assertEqual(problems_in("simulate", self.report("--nodes", "3", "--live", "2@50")), [])
 
     def test_handprints_of_several_sizes_are_those_that_are_asked_for_alone(self):
         words = ["--policy", "app-dedupe", "--nodes", "3", "--nodes", "9", "--super-chunk", "50K"]
@@ -70,11 +62,6 @@ class Simulate(CommandTest):
             for ours, theirs in zip((each for each in together if each["handprint_size"] == size), alone, strict=True):
                 self.assertGreater(ours.pop("seconds") * theirs.pop("seconds"), 0)
                 self.assertEqual(ours, theirs)
-
-    def test_dht_stores_nothing_twice(self):
-        report = self.report("--policy", "dht", "--nodes", "7")
-        self.assertEqual(report["simulations"][0]["stored_bytes"], report["trace"]["unique_bytes"])
-        self.assertEqual(report["simulations"][0]["normalized_ratio"], 1)
 
     def test_the_table_has_a_row_for_each_simulation(self):
         run = self.run_command("simulate", "trace", "--policy", "dht", "--policy", "calb", "--nodes", "2", "--nodes", "3")
@@ -227,7 +214,3 @@ class Evolve(CommandTest):
         self.assert_refused(message, "evolve", "one", "--versions", "2", "-o", "evolved")
         self.assertEqual((self.folder / "trace").read_bytes(), before)
         self.assertFalse((self.folder / "evolved").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -71,7 +71,3 @@ class AddingAnAlgorithm(unittest.TestCase):
                                  capture_output=True, text=True)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("min_bytes = 2 must be more than distance = 3", refused.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -10,7 +10,6 @@ BUILT = pathlib.Path(os.environ["CUTPOINT_EXAMPLES"])
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 MIB = 1 << 20
-GIB = 1 << 30
 
 
 def program(folder: str, name: str) -> pathlib.Path:

@@ -1,6 +1,5 @@
 """Tests that little is needed to use Cutpoint: the examples in C have one page, and a project file has ten lines (twenty for a GPU)."""
 
-import unittest
 
 from examples import ExampleTest, SOURCES, program
 
@@ -36,7 +35,3 @@ class Consumer(ExampleTest):
             self.assertEqual(restored.read_bytes(), (tree / "sub" / "file").read_bytes())
         done = self.run_program(program("c", "back_up"), "store", "third", self.folder / "gone", code=1)
         self.assertRegex(done.stderr, "io_error: .*gone")
-
-
-if __name__ == "__main__":
-    unittest.main()

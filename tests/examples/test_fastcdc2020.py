@@ -3,7 +3,6 @@
 import hashlib
 import json
 import pathlib
-import unittest
 
 from examples import ExampleTest, program
 from streams import golden_input
@@ -64,7 +63,3 @@ class Fastcdc2020(ExampleTest):
         done = self.run_program(self.v2020, 64, 256, 1024, self.folder / "none", path, code=1)
         self.assertIn("/none: No such file", done.stderr)
         self.assertTrue(done.stdout.endswith(b"data\noffset=0 size=5\n"))
-
-
-if __name__ == "__main__":
-    unittest.main()

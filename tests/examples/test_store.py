@@ -2,7 +2,6 @@
 
 import random
 import re
-import unittest
 
 from examples import MIB, SOURCES, ExampleTest, program
 
@@ -54,7 +53,3 @@ class Store(ExampleTest):
 
     def test_it_is_one_page(self):
         self.assertLess(len((SOURCES / "store" / "store.cc").read_text().splitlines()), 80)
-
-
-if __name__ == "__main__":
-    unittest.main()

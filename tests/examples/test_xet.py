@@ -3,7 +3,6 @@
 import hashlib
 import json
 import pathlib
-import unittest
 
 from examples import ExampleTest, program
 from streams import golden_input
@@ -61,7 +60,3 @@ class Xet(ExampleTest):
     def test_without_a_file_it_is_wrong_usage(self):
         self.run_program(self.xet_hash, code=2)
         self.run_program(self.xet_hash, "--chunks", code=2)
-
-
-if __name__ == "__main__":
-    unittest.main()

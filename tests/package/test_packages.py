@@ -4,7 +4,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
@@ -153,6 +152,3 @@ class Archive(Packages):
 
 
 del Packages  # has no tests of its own
-
-if __name__ == "__main__":
-    unittest.main()

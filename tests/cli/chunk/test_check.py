@@ -1,7 +1,6 @@
 """`chunk --check` compares files with a listing of their chunks."""
 
 import os
-import unittest
 
 from command import INPUT_FAILED, CommandTest
 from streams import random_bytes
@@ -16,8 +15,8 @@ class Check(CommandTest):
             self.write(name, random_bytes(50_000 + seed, seed))
         self.write("tree/empty", b"")
 
-    def list_files(self, *arguments, paths=("tree",)):
-        self.assert_done(self.run_command("chunk", *SMALL, *arguments, "-o", "listing", *paths))
+    def list_files(self, *arguments, paths=("tree",), listing="listing"):
+        self.assert_done(self.run_command("chunk", *SMALL, *arguments, "-o", listing, *paths))
 
     def check(self, *arguments, code=0):
         run = self.run_command("chunk", "--check", "listing", *arguments)
@@ -89,23 +88,21 @@ class Check(CommandTest):
 
     def test_refuses_what_is_no_listing_of_digests(self):
         self.write("empty", b"")
-        self.assert_refused(self.run_command("chunk", "--check", "empty"), "empty: is empty, and no listing")
-        self.assert_refused(self.run_command("chunk", "--check", "tree/a"), "tree/a, line 1: is no line of a listing")
         self.write("short", b"# cuts gear()\n")
-        self.assert_refused(self.run_command("chunk", "--check", "short"), "short, line 1: is no line")
-        self.list_files("--hash", "none")
-        self.assert_refused(self.run_command("chunk", "--check", "listing"), "no digests")
-        self.list_files("--join", "none")
-        self.assert_refused(self.run_command("chunk", "--check", "listing"), "another join than exact")
+        self.list_files("--hash", "none", listing="without")
+        self.list_files("--join", "none", listing="joined")
         self.list_files()
-        self.assert_refused(self.run_command("chunk", "--check", "listing", "--hash", "md5"), "names the fingerprint")
-        self.assert_refused(self.run_command("chunk", "--check", "listing", "--size", "8K"), "the listing names them")
-        self.assert_refused(self.run_command("chunk", "--check", "listing", "-o", "listing"), "is the listing")
-        with open(self.folder / "listing", "ab") as listing:
-            listing.write(b"nonsense\n")
-        run = self.run_command("chunk", "--check", "listing")
+        self.write("nonsense", (self.folder / "listing").read_bytes() + b"nonsense\n")
+        for words, told in (
+            (("empty",), "empty: is empty, and no listing"),
+            (("tree/a",), "tree/a, line 1: is no line of a listing"),
+            (("short",), "short, line 1: is no line"),
+            (("without",), "no digests"),
+            (("joined",), "another join than exact"),
+            (("listing", "--hash", "md5"), "names the fingerprint"),
+            (("listing", "--size", "8K"), "the listing names them"),
+            (("listing", "-o", "listing"), "is the listing"),
+        ):
+            self.assert_refused(self.run_command("chunk", "--check", *words), told)
+        run = self.run_command("chunk", "--check", "nonsense")
         self.assertIn("is no line of a listing", run.stderr, run)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import unittest
 from pathlib import Path
 
 from command import DONE, WRONG_USAGE, CommandTest
@@ -81,7 +80,3 @@ class SecretKeys(CommandTest):
         run = self.run_command("chunk", "--algorithm", "toeplitz-aes", *SMALL, "data")
         self.assertEqual(run.code, DONE, run)
         self.assertIn("warning: toeplitz-aes has no key: its cuts hide nothing", run.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import json
 import re
-import unittest
 from pathlib import Path
 
 from command import CommandTest, subcommands
@@ -59,7 +58,3 @@ def keys_of(schema) -> set[str]:
         return set()
     properties = schema.get("properties", {})
     return set(properties).union(*map(keys_of, schema.values()), *map(keys_of, properties.values()))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import unittest
 from pathlib import Path
 
 from command import BINARY, DONE, PATIENCE, WRONG_USAGE, CommandTest, subcommands
@@ -33,7 +32,3 @@ class EngineProgram(CommandTest):
         run = self.run_engine("backup")
         self.assertEqual((run.returncode, run.stdout), (WRONG_USAGE, ""))
         self.assertIn("'backup'", run.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,19 +7,13 @@ import signal
 import subprocess
 import tempfile
 import threading
-import unittest
 from pathlib import Path
 
 from command import (
-    INTERRUPTED, IS_SANITIZED, PATIENCE, CommandTest, has_linux_proc, has_read_all, is_waiting, status_of, unread_bytes, wait_until,
+    INTERRUPTED, IS_SANITIZED, PATIENCE, CommandTest, handles, has_read_all, is_waiting, unread_bytes, wait_until,
 )
 from listings import read_jsonl, read_text
 from streams import random_bytes
-
-
-def handles(process, number: int) -> bool:
-    """Whether the process has a handler for the signal yet."""
-    return process.poll() is None and bool(int(status_of(process)["SigCgt"], 16) >> (number - 1) & 1)
 
 
 def cpu_seconds_of(process) -> float:
@@ -28,7 +22,6 @@ def cpu_seconds_of(process) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
 class Interrupt(CommandTest):
     def start_waiting(self, *arguments, **how):
         """A run that stands still in a system call, with its handlers in place."""
@@ -59,26 +52,23 @@ class Interrupt(CommandTest):
         """Each chunk of a few bytes hashes a window of 178,904 bytes, so that a segment takes minutes."""
         self.write("long", random_bytes(4_000_000))
         cuts = "borg1(min_exp=2,max_exp=20,mask_bits=2,window=178904)"
-        cutting = 10 if IS_SANITIZED else 0.5  # seconds of processor time, after the back end is chosen
-        for command in ("chunk", "dedup"):
-            for threads in ("1", "2"):
-                process = self.start(command, "--threads", threads, "--cuts", cuts, "long")
-                wait_until(lambda: handles(process, signal.SIGINT) and cpu_seconds_of(process) > cutting, "the run cuts")
-                process.send_signal(signal.SIGINT)
-                process.wait(10)
-                run = self.assert_interrupted(process)
-                if command == "dedup":
-                    self.assertIn("the report covers a part of what was read", run.stderr)
+        cutting = 10 if IS_SANITIZED else 0.3  # seconds of processor time, after the back end is chosen
+        for command, threads in (("chunk", "2"), ("dedup", "1")):
+            process = self.start(command, "--threads", threads, "--cuts", cuts, "long")
+            wait_until(lambda: handles(process, signal.SIGINT) and cpu_seconds_of(process) > cutting, "the run cuts")
+            process.send_signal(signal.SIGINT)
+            process.wait(10)
+            run = self.assert_interrupted(process)
+            if command == "dedup":
+                self.assertIn("the report covers a part of what was read", run.stderr)
 
     def test_keeps_the_chunks_and_inputs_that_were_done(self):
         content = random_bytes(1_000_000)
         self.write("a", content)
         whole = read_jsonl(self.run_command("chunk", "--format", "jsonl", "a").stdout).rows
         process = self.start("chunk", "--format", "jsonl", "a", "-", "a", stdin=subprocess.PIPE)
-        os.write(process.stdin.fileno(), content[:60_000])
-        rest = memoryview(content)[60_000:]
-        while rest:
-            rest = rest[os.write(process.stdin.fileno(), rest) :]
+        process.stdin.write(content)
+        process.stdin.flush()
         wait_until(lambda: has_read_all(process) and is_waiting(process), "the run waits")
         process.send_signal(signal.SIGINT)
         rows = read_jsonl(self.assert_interrupted(process, inputs=1).stdout).rows
@@ -151,18 +141,6 @@ class Interrupt(CommandTest):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), -signal.SIGINT)
 
-    def test_ends_a_run_over_very_many_files(self):
-        for index in range(300):
-            self.write(f"tree/{index:03}", b"x" * 1000)
-        arguments = ("--algorithm", "fixed", "--size", "1", "--format", "jsonl")
-        process = self.start("chunk", *arguments, "tree", "tree")
-        self.assertTrue(select.select([process.stdout], [], [], PATIENCE)[0], "no output")
-        process.send_signal(signal.SIGINT)
-        run = self.wait(process)
-        self.assertEqual(run.code, INTERRUPTED, run)
-        self.assertRegex(run.stderr, r"interrupted after \d+ whole inputs")
-        self.assertTrue(read_jsonl(run.stdout).rows)
-
     def test_reaches_a_run_while_others_wait_for_it(self):
         """As Ctrl-C does: every process of the pipeline gets the signal."""
         process = self.start_waiting("chunk", "-", stdin=subprocess.PIPE, start_new_session=True)
@@ -194,7 +172,3 @@ class Interrupt(CommandTest):
 
 def ignore_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import os
 import shutil
 import stat
 import subprocess
-import unittest
 
 import command
 from command import CommandTest
@@ -57,22 +56,13 @@ class Unreadable(CommandTest):
         self.assertEqual([row.path for row in read_jsonl(run.stdout).rows], ["tree/a", "tree/z"], run)
         self.assertEqual(len(run.stderr.splitlines()), 3, run)
 
-    def test_files_that_are_given_are_named(self):
-        run = self.listed("tree/a", "tree/file", "tree/folder/inside", "tree/z")
+    def test_what_is_given_is_named_and_told_to_programs(self):
+        run = self.listed("tree/a", "tree/file", "tree/folder/inside", "tree/folder", "tree/z")
         self.assert_failed(run, "tree/file: ", "tree/folder/inside: ", "Permission denied")
         self.assertEqual([row.path for row in read_jsonl(run.stdout).rows], ["tree/a", "tree/z"], run)
-
-    def test_files_are_told_to_programs(self):
-        self.assertEqual(failed_paths(self.listed("tree/a", "tree/file").stdout), ["tree/file"])
-
-    def test_folders_are_told_to_programs(self):
-        self.assertEqual(failed_paths(self.listed("tree/folder", "tree/a").stdout), ["tree/folder"])
+        self.assertEqual(failed_paths(run.stdout), ["tree/file", "tree/folder/inside", "tree/folder"])
 
     def test_outputs_are_named(self):
         run = self.listed("-o", "tree/shut/output", "tree/a")
         self.assert_failed(run, "tree/shut/output: cannot be opened for writing: Permission denied")
         self.assertEqual(run.stdout, "", run)
-
-
-if __name__ == "__main__":
-    unittest.main()

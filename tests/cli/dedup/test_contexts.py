@@ -1,10 +1,8 @@
 """Contexts in `dedup`: each file is cut by its rule, and what a context file says wrongly is refused by its name."""
 
 import hashlib
-import unittest
 
 from command import DONE, WRONG_USAGE, CommandTest
-from reports import report_of
 from streams import random_bytes
 
 FIXED = ("--algorithm", "fixed", "--size", "1000")
@@ -37,7 +35,7 @@ class ContextTest(CommandTest):
     def report(self, *arguments) -> dict:
         run = self.run_command("dedup", "--json", *arguments)
         self.assertEqual(run.code, DONE, run)
-        return report_of(run)
+        return run.json()
 
     def refusal(self, content: str, *arguments) -> str:
         self.write("wrong.toml", content.encode())
@@ -100,7 +98,7 @@ class Mistakes(ContextTest):
         run = self.run_command("dedup", "--json", *GEAR, "--context", "secret.toml", "--key-file", "key", "tree")
         self.assert_done(run)
         self.assertEqual(run.stderr, "")
-        [cuts] = [row["cuts"] for row in report_of(run)["classes"] if row["class"] == "logs"]
+        [cuts] = [row["cuts"] for row in run.json()["classes"] if row["class"] == "logs"]
         self.assertIn(hashlib.sha256(b"cutpoint phte" + bytes(range(32))).hexdigest()[:16], cuts)
         # Rules that take none leave the refusal as it was.
         self.assert_refused(self.run_command("dedup", *GEAR, "--context", "prune", "--key-file", "key", "tree"), "takes no secret key")
@@ -111,7 +109,3 @@ class Mistakes(ContextTest):
         self.assertIn("the file of --context says how the other files are cut",
                       self.refusal('[others]\nalgorithm = "gear"', "--algorithm", "gear"))
         self.assertIn("nowhere.toml", self.run_command("dedup", "--context", "nowhere.toml", "tree").stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,21 +1,16 @@
 """The report of `cutpoint dedup`: every documented field of its JSON, the text, and the line of progress."""
 
-import json
 import os
-import pty
 import re
-import select
 import subprocess
-import termios
 import time
-import unittest
 
-from command import BINARY, DONE, INPUT_FAILED, PATIENCE, CommandTest, close
-from reports import documented_fields, fields_of, report_of
+from command import INPUT_FAILED, CommandTest
+from reports import documented_fields, fields_of
 from streams import random_bytes
+from terminals import UTF8, TerminalTest
 
 SMALL = ("--algorithm", "gear", "--size", "256:1K:4K")
-UTF8 = {**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm"}
 
 
 class Json(CommandTest):
@@ -27,7 +22,7 @@ class Json(CommandTest):
     def report(self, *arguments):
         run = self.run_command("dedup", "--json", *arguments, "tree")
         self.assert_done(run)
-        return report_of(run)
+        return run.json()
 
     def test_has_every_documented_field_and_no_other(self):
         documented = documented_fields()
@@ -86,14 +81,8 @@ class Json(CommandTest):
         for name, value in zip(names, expected):
             self.assertAlmostEqual(report["model"][name] / value, 1, places=6)
 
-    def test_goes_to_a_file_when_asked(self):
-        run = self.run_command("dedup", "--json", "-o", "out", "tree")
-        self.assert_done(run)
-        self.assertEqual(run.stdout, "")
-        self.assertEqual(json.loads((self.folder / "out").read_text())["input_count"], 2)
 
-
-class Text(CommandTest):
+class Text(TerminalTest):
     def setUp(self):
         super().setUp()
         content = random_bytes(100_000)
@@ -118,7 +107,7 @@ class Text(CommandTest):
 
     def test_says_what_the_json_says(self):
         text = self.report("--details", *SMALL)
-        report = report_of(self.run_command("dedup", "--json", *SMALL, "tree"))
+        report = self.run_command("dedup", "--json", *SMALL, "tree").json()
         result = report["result"]
         for words in (
             f"cuts           {report['cuts']}\n",
@@ -136,6 +125,9 @@ class Text(CommandTest):
         ):
             self.assertIn(words, text)
         self.assertNotIn("exact cuts", text)
+        compared = self.report("--details", *SMALL, "--join", "none", "--segment", "10000")
+        for words in ("Beside the exact cuts", "missed ", "dirty "):
+            self.assertIn(words, compared)
 
     def test_shows_ten_kinds_and_the_rest_as_one(self):
         text = self.report("--details", *SMALL)
@@ -144,6 +136,8 @@ class Text(CommandTest):
         self.assertEqual(rows[0].split(), [".bin", "1", "97.7", "KiB", "0", "B", "100.0", "%"])
         self.assertEqual(rows[1].split(), [".txt", "1", "97.7", "KiB", "97.7", "KiB", "0.0", "%"])
         self.assertEqual(rows[-1].split()[:3], ["4", "others", "4"])
+        self.write("tree/x.\x1b[31mred", random_bytes(5000))
+        self.assertIn(".\\x1b[31mred", self.report(*SMALL))
 
     def test_draws_at_most_twenty_bars(self):
         for cuts in (SMALL, ("--algorithm", "gear", "--size", "64:64K:0"), ("--algorithm", "fixed", "--size", "1")):
@@ -153,13 +147,8 @@ class Text(CommandTest):
             self.assertTrue(any(line.endswith("#" * 40) for line in bars), bars)
             self.assertNotRegex(text, r" \n")
 
-    def test_compares_with_the_exact_cuts(self):
-        text = self.report("--details", *SMALL, "--join", "none", "--segment", "10000")
-        for words in ("Beside the exact cuts", "missed ", "dirty "):
-            self.assertIn(words, text)
-
     def test_is_the_same_in_a_pipe_and_on_a_terminal(self):
-        output = terminal_output(self, "dedup", "--details", *SMALL, "-q", "tree").replace("\r\n", "\n")
+        output = self.on_terminal("dedup", "--details", *SMALL, "-q", "tree", stdout=None)[1].replace("\r\n", "\n")
         counted = lambda text: text.split("Where the time went")[0]
         self.assertEqual(counted(output), counted(self.report("--details", *SMALL, env=UTF8)))
 
@@ -169,30 +158,20 @@ class Text(CommandTest):
         run = self.run_command("dedup", "-q", "tree", "missing")
         self.assertEqual((run.code, len(run.stderr.splitlines())), (INPUT_FAILED, 1), run)
 
-    def test_shows_names_that_do_nothing_to_a_terminal(self):
-        self.write("tree/x.\x1b[31mred", random_bytes(5000))
-        self.assertIn(".\\x1b[31mred", self.report(*SMALL))
 
-
-class Progress(CommandTest):
-    def feed_slowly(self, *arguments):
-        """A run over a pipe that gets something every while, with standard error on a terminal: what it shows there."""
-        ours, theirs = pty.openpty()
-        self.addCleanup(os.close, ours)
-        process = self.start("dedup", *arguments, "-", stdin=subprocess.PIPE, stderr=theirs, env=UTF8)
-        os.close(theirs)
+class Progress(TerminalTest):
+    def feed_slowly(self, *arguments) -> tuple[str, float]:
+        """A run over a pipe that gets something every while: what it shows on a terminal, and how many seconds it took."""
+        process = self.start_on_terminal("dedup", *arguments, "-", stdin=subprocess.PIPE)
         begin = time.monotonic()
-        for seed in range(20):
+        for seed in range(15):
             os.write(process.stdin.fileno(), random_bytes(20_000, seed))
             time.sleep(0.02)
         process.stdin.close()
-        process.stdin = None
-        process.wait(PATIENCE)
-        return drained(ours), time.monotonic() - begin, process
+        return self.shown(), time.monotonic() - begin
 
     def test_is_drawn_on_a_terminal_at_most_ten_times_a_second_and_cleared(self):
-        shown, seconds, process = self.feed_slowly(*SMALL)
-        self.assertEqual(process.returncode, DONE)
+        shown, seconds = self.feed_slowly(*SMALL)
         drawn = re.findall(r"\r\x1b\[K([^\r\x1b]+)", shown)
         self.assertTrue(2 <= len(drawn) <= 10 * seconds + 1, (seconds, shown))
         for line in drawn:
@@ -200,66 +179,22 @@ class Progress(CommandTest):
         self.assertTrue(shown.endswith("\r\x1b[K"), shown)
 
     def test_is_cleared_before_a_message(self):
-        shown, _, _ = self.feed_slowly(*SMALL, "missing", "-v")
+        shown, _ = self.feed_slowly(*SMALL, "missing", "-v")
         self.assertRegex(shown, r"cutpoint: error: missing: cannot be found")
         for message in re.finditer(r"cutpoint: ", shown):
             before = shown[: message.start()]
             self.assertTrue(before == "" or before.endswith(("\n", "\r\x1b[K")), shown)
 
     def test_is_not_drawn_when_quiet_or_elsewhere(self):
-        shown, _, _ = self.feed_slowly(*SMALL, "-q")
-        self.assertEqual(shown, "")
+        self.assertEqual(self.feed_slowly(*SMALL, "-q")[0], "")
         self.write("a", random_bytes(3_000_000))
         self.assertEqual(self.run_command("dedup", "a", env=UTF8).stderr, "")
 
-    def test_shows_the_share_and_the_time_left_of_files(self):
+    def test_shows_the_share_and_the_time_left_of_files_and_fits_the_terminal(self):
         self.write("a", random_bytes(3_000_000))
-        shown = terminal_output(self, "dedup", "-o", "out", "a", "a")
+        _, shown = self.on_terminal("dedup", "-o", "out", "a", "a")
         self.assertRegex(shown, r"\d+ %, \d+s left, [\d.]+ [KMG]?i?B/s")
-
-    def test_fits_the_terminal(self):
-        self.write("a", random_bytes(3_000_000))
-        shown = terminal_output(self, "dedup", "-o", "out", "a", columns=20)
+        _, shown = self.on_terminal("dedup", "-o", "out", "a", columns=20)
         for line in re.findall(r"\r\x1b\[K([^\r\x1b]*)", shown):
             self.assertLess(len(line), 20)
         self.assertRegex(shown, r"\d+ %, \d+s left")
-
-
-def drained(terminal: int) -> str:
-    """What was written to the other end, which is closed."""
-    text = b""
-    while select.select([terminal], [], [], 0.5)[0]:
-        try:
-            block = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not block:
-            break
-        text += block
-    return text.decode()
-
-
-def terminal_output(test, *arguments, columns=0) -> str:
-    """A run whose three descriptors are one terminal."""
-    ours, theirs = pty.openpty()
-    test.addCleanup(os.close, ours)
-    if columns:
-        termios.tcsetwinsize(theirs, (24, columns))
-    process = subprocess.Popen([BINARY, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=test.folder, env=UTF8)
-    test.addCleanup(close, process)
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            block = os.read(ours, 65536)
-        except OSError:
-            break
-        if not block:
-            break
-        text += block
-    process.wait(PATIENCE)
-    return text.decode()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,11 +1,8 @@
 """Back ends: forced by option or environment, said in the report, and of no effect on what comes out."""
 
-import json
 import os
-import unittest
 
 from command import DONE, CommandTest
-from reports import report_of
 from streams import random_bytes
 
 KERNELS = ("--algorithm", "seqcdc-inc", "--hash", "sha1")
@@ -18,7 +15,7 @@ class BackEnds(CommandTest):
     def setUp(self):
         super().setUp()
         self.write("data", random_bytes(600_000, 5) + bytes(50_000) + b"the same again\n" * 9_000)
-        listed = json.loads(self.run_command("list", "--json").stdout)["back_ends"]
+        listed = self.run_command("list", "--json").json()["back_ends"]
         self.built = [back_end["name"] for back_end in listed]
         self.here = [name for name in self.built if self.forced(name).code == DONE]
 
@@ -30,16 +27,16 @@ class BackEnds(CommandTest):
 
     def test_a_forced_one_does_the_work(self):
         for name in self.here:
-            used = report_of(self.forced(name, *KERNELS))["backends"]
+            used = self.forced(name, *KERNELS).json()["backends"]
             self.assertEqual(used, {"chunking": CUT_BY.get(name, name), "fingerprinting": HASHED_BY.get(name, name)})
 
     def test_the_reference_stands_in_where_there_is_no_kernel(self):
         for name in set(self.here) - {"cuda"}:
-            used = report_of(self.forced(name, "--algorithm", "fixed", "--hash", "md5"))["backends"]
+            used = self.forced(name, "--algorithm", "fixed", "--hash", "md5").json()["backends"]
             self.assertEqual(used, {"chunking": "scalar", "fingerprinting": "scalar"})
 
     def test_one_that_runs_here_is_chosen(self):
-        used = report_of(self.forced("auto", *KERNELS))["backends"]
+        used = self.forced("auto", *KERNELS).json()["backends"]
         self.assertLessEqual(set(used.values()), set(self.here))
 
     def test_the_listing_is_the_same_on_each(self):
@@ -55,11 +52,11 @@ class BackEnds(CommandTest):
     def test_a_gpu_that_cannot_be_used_is_refused_with_the_reason(self):
         if "cuda" in self.here:
             self.skipTest("this machine has a GPU")
-        info = json.loads(self.run_command("info", "--json").stdout)
+        info = self.run_command("info", "--json").json()
         reason = info.get("why_no_gpus") or info["gpus"][0]["problem"]
         for name in ("cuda", "hybrid"):
             self.assert_refused(self.forced(name), f"back end '{name}' cannot be used", reason)
-        self.assertNotIn("cuda", report_of(self.forced("auto", *KERNELS))["backends"].values())
+        self.assertNotIn("cuda", self.forced("auto", *KERNELS).json()["backends"].values())
 
     def test_options_of_a_device_are_for_the_gpu_only(self):
         for option, value in (("--device", "0"), ("--device-memory", "1G"), ("--batch", "8M")):
@@ -71,14 +68,13 @@ class BackEnds(CommandTest):
         self.assert_refused(self.forced("auto", "--device", "0,"), "--device: ''")
         self.assert_refused(self.forced("auto", "--batch", "1K"), "--batch 1K: must be at least 4K")
 
-
     def test_the_environment_stands_in_for_the_option(self):
         told = {**os.environ, "CUTPOINT_BACKEND": "scalar"}
         run = self.run_command("dedup", "--json", *KERNELS, "data", env=told)
-        self.assertEqual(report_of(run)["backends"]["chunking"], "scalar")
+        self.assertEqual(run.json()["backends"]["chunking"], "scalar")
         if len(self.here) > 1:
             run = self.run_command("dedup", "--json", "--backend", self.here[1], *KERNELS, "data", env=told)
-            self.assertEqual(report_of(run)["backends"]["chunking"], CUT_BY.get(self.here[1], self.here[1]))
+            self.assertEqual(run.json()["backends"]["chunking"], CUT_BY.get(self.here[1], self.here[1]))
         run = self.run_command("dedup", "data", env={**told, "CUTPOINT_BACKEND": "fast"})
         self.assert_refused(run, "no back end 'fast'", "scalar")
 
@@ -88,7 +84,3 @@ class BackEnds(CommandTest):
             self.skipTest("every back end of this build runs here")
         for name in missing:
             self.assert_refused(self.run_command("chunk", "--backend", name, "data"), name, "does not run")
-
-
-if __name__ == "__main__":
-    unittest.main()

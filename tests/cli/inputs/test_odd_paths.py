@@ -1,54 +1,32 @@
 """What stands for a path is that path, letter by letter, and is told on one line."""
 
-import unittest
-
-from command import DONE, CommandTest
-from listings import read_jsonl
+from command import CommandTest
+from listings import ListingTest
 
 
-class OddPaths(CommandTest):
-    def paths(self, *arguments):
-        run = self.run_command("chunk", "--hash", "none", "--format", "jsonl", *arguments)
-        self.assertEqual(run.code, DONE, run)
-        return [row.path for row in read_jsonl(run.stdout).rows]
-
-    def test_in_brackets_are_one_path(self):
-        for name in ("[a,b]", "[a]", "[", "[a", "a]", "[]", "a", "b"):
-            self.write(name)
-            with self.subTest(path=name):
-                self.assertEqual(self.paths(name), [name])
-
-    def test_that_a_parser_might_take_for_its_own_are_paths(self):
-        for name in ("++", "+", "./++", "list", "--", "-h"):
-            self.write(name)
-            with self.subTest(path=name):
-                self.assertEqual(self.paths(*(("--", name) if name.startswith("-") else (name,))), [name])
-
-    def test_of_braces_quotes_and_patterns_are_themselves(self):
-        for name in ("{}", "{a,b}", "%%", "*", "?", "$HOME", "~", '"a"', "'a'", "`a`", "a=b", "a:b", "@a", "\\", "\\n"):
+class OddPaths(ListingTest):
+    def test_are_themselves(self):
+        """Also those that a parser might take for lists, options or commands."""
+        names = [
+            "[a,b]", "[a]", "[", "[a", "a]", "[]", "a", "++", "+", "./++", "list",
+            "{}", "{a,b}", "%%", "*", "?", "$HOME", "~", '"a"', "'a'", "`a`", "a=b", "a:b", "@a", "\\", "\\n",
+        ]  # fmt: skip
+        for name in names:
             self.write(name)
             self.assertEqual(self.paths(name), [name])
+        self.assertEqual(self.paths(*names), names)
 
     def test_that_begin_with_a_dash_come_after_two_dashes(self):
-        for name in ("-dash", "--format", "-q"):
+        for name in ("-dash", "--format", "-q", "--", "a"):
             self.write(name)
-        self.assertEqual(self.paths("--", "-dash", "--format", "-q"), ["-dash", "--format", "-q"])
+        self.assertEqual(self.paths("a", "--", "-dash", "--format", "-q", "--"), ["a", "-dash", "--format", "-q", "--"])
         self.assertEqual(self.paths("./-dash"), ["./-dash"])
 
-    def test_may_stand_on_both_sides_of_two_dashes(self):
-        self.write("a")
-        self.write("-dash")
-        self.assertEqual(self.paths("a", "--", "-dash"), ["a", "-dash"])
-
-    def test_that_are_empty_are_missing(self):
-        self.assert_failed(self.run_command("chunk", ""), "No such file or directory")
-
     def test_in_messages_stay_on_one_line(self):
-        for name in ("line\nfeed", "escape\x1b[31m", "carriage\rreturn"):
-            with self.subTest(path=name):
-                run = self.run_command("chunk", name)
-                self.assert_failed(run, "No such file or directory")
-                self.assertNotRegex(run.stderr.removesuffix("\n"), r"[\x00-\x1f]")
+        for name in ("", "line\nfeed", "escape\x1b[31m", "carriage\rreturn"):
+            run = self.run_command("chunk", name)
+            self.assert_failed(run, "No such file or directory")
+            self.assertNotRegex(run.stderr.removesuffix("\n"), r"[\x00-\x1f]")
 
 
 class ControlCharacters(CommandTest):
@@ -66,11 +44,9 @@ class ControlCharacters(CommandTest):
     }
 
     def test_of_terminals_are_escaped_in_text_and_messages(self):
-        for name, shown in self.SHOWN.items():
+        for name in self.SHOWN:
             self.write(f"tree/{name}")
-            self.assertIn(f" tree/{shown}\n", self.run_command("chunk", "tree").stdout)
-            self.assertIn(f"tree/{shown}.missing: ", self.run_command("chunk", f"tree/{name}.missing").stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()
+        run = self.run_command("chunk", "tree", *(f"tree/{name}.missing" for name in self.SHOWN))
+        for shown in self.SHOWN.values():
+            self.assertIn(f" tree/{shown}\n", run.stdout)
+            self.assertIn(f"tree/{shown}.missing: ", run.stderr)

@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import unittest
 
 from catalog import as_number, bounded, entries, entries_to_run, listed, option_of, settings_of
 from command import DONE, WRONG_USAGE, CommandTest
@@ -14,7 +13,8 @@ FINGERPRINTS = {"none": 0, "sha1": 20, "sha256": 32, "sha512-256": 32, "md5": 16
 
 
 class Json(CommandTest):
-    def test_has_every_name_once(self):
+    def test_has_every_name_once_in_the_shape_that_programs_expect(self):
+        self.assertEqual(list(listed()), ["version", "entries", "fingerprints", "back_ends"])
         names = [entry["name"] for entry in entries()]
         self.assertEqual(len(names), len(set(names)))
         self.assertLessEqual({"gear", "seqcdc-inc", "casync", "xet"}, set(names))
@@ -23,52 +23,32 @@ class Json(CommandTest):
         sizes = {f["name"]: f["digest_bytes"] for f in listed()["fingerprints"]}
         self.assertEqual({name: sizes.get(name) for name in FINGERPRINTS}, FINGERPRINTS)
         self.assertIn("scalar", [backend["name"] for backend in listed()["back_ends"]])
-
-    def test_has_the_shape_that_programs_expect(self):
-        self.assertEqual(list(listed()), ["version", "entries", "fingerprints", "back_ends"])
         for entry in entries():
             self.assertEqual(list(entry), ENTRY)
             self.assertIn(entry["candidates"], ("windowed", "restarted", "walking"))
+            self.assertTrue(entry["cuts"].startswith(entry["algorithm"] + "("), entry["cuts"])
             self.assertTrue(entry["source"] and entry["parameters"], entry["name"])
             for parameter in entry["parameters"]:
                 self.assert_parameter(parameter)
-        for info in listed()["fingerprints"]:
-            self.assertEqual(list(info), ["name", "digest_bytes", "resists_collisions", "source"])
-            self.assertIs(type(info["resists_collisions"]), bool)
-        for backend in listed()["back_ends"]:
-            self.assertEqual(list(backend), ["name", "meaning", "runs_here"])
-            self.assertIs(type(backend["runs_here"]), bool)
+            defaults = {p["name"]: p["default"] for p in entry["parameters"]}
+            self.assertGreaterEqual(entry["reach_bytes"], defaults.get("max_bytes", 0), entry["name"])
 
     def assert_parameter(self, parameter):
         always = {"name", "kind", "meaning", "default", "fixed"}
-        also = {"size": {"lowest", "highest"}, "count": {"lowest", "highest"}, "word": {"lowest", "highest"}}
-        also |= {"choice": {"choices"}, "key": set(), "secret": set()}
-        self.assertEqual(set(parameter) - {"when_left_out", "rules"}, always | also[parameter["kind"]], parameter)
-        self.assertIs(type(parameter["fixed"]), bool)
+        also = {"choice": {"choices"}, "key": set(), "secret": set()}.get(parameter["kind"], {"lowest", "highest"})
+        self.assertEqual(set(parameter) - {"when_left_out", "rules"}, always | also, parameter)
         self.assertTrue(parameter["meaning"], parameter)
-        is_number = parameter["kind"] in ("size", "count")
-        self.assertIs(type(parameter["default"]), int if is_number else str, parameter)
-
-    def test_has_every_default_within_its_bounds(self):
-        for entry in entries():
-            for parameter in entry["parameters"]:
-                if "lowest" in parameter:
-                    lowest, default, highest = (as_number(parameter[k]) for k in ("lowest", "default", "highest"))
-                    self.assertTrue(lowest <= default <= highest, (entry["name"], parameter))
-                if "choices" in parameter:
-                    self.assertIn(parameter["default"], parameter["choices"], entry["name"])
-
-    def test_has_a_reach_that_holds_the_largest_chunk(self):
-        for entry in entries():
-            defaults = {p["name"]: p["default"] for p in entry["parameters"]}
-            if defaults.get("max_bytes"):
-                self.assertGreaterEqual(entry["reach_bytes"], defaults["max_bytes"], entry["name"])
+        self.assertIs(type(parameter["default"]), int if parameter["kind"] in ("size", "count") else str, parameter)
+        if "lowest" in parameter:
+            lowest, default, highest = (as_number(parameter[key]) for key in ("lowest", "default", "highest"))
+            self.assertTrue(lowest <= default <= highest, parameter)
+        self.assertIn(parameter["default"], parameter.get("choices", [parameter["default"]]))
 
     def test_of_one_name_is_its_entry(self):
-        for entry in entries_to_run():
-            run = self.run_command("list", "--json", entry["name"])
+        for name in ("gear", "casync"):
+            run = self.run_command("list", "--json", name)
             self.assert_done(run)
-            self.assertEqual(json.loads(run.stdout), entry)
+            self.assertEqual(run.json(), next(entry for entry in entries() if entry["name"] == name))
 
 
 class Names(CommandTest):
@@ -79,25 +59,11 @@ class Names(CommandTest):
         self.assert_done(run)
         return json.loads(run.lines[0])["cuts"]
 
-    def test_stand_for_their_cuts(self):
-        for entry in entries_to_run():
-            self.assertEqual(self.cuts(option_of(entry["name"]), entry["name"]), entry["cuts"])
-
-    def test_with_every_default_given_are_the_same_cuts(self):
+    def test_stand_for_their_cuts_also_with_every_default_given(self):
         for entry in entries_to_run():
             settings = [word for setting in settings_of(entry) for word in ("--param", setting)]
-            self.assertEqual(self.cuts(option_of(entry["name"]), entry["name"], *settings), entry["cuts"])
-
-    def test_have_their_cuts_back_from_the_canonical_string(self):
-        for entry in entries_to_run():
-            self.assertTrue(entry["cuts"].startswith(entry["algorithm"] + "("), entry["cuts"])
-            self.assertEqual(self.cuts("--cuts", entry["cuts"]), entry["cuts"])
-
-    def test_of_fingerprints_are_taken(self):
-        for info in listed()["fingerprints"]:
-            run = self.run_command("chunk", "--hash", info["name"], "--format", "jsonl", "-", content=b"1")
-            digest = json.loads(run.lines[1]).get("digest", "")
-            self.assertEqual(len(digest), 2 * info["digest_bytes"], run)
+            for options in ((), settings):
+                self.assertEqual(self.cuts(option_of(entry["name"]), entry["name"], *options), entry["cuts"])
 
     def test_of_back_ends_are_taken(self):
         for backend in listed()["back_ends"]:
@@ -175,9 +141,11 @@ class Bounds(CommandTest):
     def test_and_rules_are_all_that_is_checked(self):
         draw = random.Random(8)
         for entry in entries_to_run():
-            wanted = {True: 4, False: 2}
+            wanted = {True: 2, False: 1}
             for _ in range(3000):
                 values, obeys = self.drawn(entry, draw)
+                if wanted == {True: 0, False: 0}:
+                    break
                 if wanted[obeys] > 0:
                     wanted[obeys] -= 1
                     with self.subTest(entry=entry["name"], values=values):
@@ -186,15 +154,11 @@ class Bounds(CommandTest):
 
 
 class Text(CommandTest):
-    def test_has_every_name(self):
+    def test_has_every_name_and_says_which_back_ends_do_not_run_here(self):
         run = self.run_command("list")
         self.assert_done(run)
-        words = {line.split()[0] for line in run.lines if line.strip()}
-        for name in (*(entry["name"] for entry in entries_to_run()), *FINGERPRINTS, "scalar"):
-            self.assertIn(name, words)
-
-    def test_says_which_back_ends_do_not_run_here(self):
-        lines = {line.split()[0]: line for line in self.run_command("list").lines if line.strip()}
+        lines = {line.split()[0]: line for line in run.lines if line.strip()}
+        self.assertLessEqual({*(entry["name"] for entry in entries()), *FINGERPRINTS}, set(lines))
         for backend in listed()["back_ends"]:
             self.assertEqual("does not run here" in lines[backend["name"]], not backend["runs_here"])
 
@@ -208,7 +172,3 @@ class Text(CommandTest):
             for parameter in bounded(entry):
                 if parameter["kind"] == "count":
                     self.assertIn(f"{parameter['lowest']} to {parameter['highest']}", run.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

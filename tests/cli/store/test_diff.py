@@ -1,16 +1,15 @@
 """`diff` names what differs between two snapshots, as restic does."""
 
-import json
 import os
-import unittest
 
+from stores import StoreTest
 from streams import random_bytes
-from test_store import StoreTest
 
 
 class Diff(StoreTest):
     def setUp(self):
         super().setUp()
+        self.write_tree()
         self.before = self.backup()
         data = self.folder / "data"
         (data / "deep/empty").unlink()
@@ -29,22 +28,19 @@ class Diff(StoreTest):
 
     def test_changes_are_told_by_letters(self):
         top = str(self.folder / "data")
-        self.assertEqual(
-            self.diff(self.before, "latest"),
-            [f"-    {top}/deep/empty", f"M    {top}/deep/folder/b", f"T    {top}/link/", f"+    {top}/new/", f"+    {top}/new/folder/", f"+    {top}/new/folder/file"],
-        )
+        self.assertEqual(self.diff(self.before, "latest"), [
+            f"-    {top}/deep/empty", f"M    {top}/deep/folder/b", f"T    {top}/link/", f"+    {top}/new/",
+            f"+    {top}/new/folder/", f"+    {top}/new/folder/file",
+        ])  # fmt: skip
         with_metadata = self.diff(f"{self.before}:{top}", f"{self.after}:{top}", "--metadata")
-        self.assertIn("U    /a", with_metadata)
-        self.assertIn("U    /deep/", with_metadata)  # its mtime
-        self.assertIn("M    /deep/folder/b", with_metadata)
+        for line in ("U    /a", "U    /deep/", "M    /deep/folder/b"):  # the second for its mtime
+            self.assertIn(line, with_metadata)
         self.assertEqual(self.diff(self.after, self.after, "--metadata"), [])
-
-    def test_folders_of_one_snapshot_are_compared(self):
-        top = f"{self.after}:{self.folder}/data"
-        self.assertEqual(self.diff(f"{top}/new/folder", f"{top}/new"), ["-    /file", "+    /folder/", "+    /folder/file"])
+        new = f"{self.after}:{top}/new"
+        self.assertEqual(self.diff(f"{new}/folder", new), ["-    /file", "+    /folder/", "+    /folder/file"])
 
     def test_json_has_the_changes_and_the_sums(self):
-        *changes, sums = [json.loads(line) for line in self.store("diff", "--json", f"{self.before}:{self.folder}/data", f"latest:{self.folder}/data").splitlines()]
+        *changes, sums = self.json_of("diff", f"{self.before}:{self.folder}/data", f"latest:{self.folder}/data")
         self.assertEqual(changes[0], {"message_type": "change", "path": "/deep/empty", "modifier": "-"})
         self.assertEqual([each["modifier"] for each in changes], ["-", "M", "T", "+", "+", "+"])
         self.assertEqual((sums["message_type"], sums["source_snapshot"], sums["target_snapshot"]), ("statistics", self.before, self.after))
@@ -57,12 +53,12 @@ class Diff(StoreTest):
         self.assertEqual(added["bytes"], removed["bytes"] + 7 + 4)
 
     def test_a_link_with_another_target_is_modified(self):
-        (self.folder / "data/link").rmdir()
-        (self.folder / "data/link").symlink_to("a")
-        first = self.backup()
-        (self.folder / "data/link").unlink()
-        (self.folder / "data/link").symlink_to("b")
-        self.assertEqual(self.diff(first, self.backup()), [f"M    {self.folder}/data/link"])
+        snapshots = []
+        for target in ("a", "b"):
+            (self.folder / "link").unlink(missing_ok=True)
+            (self.folder / "link").symlink_to(target)
+            snapshots.append(self.backup("link"))
+        self.assertEqual(self.diff(*snapshots), [f"M    {self.folder}/link"])
 
     def test_what_cannot_be_compared_is_refused(self):
         self.assert_failed(self.run_store("diff", self.before, "nothing"), "nothing: no snapshot")
@@ -74,14 +70,7 @@ class Diff(StoreTest):
 
     def test_a_lost_folder_is_named(self):
         # The last backup stored the nodes that it changed in a container of its own.
-        newest = max((self.folder / "store/containers").glob("*/*"), key=lambda path: path.stat().st_mtime_ns)
-        os.remove(newest)
+        os.remove(max(self.objects("containers"), key=lambda path: path.stat().st_mtime_ns))
         run = self.run_store("diff", self.before, self.after)
         self.assert_failed(run, "cannot be compared any further")
         self.assertNotIn("+    ", run.stdout)
-
-
-del StoreTest  # its tests are those of another module
-
-if __name__ == "__main__":
-    unittest.main()

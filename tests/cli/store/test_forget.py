@@ -1,32 +1,32 @@
 """Snapshots are forgotten by their names or by rules, and nothing is removed that the user was not told of."""
 
-import json
 import os
-import unittest
 
+from stores import StoreTest
 from streams import random_bytes
-from test_store import StoreTest
 
 DAY = 86_400
 NEWEST = 1_600_000_000  # 2020-09-13 12:26:40 UTC, a Sunday
 
 
 class Forget(StoreTest):
+    zone = "UTC"
+
     def setUp(self):
         super().setUp()
         self.write("small", b"content")
 
     def run_store(self, *words, **how):
-        return super().run_store(*words, **{"env": {**os.environ, "TZ": "UTC"}, **how})
+        return super().run_store(*words, **how, env={**os.environ, "TZ": self.zone})
 
     def take(self, days_ago: float, *words, path="small") -> str:
         return self.backup("--time", str(int(NEWEST - days_ago * DAY)), *words, path)
 
     def ids(self) -> list[str]:
-        return [json.loads(line)["id"] for line in self.store("snapshots", "--json").splitlines()]
+        return [each["id"] for each in self.snapshots()]
 
-    def forget(self, *words, **how) -> list[dict]:
-        return [json.loads(line) for line in self.store("forget", "--json", *words, **how).splitlines()]
+    def forget(self, *words) -> list[dict]:
+        return self.json_of("forget", *words)
 
     def test_rules_keep_the_newest_snapshot_of_each_period(self):
         snapshots = [self.take(days) for days in (0.0, 0.1, 1.0, 1.1, 2.0, 30.0)]
@@ -55,16 +55,14 @@ class Forget(StoreTest):
         self.assertEqual(self.ids(), snapshots)
 
     def test_days_are_those_of_the_local_time_zone(self):
-        self.take(0)
-        self.take(0.5)  # 00:26:40 in UTC
-        self.take(0.6)
-        for zone, kept_count in (("UTC", 2), ("Asia/Tokyo", 2), ("Pacific/Kiritimati", 3)):
-            (group,) = self.forget("--keep-daily", "9", "--dry-run", env={**os.environ, "TZ": zone})
+        for days_ago in (0, 0.5, 0.6):  # the second at 00:26:40 in UTC
+            self.take(days_ago)
+        for zone, kept_count, reason in (("UTC", 2, "daily"), ("Asia/Tokyo", 2, "oldest daily"), ("Pacific/Kiritimati", 3, "daily")):
+            self.zone = zone
+            (group,) = self.forget("--keep-daily", "9", "--dry-run")
             self.assertEqual(len(group["keep"]), kept_count, zone)
-        (group,) = self.forget("--keep-daily", "2", "--dry-run")
-        self.assertEqual(group["keep"][1]["reasons"], ["daily snapshot"])  # of the day before
-        (group,) = self.forget("--keep-daily", "2", "--dry-run", env={**os.environ, "TZ": "Asia/Tokyo"})
-        self.assertEqual(group["keep"][1]["reasons"], ["oldest daily snapshot"])  # of the same day
+            (group,) = self.forget("--keep-daily", "2", "--dry-run")
+            self.assertEqual(group["keep"][1]["reasons"], [f"{reason} snapshot"], zone)
 
     def test_groups_and_filters(self):
         self.write("other", b"other")
@@ -95,7 +93,7 @@ class Forget(StoreTest):
     def test_a_snapshot_that_cannot_be_read_is_named_and_stays(self):
         snapshots = [self.take(days) for days in (2, 1, 0)]
         damaged = self.folder / "store/snapshots" / snapshots[0]
-        damaged.chmod(0o644)
+        damaged.unlink()
         damaged.write_bytes(b"no snapshot")
         run = self.run_store("forget", "--keep-last", "1")
         self.assert_failed(run, f"snapshots/{snapshots[0]}")
@@ -116,7 +114,7 @@ class Forget(StoreTest):
             self.take(3 - number)
 
         def container_bytes() -> int:
-            return sum(each.stat().st_size for each in (self.folder / "store/containers").glob("*/*"))
+            return sum(each.stat().st_size for each in self.objects("containers"))
 
         whole = container_bytes()
         (named, newest) = (self.ids()[0], self.ids()[2])
@@ -135,7 +133,7 @@ class Forget(StoreTest):
         self.assertEqual(len(group["remove"]), 1)
         self.assertEqual(last["prune"]["removed_containers"], 2)
         self.assertLess(container_bytes(), whole / 2)
-        self.assertIn("no damage", self.store("check", "--read-data"))
+        self.assert_whole()
 
     def test_nothing_is_removed_if_nobody_can_be_told(self):
         snapshot = self.take(0)
@@ -159,9 +157,3 @@ class Forget(StoreTest):
             with self.subTest(words):
                 self.assert_refused(self.run_store("forget", *words), told)
         self.assertEqual(self.ids(), [snapshot])
-
-
-del StoreTest  # its tests are those of another module
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,21 +1,20 @@
 """`stats --details` says what the containers of a store have, and how its snapshots lie in them."""
 
-import json
 import os
-import unittest
 
+from stores import StoreTest
 from streams import random_bytes
-from test_store import StoreTest
 
 
 class Stats(StoreTest):
     def setUp(self):
         super().setUp()
+        self.write_tree()
         self.write("data/text.C", b"the same line again and again\n" * 10_000)
         self.first = self.backup()
 
     def details(self) -> dict:
-        return json.loads(self.store("stats", "--details", "--json"))
+        return self.json_of("stats", "--details")[0]
 
     def test_bytes_and_kinds_of_one_snapshot(self):
         statistics = self.details()
@@ -77,19 +76,14 @@ class Stats(StoreTest):
 
     def test_what_is_damaged_is_named_and_the_rest_is_shown(self):
         self.store("backup", "data/link")
-        (self.folder / "store/snapshots" / self.first).chmod(0o644)
-        (self.folder / "store/snapshots" / self.first).write_bytes(b"damage")
+        snapshot = self.folder / "store/snapshots" / self.first
+        snapshot.unlink()
+        snapshot.write_bytes(b"damage")
         run = self.run_store("stats", "--details", "--json")
         self.assert_failed(run, f"snapshots/{self.first}")
         self.assertEqual(run.stderr.count(self.first), run.stderr.count("\n") * 2, run)
-        self.assertEqual(len(json.loads(run.stdout)["growth"]), 1)
-        for container in (self.folder / "store/containers").glob("*/*"):
+        self.assertEqual(len(run.json()["growth"]), 1)
+        for container in self.objects("containers"):
             container.unlink()
         run = self.run_store("stats", "--details")
         self.assert_failed(run, "no container has it")
-
-
-del StoreTest  # its tests are those of another module
-
-if __name__ == "__main__":
-    unittest.main()

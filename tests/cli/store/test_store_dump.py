@@ -1,6 +1,5 @@
 """Folders of snapshots are written as archives, from which GNU tar extracts what a restore restores."""
 
-import hashlib
 import os
 import shutil
 import socket
@@ -8,31 +7,9 @@ import stat
 import struct
 import subprocess
 import tarfile
-import unittest
 
-from command import CommandTest
+from stores import StoreTest, all_facts_of, damage
 from streams import random_bytes
-
-
-def facts_of(folder) -> dict:
-    """What is known of each file below a folder, and of the folder itself."""
-    facts_of_files = {}
-    numbers = {}  # of files with several names
-    for path, folders, files in os.walk(os.fsencode(folder)):
-        for name in sorted([b".", *folders, *files]):
-            whole = os.path.join(path, name)
-            facts = os.lstat(whole)
-            content = os.readlink(whole) if stat.S_ISLNK(facts.st_mode) else None
-            if stat.S_ISREG(facts.st_mode):
-                with open(whole, "rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
-            attributes = {key: os.getxattr(whole, key, follow_symlinks=False) for key in os.listxattr(whole, follow_symlinks=False)}
-            numbers.setdefault(facts.st_ino, len(numbers))
-            facts_of_files[os.path.relpath(whole, os.fsencode(folder))] = (
-                stat.filemode(facts.st_mode), facts.st_uid, facts.st_gid, facts.st_mtime_ns, facts.st_rdev, content, attributes,
-                None if stat.S_ISDIR(facts.st_mode) else (facts.st_size, facts.st_nlink, numbers[facts.st_ino]),
-            )  # fmt: skip
-    return facts_of_files
 
 
 def access_list(*entries) -> bytes:
@@ -40,23 +17,14 @@ def access_list(*entries) -> bytes:
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
 
-class Dump(CommandTest):
+class Dump(StoreTest):
     def setUp(self):
         super().setUp()
         self.write("data/a", random_bytes(100_000, 1))
-        self.store("init", "--encryption", "none")
 
-    def run_store(self, *words, **how):
-        return self.run_command(*words, "--store", "store", **how)
-
-    def store(self, *words) -> str:
-        run = self.run_store(*words)
-        self.assert_done(run)
-        return run.stdout
-
-    def dump(self, path="/data", name="dumped.tar"):
+    def dump(self):
         """Writes an archive. Skips the test if this build cannot."""
-        run = self.run_store("dump", f"latest:{self.folder}{path}", "-o", name)
+        run = self.run_store("dump", f"latest:{self.folder}/data", "-o", "dumped.tar")
         if "without libarchive" in run.stderr:
             self.skipTest(run.stderr)
         return run
@@ -70,9 +38,15 @@ class Dump(CommandTest):
         for line in done.stderr.splitlines():  # GNU tar does not know how names that are not UTF-8 are announced, and takes them
             self.assertIn(b"hdrcharset", line)
 
-    def restore(self):
-        shutil.rmtree(self.folder / "restored", ignore_errors=True)
-        self.store("restore", f"latest:{self.folder}/data", "--target", "restored")
+    def assert_extracted_as_restored(self) -> dict:
+        """Returns what is known of the files."""
+        self.backup()
+        self.assert_done(self.dump())
+        self.extract()
+        self.restored(f"latest:{self.folder}/data")
+        expected = all_facts_of(self.folder / "out")
+        self.assertEqual(all_facts_of(self.folder / "extracted"), expected)
+        return expected
 
     def test_extracted_files_are_those_that_a_restore_restores(self):
         self.write("data/empty", b"")
@@ -94,13 +68,8 @@ class Dump(CommandTest):
             os.mknod(self.folder / "data/device", 0o640 | stat.S_IFCHR, os.makedev(300, 70_000))
             os.chown(self.write("data/owner"), 4_000_000_000, 3_000_000)
             os.lchown(self.folder / "data/link", 77, 88)
-        self.store("backup", "data")
-        self.assert_done(self.dump())
-        self.extract()
-        self.restore()
-        expected = facts_of(self.folder / "restored")
-        self.assertEqual(facts_of(self.folder / "extracted"), expected)
-        self.assertEqual(expected, facts_of(self.folder / "data"))
+        expected = self.assert_extracted_as_restored()
+        self.assertEqual(expected, all_facts_of(self.folder / "data"))
         with tarfile.open(self.folder / "dumped.tar") as archive:  # another reader knows the same names
             names = {os.fsencode(name) for name in archive.getnames()}
         self.assertEqual({os.path.normpath(name) for name in names}, {os.path.normpath(name) for name in expected})
@@ -115,11 +84,7 @@ class Dump(CommandTest):
             os.setxattr(self.folder / "data/deep", "system.posix_acl_default", access_list(*entries))
         except OSError as error:
             self.skipTest(f"this file system has no attributes: {error}")
-        self.store("backup", "data")
-        self.assert_done(self.dump())
-        self.extract()
-        self.restore()
-        self.assertEqual(facts_of(self.folder / "extracted"), facts_of(self.folder / "restored"))
+        self.assert_extracted_as_restored()
 
     def test_holes_stay_holes(self):
         huge = 9 << 30  # more than an octal number in a header can say
@@ -129,7 +94,7 @@ class Dump(CommandTest):
                     file.seek(place)
                     file.write(b"x")
                 file.truncate(size)
-        self.store("backup", "data")
+        self.backup()
         self.assert_done(self.dump())
         self.assertLess((self.folder / "dumped.tar").stat().st_size, 2_000_000)
         self.extract()
@@ -143,7 +108,7 @@ class Dump(CommandTest):
                 self.assertEqual(file.read(2).strip(b"\0"), b"x")
 
     def test_a_whole_snapshot_and_standard_output(self):
-        snapshot = self.store("backup", "data").strip()
+        snapshot = self.backup()
         self.dump()
         run = self.run_store("dump", snapshot)
         self.assertEqual((run.code, run.stderr), (0, ""))
@@ -152,13 +117,13 @@ class Dump(CommandTest):
             self.assertIn(f"{self.folder}/data/a"[1:], archive.getnames())
         self.extract("whole.tar")
         inner = self.folder / "extracted" / str(self.folder)[1:] / "data"
-        self.assertEqual(facts_of(inner), facts_of(self.folder / "data"))
+        self.assertEqual(all_facts_of(inner), all_facts_of(self.folder / "data"))
         self.assertEqual(self.run_store("dump", f"{snapshot}:{self.folder}/data/a").bytes, random_bytes(100_000, 1))
 
     def test_sockets_are_left_out_with_a_warning(self):
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(str(self.folder / "data/socket"))
-        self.store("backup", "data")
+        self.backup()
         run = self.dump()
         self.assertEqual((run.code, run.stderr), (0, "cutpoint: warning: socket: sockets are not stored in archives\n"))
         with tarfile.open(self.folder / "dumped.tar") as archive:
@@ -168,13 +133,10 @@ class Dump(CommandTest):
         for i in range(20):
             self.write(f"data/file{i}", random_bytes(300_000 + i, i))
         self.write("data/large", random_bytes(9_000_000, 99))
-        self.store("backup", "data")
+        self.backup()
         self.dump()
-        for container in (self.folder / "store/containers").glob("*/*"):
-            content = bytearray(container.read_bytes())
-            for place in range(200_000, len(content) - 1_000_000, 3_700_000):
-                content[place] ^= 1
-            container.write_bytes(content)
+        for container in self.objects("containers"):
+            damage(container, *range(200_000, container.stat().st_size - 1_000_000, 3_700_000))
         run = self.dump()
         self.assert_failed(run)
         self.extract()
@@ -193,12 +155,8 @@ class Dump(CommandTest):
 
     def test_an_output_that_fails_ends_the_dump(self):
         self.write("data/large", random_bytes(3_000_000, 5))
-        self.store("backup", "data")
+        self.backup()
         self.dump()
         with open("/dev/full", "wb") as full:
             self.assert_failed(self.run_store("dump", "latest", stdout=full), "standard output: cannot be written")
         self.assert_failed(self.run_store("dump", "latest:/nosuch"), "no such file")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,8 @@ import re
 import shutil
 import unittest
 
-from command import BINARY, CommandTest
+from command import BINARY
+from stores import StoreTest
 
 FAULTS = {
     "fdatasync": ("EIO", "ENOSPC"),
@@ -21,19 +22,19 @@ FAULTS = {
 
 
 @unittest.skipUnless(shutil.which("strace"), "needs strace")
-class Faults(CommandTest):
+class Faults(StoreTest):
     def setUp(self):
         super().setUp()
         for number in range(5):
             self.write(f"data/{number}", os.urandom(150_000))
-        self.assert_done(self.run_command("init", "--store", "empty", "--encryption", "none"))
-        self.first = self.run_command("backup", "data", "--store", "empty").stdout.strip()
+        self.first = self.backup()
+        (self.folder / "store").rename(self.folder / "whole")
         self.write("data/0", os.urandom(150_000))
 
-    def backup(self, *how):
+    def backup_by_strace(self, *how):
         """A backup under strace, into a copy of the store."""
         shutil.rmtree(self.folder / "store", ignore_errors=True)
-        shutil.copytree(self.folder / "empty", self.folder / "store")
+        shutil.copytree(self.folder / "whole", self.folder / "store")
         return self.traced(how, "backup", "data", "--store", "store")
 
     def traced(self, how, *command):
@@ -44,7 +45,7 @@ class Faults(CommandTest):
 
     def calls_of_main(self, call: str) -> tuple[int, int]:
         """The number of a call before the first that the program itself makes, and of all."""
-        self.assertEqual(self.backup("-e", f"trace={call},set_robust_list").code, 0)
+        self.assertEqual(self.backup_by_strace("-e", f"trace={call},set_robust_list").code, 0)
         lines = (self.folder / "trace").read_text().splitlines()
         started = max((number for number, line in enumerate(lines) if "libudev" in line or "libcap" in line or ".so." in line), default=-1)
         named = [number for number, line in enumerate(lines) if re.search(rf"\b{call}\(", line)]
@@ -60,7 +61,7 @@ class Faults(CommandTest):
             for error in errors:
                 for step in steps:
                     with self.subTest(call=call, error=error, step=step):
-                        self.check_after(self.backup("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={step}"))
+                        self.check_after(self.backup_by_strace("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={step}"))
                         runs += 1
         self.assertGreater(runs, 50)
 
@@ -77,15 +78,11 @@ class Faults(CommandTest):
             return  # the program had not begun
         self.assertIn(run.code, (0, 1, 2), run)
         self.assertTrue(run.code == 0 or run.stderr.startswith("cutpoint: "), run)
-        self.assertIn("no damage", self.run_command("check", "--read-data", "--store", "store").stdout, run)
+        self.assertIn("no damage", self.run_store("check", "--read-data").stdout, run)
         for snapshot in (self.first, *([run.stdout.strip()] if run.code == 0 else [])):
             shutil.rmtree(self.folder / "out", ignore_errors=True)
-            restored = self.run_command("restore", f"{snapshot}:{self.folder}/data", "--target", "out", "--store", "store")
+            restored = self.run_store("restore", f"{snapshot}:{self.folder}/data", "--target", "out")
             self.assertEqual(restored.code, 0, restored)
         if run.code == 0:
             for path in (self.folder / "data").iterdir():
                 self.assertEqual((self.folder / "out" / path.name).read_bytes(), path.read_bytes(), run)
-
-
-if __name__ == "__main__":
-    unittest.main()

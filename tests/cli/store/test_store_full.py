@@ -2,32 +2,25 @@
 
 import os
 import subprocess
-import unittest
 
 from command import DONE, INPUT_FAILED, CommandTest
-from streams import random_bytes
+from stores import StoreTest
+from streams import MIB, random_bytes
 
-MIB = 1 << 20
 
+class FullDisk(StoreTest):
+    location = "disk/store"
+    settings = ("--encryption", "none", "--container-size", "1M")
 
-class FullDisk(CommandTest):
     def setUp(self):
-        super().setUp()
+        CommandTest.setUp(self)
         self.disk = self.folder / "disk"
         self.disk.mkdir()
         mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "none", self.disk]
         if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
             self.skipTest("nothing can be mounted")
         self.addCleanup(subprocess.run, ["umount", self.disk], check=True)
-        self.store("init", "--encryption", "none", "--container-size", "1M")
-
-    def run_store(self, *words):
-        return self.run_command(*words, "--store", self.disk / "store")
-
-    def store(self, *words) -> str:
-        run = self.run_store(*words)
-        self.assert_done(run)
-        return run.stdout.strip()
+        self.store("init", *self.settings)
 
     def fill(self):
         """Leaves no room at all."""
@@ -38,14 +31,13 @@ class FullDisk(CommandTest):
                         pass
                 except OSError:
                     pass
-        facts = os.statvfs(self.disk)
-        self.assertEqual(facts.f_bavail, 0)
+        self.assertEqual(os.statvfs(self.disk).f_bavail, 0)
 
     def test_a_prune_frees_room(self):
         self.write("data", random_bytes(5 * MIB, 1))
-        old = self.store("backup", "data")
+        old = self.backup()
         self.write("data", random_bytes(3 * MIB, 2))
-        snapshot = self.store("backup", "data")
+        snapshot = self.backup()
         for _ in range(2):  # the reserve is there again after the first time
             self.fill()
             run = self.run_store("backup", "--force", "--host", "other", "data")
@@ -57,11 +49,7 @@ class FullDisk(CommandTest):
             run = self.run_store("prune")
             self.assertEqual(run.code, DONE, run)
             self.assertGreater((os.statvfs(self.disk).f_bavail - before) * 4096, 4 * MIB)
-            self.assertIn("no damage", self.store("check", "--read-data"))
+            self.assert_whole()
             (self.disk / "filler").unlink()
             self.write("other", random_bytes(5 * MIB, 3))
-            old = self.store("backup", "other")
-
-
-if __name__ == "__main__":
-    unittest.main()
+            old = self.backup("other")

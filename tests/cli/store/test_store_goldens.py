@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import unittest
 from pathlib import Path
 
 from command import DONE, CommandTest
@@ -60,7 +59,3 @@ class Goldens(CommandTest):
         self.write("key", b"the content of a key file\n")
         cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)"
         self.check_store("golden-store-insecure-cuts", "--key-file", "key", warning=INSECURE.format(cuts))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -10,8 +10,8 @@ import shutil
 import time
 import unittest
 
-from command import BINARY, IS_SANITIZED, CommandTest
-from test_store import facts_of
+from command import BINARY, IS_SANITIZED
+from stores import StoreTest, facts_of
 
 try:
     from hypothesis import HealthCheck, settings
@@ -35,7 +35,7 @@ class History(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.test = CommandTest()
+        self.test = StoreTest()
         self.test.setUp()
         self.tree = self.test.folder / "data"
         self.store = self.test.folder / "store"
@@ -43,16 +43,12 @@ class History(RuleBasedStateMachine):
         self.seen: set = set()  # all snapshots so far
         self.is_damaged = False
         self.test.write("data/a", b"first")
-        self.test.assert_done(self.test.run_command("init", "--store", "store", "--encryption", "none"))
 
     def teardown(self):
         try:
             self.repair()
         finally:
             self.test.doCleanups()
-
-    def run_store(self, *words):
-        return self.test.run_command(*words, "--store", "store")
 
     def expect(self, snapshot: str, facts: dict):
         self.expected[snapshot] = facts
@@ -82,7 +78,7 @@ class History(RuleBasedStateMachine):
 
     @rule()
     def back_up(self):
-        run = self.run_store("backup", "data")
+        run = self.test.run_store("backup", "data")
         self.test.assertEqual(run.code, 0, run)
         self.test.assertRegex(run.stderr, r"^(cutpoint: \d+ chunks whose stored copies are damaged were stored again\n)?$")
         self.expect(run.stdout.strip(), facts_of(self.tree))
@@ -96,7 +92,7 @@ class History(RuleBasedStateMachine):
         run = self.test.wait(process)
         self.test.assertIn(run.code, (0, -9), run)
         printed = run.stdout.strip()
-        listed = [json.loads(line)["id"] for line in self.run_store("snapshots", "--json").lines]
+        listed = [json.loads(line)["id"] for line in self.test.run_store("snapshots", "--json").lines]
         self.test.assertTrue(len(printed) < 64 or printed in listed, run)
         for new in set(listed) - self.seen:
             self.expect(new, facts_of(self.tree))
@@ -107,7 +103,7 @@ class History(RuleBasedStateMachine):
         if not self.expected:
             return
         snapshot = sorted(self.expected)[which % len(self.expected)]
-        self.test.assert_done(self.run_store("forget", snapshot))
+        self.test.assert_done(self.test.run_store("forget", snapshot))
         del self.expected[snapshot]
         self.count("forget")
 
@@ -155,7 +151,7 @@ class History(RuleBasedStateMachine):
         lost = self.lost_files()
         for lease in (self.store / "leases").iterdir():
             lease.unlink()  # as a repair asks for, of backups that were killed
-        run = self.run_store("repair")
+        run = self.test.run_store("repair")
         self.test.assertEqual(run.code, 0, run)
         replaced = dict(re.findall(r"snapshot ([0-9a-f]{16}) is replaced by ([0-9a-f]{16})", run.stderr))
         self.is_damaged = False
@@ -176,7 +172,7 @@ class History(RuleBasedStateMachine):
 
     def lost_files(self) -> dict:
         """What a check names as lost: relative paths by the begin of a snapshot's id."""
-        run = self.run_store("check", "--read-data")
+        run = self.test.run_store("check", "--read-data")
         if not self.is_damaged:
             self.test.assert_done(run)
         self.test.assertEqual("no damage" in run.stdout, run.code == 0, run)
@@ -195,7 +191,7 @@ class History(RuleBasedStateMachine):
 
     def restored(self, snapshot: str):
         shutil.rmtree(self.test.folder / "out", ignore_errors=True)
-        run = self.run_store("restore", f"{snapshot}:{self.tree}", "--target", "out")
+        run = self.test.run_store("restore", f"{snapshot}:{self.tree}", "--target", "out")
         return run, facts_of(self.test.folder / "out") if (self.test.folder / "out").exists() else {}
 
     def restore_and_compare(self, snapshot: str, facts: dict) -> set:
@@ -226,7 +222,3 @@ class Histories(unittest.TestCase):
         )
         print(", ".join(f"{count} {what}" for what, count in sorted(History.played.items())))
         self.assertGreater(History.played.get("backup", 0), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

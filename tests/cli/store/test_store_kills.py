@@ -8,7 +8,6 @@ import os
 import random
 import shutil
 import time
-import unittest
 from pathlib import Path
 
 from command import CommandTest
@@ -122,7 +121,3 @@ class Kills(CommandTest):
         times = {each["time"] for each in self.snapshots("second").values()}
         self.assertLessEqual({each["time"] for each in self.snapshots("store").values()}, times)
         self.check("second")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -35,7 +35,3 @@ class StoreMemory(CommandTest):
             counts.append(data_bytes // CHUNK_BYTES)
         for peaks in (backups, copies):
             self.assertLess(peaks[1] - peaks[0], GROWTH * (counts[1] - counts[0]), peaks)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import shutil
 import socket
 import stat
 import struct
-import unittest
 from pathlib import Path
 
 from command import INPUT_FAILED, CommandTest, wait_until
@@ -26,8 +25,8 @@ def make_tree(folder: Path):
     for index in range(800):
         (folder / f"many/{index:05}").write_bytes(b"%d" % (index // 2))
     (folder / "empty").touch()
-    (folder / "random").write_bytes(random_bytes(1_500_000, 1))
-    (folder / "text").write_bytes(b"".join(b"line %d of a text\n" % line for line in range(20_000)))
+    (folder / "random").write_bytes(random_bytes(600_000, 1))
+    (folder / "text").write_bytes(b"".join(b"line %d of a text\n" % line for line in range(8_000)))
     (folder / "zeros").write_bytes(bytes(3_000_000))
     with open(folder / "holes", "wb") as file:
         for block in range(150):
@@ -121,12 +120,12 @@ class Reader(ReaderTest):
         """All kinds of stores, through all that commands do to them."""
         source = self.folder / "data"
         make_tree(source)
-        self.write("old/only", random_bytes(500_000, 4))
+        self.write("old/only", random_bytes(200_000, 4))
         for encryption, *words in (
             ("none",),
             ("none", "--compression", "none", "--hash", "sha256", "--container-size", "64K"),
             ("none", "--hash", "xxh3", "--for-experiments", "--cuts", "gear(min_bytes=256,avg_bytes=1024,max_bytes=8192)"),
-            ("password", "--container-size", "300K"),
+            ("key-file", "--container-size", "300K"),
             ("key-file", "--compression", "none"),
         ):
             with self.subTest(encryption=encryption, words=words):
@@ -174,7 +173,7 @@ class Reader(ReaderTest):
     def test_what_is_whole_after_a_repair_is_read(self):
         source = self.folder / "data"
         make_tree(source)
-        self.init("password", "--container-size", "300K")
+        self.init("key-file", "--container-size", "300K")
         id = self.store("backup", "data")
         store = self.read()
         entry = next(entry for path, entry in store.walk(Reference(*store.snapshots()[id].root)) if path.endswith(b"/random"))
@@ -204,6 +203,7 @@ class Reader(ReaderTest):
         leases = self.folder / "store/leases"
         wait_until(lambda: any(leases.iterdir()), "a lease")
         store = self.read()
+        store.verify()
         (lease,) = store.leases().values()
         self.assertEqual((lease.process, lease.epoch), (writer.pid, 1))
         self.assertIn(str(writer.pid).encode(), lease.text)
@@ -332,7 +332,3 @@ class Refusals(ReaderTest):
                 with self.assertRaisesRegex(Damage, f"snapshots/{new}: extension 40000 is unknown"):
                     self.verify()
                 self.assertIn("40000", self.run_command("ls", new, "--store", "store").stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

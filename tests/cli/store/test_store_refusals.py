@@ -1,23 +1,22 @@
 """What the commands on stores refuse, in one sentence each."""
 
-import unittest
-
 from command import CommandTest
+from stores import StoreTest
 
 
-class Refusals(CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.write("password", b"word\n")
-        self.write("empty", b"")
-
-    def test_no_store(self):
-        self.assert_refused(self.run_command("snapshots"), "no store: give --store or set CUTPOINT_STORE")
-        self.assert_failed(self.run_command("snapshots", "--store", "missing"), "missing", code=self.run_command("snapshots", "--store", "missing").code)
+class NoStore(CommandTest):
+    def test_commands_need_one(self):
         (self.folder / "folder").mkdir()
-        self.assert_failed(self.run_command("check", "--store", "folder"), "folder: this is not a store", code=2)
+        for words, told in (
+            (("snapshots",), "no store: give --store or set CUTPOINT_STORE"),
+            (("check", "--store", "folder"), "folder: this is not a store"),
+            (("copy", "--store", "folder"), "no store: give --from-store or set CUTPOINT_FROM_STORE"),
+        ):
+            self.assert_refused(self.run_command(*words), told)
 
     def test_stores_that_cannot_be_made(self):
+        self.write("password", b"word\n")
+        self.write("empty", b"")
         for words, told in (
             ((), "--encryption"),
             (("--encryption", "some"), "the names are none, password and key-file"),
@@ -40,25 +39,27 @@ class Refusals(CommandTest):
             self.assertIn(told, run.stderr, run)
             self.assertFalse((self.folder / "store/config").exists(), run)
 
+
+class Refusals(StoreTest):
     def test_a_store_is_not_made_over_another(self):
-        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
-        self.assert_failed(self.run_command("init", "--store", "store", "--encryption", "none"), "a store is there already")
+        self.assert_failed(self.run_store("init", "--encryption", "none"), "a store is there already")
+
+    def test_a_copy_needs_another(self):
+        self.assert_refused(self.run_command("copy", "--from-store", "store"), "no store: give --store or set CUTPOINT_STORE")
 
     def test_snapshots_that_do_not_exist(self):
-        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
-        self.assert_failed(self.run_command("restore", "latest", "--target", "out", "--store", "store"), "latest: no snapshot")
-        self.assert_failed(self.run_command("forget", "ab", "--store", "store"), "ab: no snapshot")
+        self.assert_failed(self.run_store("restore", "latest", "--target", "out"), "latest: no snapshot")
+        self.assert_failed(self.run_store("forget", "ab"), "ab: no snapshot")
         self.assertFalse((self.folder / "out").exists())
+        self.write("file")
         for _ in range(17):  # two of them begin with the same digit
-            self.assert_done(self.run_command("backup", "password", "--force", "--store", "store"))
-        lines = self.run_command("snapshots", "--store", "store").lines
-        digits = [line[0] for line in lines]
+            self.backup("file", "--force")
+        digits = [each["id"][0] for each in self.snapshots()]
         common = max(set(digits), key=digits.count)
-        self.assert_failed(self.run_command("forget", common, "--store", "store"), f"{digits.count(common)} snapshots")
+        self.assert_failed(self.run_store("forget", common), f"{digits.count(common)} snapshots")
 
     def test_keys(self):
-        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
-        self.assert_failed(self.run_command("key", "list", "--store", "store"), "is not encrypted: it has no keys")
+        self.assert_failed(self.run_store("key", "list"), "is not encrypted: it has no keys")
         for words, told in (
             (("change",), "the actions are list, add, remove, passwd"),
             (("add",), "give --new-password-file, --new-password-command or --new-key-file"),
@@ -66,17 +67,12 @@ class Refusals(CommandTest):
             (("remove",), "give the begin of a key's id"),
             (("list", "abc"), "takes no key"),
         ):
-            self.assert_refused(self.run_command("key", *words, "--store", "store"), told)
+            self.assert_refused(self.run_store("key", *words), told)
 
     def test_a_newer_version(self):
-        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
         config = self.folder / "store/config"
         config.chmod(0o644)
         config.write_bytes(b"CUTPOINT" + config.read_bytes()[8:12] + b"\x09" + config.read_bytes()[13:])
-        run = self.run_command("snapshots", "--store", "store")
+        run = self.run_store("snapshots")
         self.assertNotEqual(run.code, 0)
         self.assertIn("config", run.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

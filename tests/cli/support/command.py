@@ -1,11 +1,11 @@
 """The command under test, and what its tests share: a folder of their own, runs of the command, the shape of errors."""
 
 import fcntl
+import json
 import os
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import time
@@ -48,6 +48,9 @@ class Outcome:
     @property
     def lines(self):
         return self.stdout.split("\n")[:-1]
+
+    def json(self):
+        return json.loads(self.stdout)
 
     def __str__(self):
         words = " ".join(ascii(os.fsdecode(word))[1:-1] for word in self.arguments)
@@ -147,6 +150,17 @@ def close(process: subprocess.Popen):
     process.wait()
 
 
+def open_deep(folder: Path, name: str, count: int, makes: bool = False) -> int:
+    """Opens the last of `count` folders of this name, each of which is in the one before, whose path may be longer than any."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(count):
+        if makes:
+            os.mkdir(name, dir_fd=here)
+        here, above = os.open(name, os.O_RDONLY, dir_fd=here), here
+        os.close(above)
+    return here
+
+
 def wait_until(holds, what: str):
     """Looks again and again until `holds()`."""
     deadline = time.monotonic() + PATIENCE
@@ -182,6 +196,11 @@ def status_of(process: subprocess.Popen, thread: str | None = None) -> dict:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
+def handles(process: subprocess.Popen, number: int) -> bool:
+    """Whether the process has a handler for the signal yet."""
+    return process.poll() is None and bool(int(status_of(process)["SigCgt"], 16) >> (number - 1) & 1)
+
+
 def is_waiting(process: subprocess.Popen) -> bool:
     """Whether all threads of the process sleep, on a pipe say."""
     if process.poll() is not None:
@@ -200,7 +219,3 @@ def has_read_all(process: subprocess.Popen) -> bool:
 def unread_bytes(pipe: int) -> int:
     """How many bytes were written to a pipe and not read."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
-
-
-def has_linux_proc() -> bool:
-    return sys.platform == "linux" and os.path.exists("/proc/self/status")

@@ -7,6 +7,8 @@ import os
 import re
 from typing import NamedTuple
 
+from command import DONE, CommandTest, Outcome
+
 
 class Row(NamedTuple):
     path: str
@@ -78,3 +80,16 @@ def read_lengths(text: str) -> list:
 
 
 READERS = {"text": read_text, "csv": read_csv, "jsonl": read_jsonl}
+
+
+class ListingTest(CommandTest):
+    def listed(self, *arguments, code=DONE, **how) -> tuple[list[str], Outcome]:
+        """The path of each chunk that is listed of these inputs, and the run."""
+        run = self.run_command("chunk", "--hash", "none", "--format", "jsonl", *arguments, **how)
+        self.assertEqual(run.code, code, run)
+        return [row.path for row in read_jsonl(run.stdout).rows], run
+
+    def paths(self, *arguments, **how) -> list[str]:
+        paths, run = self.listed(*arguments, **how)
+        self.assert_done(run)
+        return paths

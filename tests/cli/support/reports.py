@@ -1,16 +1,11 @@
 """What `cutpoint dedup` should say, counted from the listings of `cutpoint chunk`; and its JSON, flattened."""
 
-import json
 import re
 from pathlib import Path
 
 from listings import read_jsonl
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs/dedup.md"
-
-
-def report_of(run) -> dict:
-    return json.loads(run.stdout)
 
 
 def counts_of(rows, known=None) -> dict:
