@@ -4,27 +4,23 @@ import json
 import random
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 from functools import partial
 from pathlib import Path
 
+from programs import ROOT, run_here
 from results_files import ResultsFile, cuts_of, report_of
-from sweeps import ROOT, SweepTest, environment
-
-sys.path.insert(0, str(ROOT / "bench"))
+from sweeps import SweepTest
 
 from experiments.catalog import random_mean
 from experiments.papers import coverage, pages, paper, runs
-from experiments.papers.__main__ import OWN_RUNS, TABLES
+from experiments.papers.__main__ import OWN_RUNS, TABLES, main
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
-from experiments.papers.evidence import Evidence, Ours, Stored
+from experiments.papers.evidence import Evidence, Ours
 from experiments.papers.lengths import share_beyond
 from experiments.papers.paper import SEQCDC_NAMES, TARGETS, matrix_size
-from experiments.papers.seqcdc import kendall
-from experiments.papers.seqcdc import rate
+from experiments.papers.seqcdc import kendall, rate
 from experiments.papers.seqcdc_speed import BASE, BASE_LIKE
 
 PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
@@ -226,7 +222,7 @@ def results_of(back_ends: tuple[str, ...]) -> tuple[Evidence, dict[str, float]]:
                 report["stages"] = [{"stage": "chunking", "bytes_per_second": rates[name] / (1 + len(parameters))}]
                 settings = {"parameters": json.dumps(parameters, sort_keys=True), "hash": "xxh3", "backend": name, "threads": 1}
                 results.add_run("images", "seqcdc-inc", "16K", "", 0.5, report=report, **settings)
-        return Evidence(paper.read_all(), Ours(results.saved()), {}, Stored({"jobs": {}, "life": {}})), rates
+        return Evidence(ours=Ours(results.saved())), rates
 
 
 class BackEnds(unittest.TestCase):
@@ -277,7 +273,7 @@ class Levels(unittest.TestCase):
             results = ResultsFile(Path(folder, "results.sqlite"))
             results.add_run("linux-many", "rabin", "2K:8K:64K", "", 0.4)
             results.add_run("linux-many", "fixed", "8K", "", 0.1)
-            evidence = Evidence(paper.read_all(), Ours(results.saved()), {}, Stored({"jobs": {}, "life": {}}))
+            evidence = Evidence(ours=Ours(results.saved()))
         rows = {line[0]: line[1:] for line in map(cells, TABLES["p-dedupe-table-2"](evidence))}
         self.assertEqual(rows["Linux / linux-many"], ["39", "2", "16.40", "1.07", "40.92", "40.00", "10.00"])
         self.assertEqual(rows["GCC / gcc-many"], ["43", "–", "15.90", "–", "40.75", "–", "–"])
@@ -287,11 +283,13 @@ class Levels(unittest.TestCase):
 class Pages(SweepTest):
     """The command, on results of a small sweep."""
 
+    def setUp(self):
+        super().setUp()
+        self.begin_with(FEW)
+
     def papers(self, folder: Path, *more: str, code: int) -> str:
-        words = [sys.executable, "-B", "-m", "experiments.papers", str(self.results), "--pages", str(folder), *more]
-        run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+        run = run_here(main, self.results, "--pages", folder, *more)
         self.assertEqual(run.returncode, code, run.stderr)
-        self.assertNotIn("Traceback", run.stderr)
         return run.stderr
 
     def page(self, text: str) -> Path:
@@ -301,7 +299,6 @@ class Pages(SweepTest):
         return folder
 
     def test_tables_have_what_the_results_have(self):
-        self.sweep(FEW)
         folder = self.page(PAGE)
         messages = self.papers(folder, code=1)
         lines = (folder / "page.md").read_text().splitlines()
@@ -322,7 +319,6 @@ class Pages(SweepTest):
         self.assertNotIn("missing: dedup linux seqcdc-inc", messages)
 
     def test_check_writes_nothing(self):
-        self.sweep(FEW)
         folder = self.page("<!-- table: data -->\n<!-- end -->\n")
         before = (folder / "page.md").read_text()
         self.assertIn("page.md differs", self.papers(folder, "--check", code=1))
@@ -333,15 +329,13 @@ class Pages(SweepTest):
 
     def test_what_cannot_be_done_is_wrong_usage(self):
         folder = self.page("<!-- table: no-such -->\n<!-- end -->\n")
-        self.assertIn("there is no file", self.papers(folder, code=2))
+        self.assertIn("no table 'no-such'", self.papers(folder, code=2))
         self.results.write_text("no database, but long enough to be looked at")
         self.assertIn("no results file of scripts/sweep", self.papers(folder, code=2))
         self.results.unlink()
-        self.sweep(FEW)
-        self.assertIn("no table 'no-such'", self.papers(folder, code=2))
+        self.assertIn("there is no file", self.papers(folder, code=2))
 
     def test_pages_of_runs_whose_files_are_absent_say_so(self):
-        self.sweep(FEW)
         folder = self.folder / "pages"
         folder.mkdir()
         for name in OWN_RUNS:
@@ -352,7 +346,6 @@ class Pages(SweepTest):
 
     def test_the_papers_columns_of_the_committed_pages_are_the_data_files(self):
         """Written anew from results that have next to nothing, the papers' own cells are the same."""
-        self.sweep(FEW)
         folder = self.folder / "pages"
         folder.mkdir()
         for page in PAGES:
