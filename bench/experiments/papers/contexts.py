@@ -62,24 +62,23 @@ def all_methods() -> list[tuple[str, bool]]:
     return [(method, is_compressed) for is_compressed in (False, True) for method in METHODS]
 
 
-@table("prune-figure-17-speed", "method", *(f"{TITLES[kind]}, {what}" for kind in KINDS for what in ("paper MB/s", "ours MB/s")))
-def figure_17_speed(evidence: Evidence) -> Rows:
+FIGURE_17 = {  # a number of the paper and of ours: its table, what its columns are called, and how ours is had and written
+    "speed": ("prune-figure-17-speed", "paper MB/s", "ours MB/s", lambda evidence, job: megabytes(speed(evidence, job))),
+    "saved": ("prune-figure-17-bytes", "paper: saved %", "ours: saved %", lambda evidence, job: percent(saved(evidence, job), 1)),
+}
+
+
+def figure_17(which: str, evidence: Evidence) -> Rows:
     for method, is_compressed in all_methods():
         name, cells = method + ("-zip" if is_compressed else ""), []
         for kind in KINDS:
-            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"]["speed"].get(name)
-            cells += [plain(printed, 1), megabytes(speed(evidence, Job(kind, method, is_compressed)))]
+            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"][which].get(name)
+            cells += [plain(printed, 1), FIGURE_17[which][3](evidence, Job(kind, method, is_compressed))]
         yield [name, *cells]
 
 
-@table("prune-figure-17-bytes", "method", *(f"{TITLES[kind]}, {what}" for kind in KINDS for what in ("paper: saved %", "ours: saved %")))
-def figure_17_bytes(evidence: Evidence) -> Rows:
-    for method, is_compressed in all_methods():
-        name, cells = method + ("-zip" if is_compressed else ""), []
-        for kind in KINDS:
-            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"]["saved"].get(name)
-            cells += [plain(printed, 1), percent(saved(evidence, Job(kind, method, is_compressed)), 1)]
-        yield [name, *cells]
+for _which, (_table, *_columns, _) in FIGURE_17.items():
+    table(_table, "method", *(f"{TITLES[kind]}, {column}" for kind in KINDS for column in _columns))(partial(figure_17, _which))
 
 
 @table("prune-contexts-rules", "tree", "rules", "seconds", "stored bytes", "of the usual chunker's, %", "seconds to get the rules", words=2)
