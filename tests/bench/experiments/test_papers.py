@@ -71,7 +71,7 @@ class MarkedTables(unittest.TestCase):
     def test_only_what_is_marked_is_written(self):
         text = "a\n<!-- table: x -->\nold\n<!-- end -->\n\nb | c\n<!-- table: y -->\n<!-- end -->\n"
         done = pages.rewrite("page", text, lambda name: [f"new {name}"])
-        self.assertEqual(done, "a\n<!-- table: x -->\n\nnew x\n\n<!-- end -->\n\nb | c\n<!-- table: y -->\n\nnew y\n\n<!-- end -->\n")
+        self.assertEqual(done, "a\n<!-- table: x -->\nnew x\n<!-- end -->\n\nb | c\n<!-- table: y -->\nnew y\n<!-- end -->\n")
         self.assertEqual(pages.rewrite("page", done, lambda name: [f"new {name}"]), done)
 
     def test_markers_that_do_not_pair_are_named(self):
