@@ -22,9 +22,9 @@ def read() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def each_place(places: str) -> list[str]:
-    """Each place of several: "figures 3, 4" are "figure 3" and "figure 4"."""
-    several = re.fullmatch(r"(.*)s (.+)", places)
-    return [f"{several[1]} {number}" for number in several[2].split(", ")] if several else [places]
+    """Each place of several: "table 1; figures 3, 4" are "table 1", "figure 3" and "figure 4"."""
+    kinds = (re.fullmatch(r"(.*?)s? (\w+(?:, \w+)*)", kind) for kind in places.split("; "))
+    return [f"{kind[1]} {number}" for kind in kinds for number in kind[2].split(", ")]
 
 
 @lines("coverage")
