@@ -158,7 +158,7 @@ STREAM_LABELS = [counted(count, "stream") for count in STREAMS]
 
 def look_up_rate(evidence: Evidence, locks: int, count: int, time: str = "by_clock") -> float | None:
     """Look-ups a second of this many streams in a table with so many locks."""
-    return measured(evidence, "streams", f"look-ups {locks}", str(count), time)
+    return measured(evidence, "streams", f"look-ups {locks}", time, str(count))
 
 
 @table("appdedupe-figure-6", "million look-ups", "a second", *STREAM_LABELS, words=2)
@@ -177,7 +177,7 @@ def indexes(evidence: Evidence) -> dict[str, str]:
 
 def stream_rate(evidence: Evidence, cache: str, index: str, count: int) -> float | None:
     """Bytes that this many streams deduplicate a second, with a cold or a warm cache."""
-    return measured(evidence, "streams", f"{cache} {index}", str(count), "by_clock")
+    return measured(evidence, "streams", f"{cache} {index}", "by_clock", str(count))
 
 
 @table("appdedupe-figure-6-deduplication", "GB deduplicated a second", "cache", *STREAM_LABELS, words=2)
@@ -188,15 +188,11 @@ def figure_6_deduplication(evidence: Evidence) -> Rows:
             yield [name, cache, *(plain(rate and rate / 1e9, 1) for rate in rates)]
 
 
-def efficiency(evidence: Evidence, name: str, scheme: str) -> float | None:
-    return ratio(measured(evidence, "efficiencies", name, scheme, "saved_bytes"), measured(evidence, "efficiencies", name, scheme, "seconds"))
-
-
 @table("appdedupe-figure-7", "MB saved a second", *(f"{'fixed' if algorithm == 'fixed' else 'by content'} {size}" for algorithm in SCHEMES for size in SIZES), "best")
 def figure_7(evidence: Evidence) -> Rows:
     best = best_schemes(measured(evidence, "efficiencies") or {})
     for name in SETS:
-        rates = [efficiency(evidence, name, f"{algorithm} {size}") for algorithm in SCHEMES for size in SIZES]
+        rates = [measured(evidence, "efficiencies", name, f"{algorithm} {size}") for algorithm in SCHEMES for size in SIZES]
         yield [name, *(plain(rate and rate / 1e6, 0) for rate in rates), best.get(name, DASH)]
 
 

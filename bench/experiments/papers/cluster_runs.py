@@ -210,7 +210,7 @@ def resemblances(work: Workplace) -> dict:
 
 
 def efficiencies(work: Workplace, rounds: int) -> dict:
-    """Figure 7: bytes saved and seconds of one node, by scheme and size. Rounds are in turns."""
+    """Figure 7: bytes that one node saves a second, by scheme and size. Rounds are in turns."""
     rows = {}
     for name in SETS:
         work.log(f"measuring figure 7 on {name}")
@@ -220,13 +220,13 @@ def efficiencies(work: Workplace, rounds: int) -> dict:
                 algorithm, size = scheme.split()
                 report = json.loads(work._run(work.command, "dedup", "--json", "-q", "--follow", "--hash", "sha1", "--algorithm", algorithm, "--size", size, *work.files[name]))
                 runs.append((report["result"]["duplicate_bytes"], report["wall_seconds"]))
-        rows[name] = {scheme: {"saved_bytes": runs[0][0], "seconds": statistics.median(seconds for _, seconds in runs)} for scheme, runs in measured.items()}
+        rows[name] = {scheme: runs[0][0] / statistics.median(seconds for _, seconds in runs) for scheme, runs in measured.items()}
     return rows
 
 
 def best_schemes(measured: dict) -> dict[str, str]:
     """The scheme of each class that saves most bytes a second: application-aware chunking."""
-    return {name: max(schemes, key=lambda scheme: schemes[scheme]["saved_bytes"] / schemes[scheme]["seconds"]) for name, schemes in measured.items()}
+    return {name: max(rates, key=rates.__getitem__) for name, rates in measured.items()}
 
 
 def memory(work: Workplace, schemes: dict[str, str]) -> dict:
@@ -311,8 +311,8 @@ def streams(work: Workplace, rounds: int) -> dict:
         runs.setdefault((f"{name} {row['locks']}", str(row["streams"])), []).append((count / row["seconds"], count / row["processor_seconds"]))
     rates: dict[str, dict] = {}
     for (name, stream_count), pairs in runs.items():
-        by_clock, by_processor = map(statistics.median, zip(*pairs, strict=True))
-        rates.setdefault(name, {})[stream_count] = {"by_clock": by_clock, "by_processor": by_processor}
+        for time, values in zip(("by_clock", "by_processor"), zip(*pairs, strict=True), strict=True):
+            rates.setdefault(name, {}).setdefault(time, {})[stream_count] = statistics.median(values)
     return {"classes": report["classes"], "rounds": rounds} | rates
 
 

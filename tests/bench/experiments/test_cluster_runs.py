@@ -78,8 +78,9 @@ class Runs(unittest.TestCase):
         rates = {name: row for name, row in self.measured["streams"].items() if isinstance(row, dict)}
         self.assertEqual(set(rates), {f"look-ups {locks}" for locks in cluster_runs.LOCKS} | {f"{cache} {index}" for cache in ("cold", "warm") for index in ("1 1", "8 1", "8 64")})
         for name, row in rates.items():
-            self.assertEqual([*row], [str(count) for count in cluster_runs.STREAMS], name)
-            self.assertTrue(all(rate > 0 for rates in row.values() for rate in rates.values()), name)
+            for times in (row["by_clock"], row["by_processor"]):
+                self.assertEqual([*times], [str(count) for count in cluster_runs.STREAMS], name)
+                self.assertGreater(min(times.values()), 0, name)
 
     def test_every_claim_has_a_verdict(self):
         for claim in CLAIMS:
