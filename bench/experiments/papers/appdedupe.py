@@ -78,10 +78,10 @@ def table_2(evidence: Evidence) -> Rows:
 
 @table("appdedupe-tables-3-4", "data", "GB", "saved within, %", "saved between, %", "ratio, by content", "ratio, fixed 4 KB", "by content / fixed")
 def tables_3_4(evidence: Evidence) -> Rows:
-    papers = evidence.papers["appdedupe"].tables
-    for name, (size, within, other) in papers["table-3"].rows.items():
-        content, fixed = papers["table-4-content"].at(name, "CDC"), papers["table-4"].at(name, "SC")
-        sizes = " and ".join(plain(each, 0) for each in dict.fromkeys((size, papers["table-4"].at(name, "size"))))  # the tables differ about Audio
+    printed = evidence.papers["appdedupe"].tables["tables-3-4"]
+    for name in printed.rows:
+        size, within, other, size_again, fixed, content = (printed.at(name, column) for column in printed.columns)
+        sizes = " and ".join(plain(each, 0) for each in dict.fromkeys((size, size_again)))  # the tables differ about Audio
         yield [f"{name}, paper", sizes, plain(within, 1), plain(other), plain(content), plain(fixed), times(ratio(content, fixed))]
     for name in SETS:
         row = measured(evidence, "redundancy", name)

@@ -31,12 +31,8 @@ def cut(evidence: Evidence, dataset: str, name: str, target: str, backend: str |
 
 
 def theirs(evidence: Evidence, set_: str, name: str, target: str) -> float | None:
-    """The paper's savings in percent. For DKR it has only those of 16 KB, in appendix C."""
-    tables = evidence.papers["seqcdc"].tables
-    printed = tables["appendix-table-I"].at(f"{set_} {name}", KB[target])
-    if printed is None and target == "16K":
-        return tables["appendix-table-II-VII"].at(f"{set_} {name}", "savings")
-    return printed
+    """The paper's savings in percent."""
+    return evidence.papers["seqcdc"].tables["appendices"].at(f"{set_} {name}", KB[target])
 
 
 @table("seqcdc-table-i", "data: the paper's / ours", "paper GB", "ours GB", "paper, fixed 16 KB %", "ours")
@@ -145,7 +141,7 @@ def fall(evidence: Evidence, dataset: str) -> float | None:
     "paper mean KiB, 16 KB", "ours", "paper DER, 16 KB", "ours", words=2,
 )  # fmt: skip
 def appendices(evidence: Evidence) -> Rows:
-    printed = evidence.papers["seqcdc"].tables["appendix-table-II-VII"]
+    printed = evidence.papers["seqcdc"].tables["appendices"]
     for set_, dataset, label in BOTH:
         for name in PLAIN:
             rows = [cell(evidence, dataset, name, target) for target in TARGETS]
