@@ -123,14 +123,6 @@ def behind(evidence: Evidence, dataset: str, target: str) -> float | None:
     return None if None in savings.values() else max(savings.values()) - savings["SEQ"]
 
 
-@table("seqcdc-figure-8", "data", *(f"paper {kb} %" for kb in KB.values()), "falls by", *(f"ours {kb} %" for kb in KB.values()), "falls by")
-def figure_8(evidence: Evidence) -> Rows:
-    for set_, dataset, label in BOTH:
-        paper = [theirs(evidence, set_, "SEQ", target) for target in TARGETS]
-        ours = [percent(value(cell(evidence, dataset, "SEQ", target), "savings")) for target in TARGETS]
-        yield [label, *map(plain, paper), plain(less(paper[0], paper[2])), *ours, percent(fall(evidence, dataset))]
-
-
 def fall(evidence: Evidence, dataset: str) -> float | None:
     """The difference of SeqCDC's savings at 4 KB and at 16 KB."""
     return less(*(value(cell(evidence, dataset, "SEQ", target), "savings") for target in ("4K", "16K")))
