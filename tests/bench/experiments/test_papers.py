@@ -239,7 +239,6 @@ class BackEnds(unittest.TestCase):
         self.assertEqual(self.row(evidence, "seqcdc-figure-11", "images", "16 KB"), ["2", "4", "2×", "3", "6", "2×", "4", "8", "2×"])
         self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-512"), ["4", "2×", "3×", "1.11–1.41×"])
         self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-128"), ["2", "2×", "3×", "–"])
-        self.assertEqual(self.row(evidence, "seqcdc-figure-14", "SEQ", "16 KB")[:4], ["2", "4", "6", "8"])
         self.assertEqual(self.row(evidence, "cutting", "16 KiB", "ram")[3], "4")
         self.assertEqual(self.verdict(evidence, 512), HOLDS)
 
