@@ -18,15 +18,12 @@ def savings(evidence: Evidence) -> Rows:
         yield [KIB[target], algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in runs)]
 
 
-@table("cutting", "size", "cutting, GB/s", *DATASETS, words=2)
-def cutting(evidence: Evidence) -> Rows:
-    chosen = product(TARGETS, [algorithm for algorithm in ALGORITHMS if algorithm != "fixed"])
-    return [[KIB[t], a, *(speed(evidence.cutting(d, a, t, WIDEST)) for d in DATASETS)] for t, a in chosen]
-
-
-@table("engine", "size", "engine, GB/s", *DATASETS, words=2)
-def engine(evidence: Evidence) -> Rows:
-    return [[KIB[t], a, *(speed(value(evidence.matrix(d, a, t), "bytes_per_second")) for d in DATASETS)] for t, a in product(TARGETS, ALGORITHMS)]
+@table("throughput", "size", "cutting / engine, GB/s", *DATASETS, words=2)
+def throughput(evidence: Evidence) -> Rows:
+    for target, algorithm in product(TARGETS, ALGORITHMS):
+        cutting = [evidence.cutting(dataset, algorithm, target, WIDEST) if algorithm != "fixed" else None for dataset in DATASETS]
+        engine = [value(evidence.matrix(dataset, algorithm, target), "bytes_per_second") for dataset in DATASETS]
+        yield [KIB[target], algorithm, *(f"{speed(cuts)} / {speed(whole)}" for cuts, whole in zip(cutting, engine, strict=True))]
 
 
 def agreement(evidence: Evidence, target: str) -> list[float]:
