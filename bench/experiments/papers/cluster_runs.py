@@ -239,7 +239,8 @@ def memory(work: Workplace, schemes: dict[str, str]) -> dict:
             "sigma-dedupe": (USUAL, ["--deduplication", "containers"]),
             "app-dedupe": (schemes, ["--deduplication", "containers"]),
         }
-        rows[name] = {policy: page_numbers(work.simulate(work.trace([name], cuts), [policy], [1], *words)["simulations"][0]) for policy, (cuts, words) in how.items()}
+        entries = {policy: work.simulate(work.trace([name], cuts), [policy], [1], *words)["simulations"][0] for policy, (cuts, words) in how.items()}
+        rows[name] = {f"{policy} {key}": entry[key] for key in ("index_bytes", "relative_saving") for policy, entry in entries.items()}
     return rows
 
 
