@@ -42,12 +42,12 @@ def routed(evidence: Evidence, name: str, policy: str, cuts: str = USUAL, nodes:
 def effective(evidence: Evidence, name: str, policy: str, cuts: str = USUAL, nodes: int = MOST_NODES) -> float | None:
     """NEDR, normalized to one exact node with equal chunks for all classes: chunks that save more than these count."""
     entry = routed(evidence, name, policy, cuts, nodes)
-    return entry and entry["normalized_effective_ratio"] * measured(evidence, "clusters", name, "unique_bytes") / entry["own_unique_bytes"]
+    return entry and entry["normalized_effective_ratio"] * measured(evidence, "clusters", name, "trace", "unique_bytes") / entry["own_unique_bytes"]
 
 
 def look_ups(evidence: Evidence, policy: str, cuts: str = USUAL, nodes: int = MOST_NODES) -> float | None:
     """Look-ups over the chunks of the usual cuts."""
-    return ratio(measured(evidence, "clusters", "all", f"{policy} {cuts} {nodes}", "look_ups"), measured(evidence, "clusters", "all", "chunk_count"))
+    return ratio(measured(evidence, "clusters", "all", f"{policy} {cuts} {nodes}", "look_ups"), measured(evidence, "clusters", "all", "trace", "chunk_count"))
 
 
 def metrics(entry: dict | None) -> list[str]:
@@ -72,7 +72,7 @@ def where(evidence: Evidence) -> list[str]:
 def table_2(evidence: Evidence) -> Rows:
     for policy, (name, *words) in FEATURES.items():
         entry = routed(evidence, "all", policy)
-        messages = entry and entry["message_count"] / measured(evidence, "clusters", "all", "byte_count") * K * K
+        messages = entry and entry["message_count"] / measured(evidence, "clusters", "all", "trace", "byte_count") * K * K
         yield [f"{name} ({policy})", ", ".join(words), *metrics(entry), plain(look_ups(evidence, policy)), plain(messages, 1)]
 
 

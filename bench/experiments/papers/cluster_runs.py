@@ -257,7 +257,7 @@ def clusters(work: Workplace, schemes: dict[str, str]) -> dict:
         names = SETS if name == "all" else [name]
         counts = NODES if name == "all" else NODES[-1:]
         usual = work.simulate(work.trace(names), POLICIES, counts, "--threads", 2)
-        rows[name] = {"unique_bytes": usual["trace"]["unique_bytes"], "byte_count": usual["trace"]["byte_count"], "chunk_count": usual["trace"]["chunk_count"]}
+        rows[name] = {"trace": {key: usual["trace"][key] for key in ("unique_bytes", "byte_count", "chunk_count")}}
         reports = [(USUAL, usual)]
         if name == "all":
             reports.append((USUAL, work.simulate(work.trace(names), ALSO_OF_ALL, NODES[-1:], "--threads", 2)))
