@@ -22,13 +22,13 @@ def tree_of(evidence: Evidence, name: str) -> dict | None:
 def speed(evidence: Evidence, job: Job) -> float | None:
     """Bytes a second."""
     tree = tree_of(evidence, job.tree)
-    return tree["bytes"] / tree["jobs"][job.name]["seconds"] if tree else None
+    return tree["content"]["bytes"] / tree["jobs"][job.name]["seconds"] if tree else None
 
 
 def saved(evidence: Evidence, job: Job) -> float | None:
     """The share of the tree's bytes that the backup does not take; below 0 if it is longer."""
     tree = tree_of(evidence, job.tree)
-    return 1 - tree["jobs"][job.name]["stored_bytes"] / tree["bytes"] if tree else None
+    return 1 - tree["jobs"][job.name]["stored_bytes"] / tree["content"]["bytes"] if tree else None
 
 
 def megabytes(number: float | None, digits: int = 0) -> str:
@@ -44,10 +44,11 @@ def where(evidence: Evidence) -> list[str]:
 def table_5(evidence: Evidence) -> Rows:
     for name, sets in TREES.items():
         if tree := tree_of(evidence, name):
-            common = ", ".join(f"{extension or 'none'} {percent(count / tree['bytes'], 0)}" for extension, count in list(tree["extensions"].items())[:5])
+            common = ", ".join(f"{extension or 'none'} {percent(count / tree['content']['bytes'], 0)}" for extension, count in list(tree["extensions"].items())[:5])
             versions = ", ".join(f"{set_} {count}" for set_, count in sets.items())
-            sizes = [kib(tree["bytes"] / tree["files"]), kib(tree["median"]), plain(tree["least"], 0), megabytes(tree["most"], 1)]
-            yield [name, versions, plain(tree["files"], 0), megabytes(tree["bytes"]), *sizes, common]
+            content = tree["content"]
+            sizes = [kib(content["bytes"] / content["files"]), kib(content["median"]), plain(content["least"], 0), megabytes(content["most"], 1)]
+            yield [name, versions, plain(content["files"], 0), megabytes(content["bytes"]), *sizes, common]
 
 
 @table("prune-figure-14", "bits", "paper MB/s", *(f"{kind}: {what}" for kind in KINDS for what in ("MB/s", "saved %")))
@@ -97,10 +98,10 @@ def rule_sets(evidence: Evidence) -> Rows:
 @table("prune-contexts-classes", "tree", "extension", "MB", "best rule", "compressed", "stored MB", f"by {USUAL_RULE}", "by fixed-8k", words=2)
 def classes(evidence: Evidence) -> Rows:
     for name in RULED:
-        tree = tree_of(evidence, name) or {"bytes": 0, "search": {"classes": {}}}
+        tree = tree_of(evidence, name) or {"content": {"bytes": 0}, "search": {"classes": {}}}
         by_bytes = sorted(tree["search"]["classes"].items(), key=lambda each: -each[1]["bytes"])
         for extension, entry in by_bytes:
-            if entry["bytes"] >= LEAST_SHARE * tree["bytes"]:
+            if entry["bytes"] >= LEAST_SHARE * tree["content"]["bytes"]:
                 stored = [megabytes(entry["stored"][rule], 2) for rule in (entry["rule"], USUAL_RULE, "fixed-8k")]
                 yield [name, extension, megabytes(entry["bytes"], 1), entry["rule"], "yes" if entry["is_compressed"] else "no", *stored]
 
