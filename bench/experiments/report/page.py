@@ -57,7 +57,7 @@ def colours() -> Markup:
 def specification(panel: Panel) -> dict:
     """The panel as Vega-Lite, as wide as its container. The configuration that all share is left out."""
     chart = panel.chart.properties(width="container", autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=False)  # a plot of the same panel is validated
     spec.pop("config", None)
     spec.pop("$schema", None)
     return spec
