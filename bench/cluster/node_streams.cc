@@ -31,6 +31,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t handprint_size = 8;
 constexpr std::uint64_t chunks_of_super_chunk = 256;
 constexpr std::uint32_t chunk_bytes = 4096;
+constexpr std::size_t cached_containers = 4096;  ///< of a stream
 
 struct options {
   std::vector<std::size_t> streams = {1, 2, 4, 8, 16, 32};
@@ -41,7 +42,6 @@ struct options {
   std::uint64_t super_chunks = 1024;
   std::uint64_t versions = 4;
   double changed = 0.44;
-  std::size_t cached_containers = 4096;
 };
 
 struct super_chunk {
@@ -166,7 +166,7 @@ std::vector<ordered_json> measure_deduplication(const options& settings, std::sp
   std::vector<std::unique_ptr<cluster::node_store>> streams;
   for (std::size_t i = 0; i < stream_count; ++i) {
     streams.push_back(cluster::make_container_store(
-        {.container_bytes = 4 * 1024 * 1024, .cached_containers = settings.cached_containers}, shared));
+        {.container_bytes = 4 * 1024 * 1024, .cached_containers = cached_containers}, shared));
   }
   std::vector<ordered_json> rows;
   for (const char* const work : {"cold", "warm"}) {
@@ -240,8 +240,6 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--versions", settings.versions, "Versions of the data")->check(CLI::Range(1, 1000));
   app.add_option("--changed", settings.changed, "Share of each later version that is new")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--cached-containers", settings.cached_containers, "Containers of 4 MiB in the cache of a stream")
-      ->check(CLI::Range(1, 1'000'000));
   CLI11_PARSE(app, argc, argv);
   const cutpoint::status measured = cutpoint::bench::measure(settings);
   if (measured.ok()) return 0;

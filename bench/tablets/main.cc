@@ -40,9 +40,9 @@ struct options {
   std::uint64_t filter_fingerprints = 0;
   std::size_t most_open = 0;
   std::uint64_t table_cache_kib = store::table_cache::usual_bytes / 1024;
-  std::uint64_t seed = 1;
 };
 
+constexpr std::uint64_t seed = 1;  ///< of what changes
 /// Neighbours in a stream that change together.
 constexpr std::uint64_t run_length = 512;
 
@@ -53,12 +53,12 @@ class backup_streams {
 
   [[nodiscard]] digest at(std::uint64_t round, std::uint64_t i) const {
     if (settings_.is_scattered && round != 0) {
-      i = splitmix64::mixed(settings_.seed ^ (round * settings_.fingerprints + i)) % settings_.fingerprints;
+      i = splitmix64::mixed(seed ^ (round * settings_.fingerprints + i)) % settings_.fingerprints;
     }
     const std::uint64_t run = i / run_length;
     std::uint64_t version = 0;  // the newest round up to this one that has replaced the run
     for (std::uint64_t each = 1; each <= round; ++each) {
-      const double draw = static_cast<double>(splitmix64::mixed(settings_.seed + (each << 40) + run) >> 11) * 0x1p-53;
+      const double draw = static_cast<double>(splitmix64::mixed(seed + (each << 40) + run) >> 11) * 0x1p-53;
       if (draw < settings_.changed) version = each;
     }
     return synthetic_digest(version * settings_.fingerprints + i, 20);
@@ -235,7 +235,6 @@ int main(int argc, char** argv) {
                  "Fingerprints that the filter is made for; 0: as many as a backup has");
   app.add_option("--open", settings.most_open, "Tablets that may be open; 0: all")->check(CLI::Range(0, 1'000'000));
   app.add_option("--table-cache-kib", settings.table_cache_kib, "Memory for tables of containers, with shards");
-  app.add_option("--seed", settings.seed, "Draws what changes");
   CLI11_PARSE(app, argc, argv);
   const cutpoint::status measured = cutpoint::bench::measure(settings);
   if (measured.ok()) return 0;

@@ -24,7 +24,8 @@ SIZES = ("1K", "2K", "4K", "8K", "16K", "32K")
 USUAL = "fastcdc 4K"  # how all data are cut if a paper's scheme does not choose by class
 FIXED = "fixed 4K"
 NODES = (1, 2, 4, 8, 16, 32, 64, 128)
-POLICIES = ("app-dedupe", "sigma-dedupe", "emc-stateful", "emc-stateless", "extreme-binning", "produck", "app-aware", "calb", "dht")
+POLICIES = ("app-dedupe", "sigma-dedupe", "emc-stateful", "emc-stateless", "extreme-binning", "produck")  # figures 10 and 11
+ALSO_OF_ALL = ("calb", "dht")  # table 2 has them too, of all data on most nodes
 PRODUCK = "fastcdc 1K"  # section 4.5
 FILTERED = "fastcdc 8K"  # section 4.3, for the Bloom filter
 HANDPRINTS = (1, 2, 4, 8, 16, 32, 64)
@@ -84,7 +85,7 @@ def sets_of(only: Iterable[str]) -> list[str]:
 
 def page_numbers(simulation: dict) -> dict:
     """What the page needs of a simulation."""
-    names = ("normalized_ratio", "normalized_effective_ratio", "data_skew", "relative_saving", "stored_bytes", "message_count", "index_bytes", "unit_count")
+    names = ("normalized_ratio", "normalized_effective_ratio", "data_skew", "relative_saving", "stored_bytes", "message_count", "index_bytes")
     entry = {name: simulation[name] for name in names}
     entry["look_ups"] = simulation["routing_look_ups"] + simulation["chunk_look_ups"]
     return entry
@@ -209,7 +210,7 @@ def resemblances(work: Workplace) -> dict:
 
 
 def efficiencies(work: Workplace, rounds: int) -> dict:
-    """Figure 7: bytes saved and seconds of one node, by scheme and size. Rounds are in turns."""
+    """Figure 7: bytes that one node saves a second, by scheme and size. Rounds are in turns."""
     rows = {}
     for name in SETS:
         work.log(f"measuring figure 7 on {name}")
@@ -219,13 +220,13 @@ def efficiencies(work: Workplace, rounds: int) -> dict:
                 algorithm, size = scheme.split()
                 report = json.loads(work._run(work.command, "dedup", "--json", "-q", "--follow", "--hash", "sha1", "--algorithm", algorithm, "--size", size, *work.files[name]))
                 runs.append((report["result"]["duplicate_bytes"], report["wall_seconds"]))
-        rows[name] = {scheme: {"saved_bytes": runs[0][0], "seconds": statistics.median(seconds for _, seconds in runs)} for scheme, runs in measured.items()}
+        rows[name] = {scheme: runs[0][0] / statistics.median(seconds for _, seconds in runs) for scheme, runs in measured.items()}
     return rows
 
 
 def best_schemes(measured: dict) -> dict[str, str]:
     """The scheme of each class that saves most bytes a second: application-aware chunking."""
-    return {name: max(schemes, key=lambda scheme: schemes[scheme]["saved_bytes"] / schemes[scheme]["seconds"]) for name, schemes in measured.items()}
+    return {name: max(rates, key=rates.__getitem__) for name, rates in measured.items()}
 
 
 def memory(work: Workplace, schemes: dict[str, str]) -> dict:
@@ -234,12 +235,12 @@ def memory(work: Workplace, schemes: dict[str, str]) -> dict:
     for name in SETS:
         how = {
             "emc-stateless": (FILTERED, []),
-            "extreme-binning": (USUAL, []),
             "produck": (PRODUCK, []),
             "sigma-dedupe": (USUAL, ["--deduplication", "containers"]),
             "app-dedupe": (schemes, ["--deduplication", "containers"]),
         }
-        rows[name] = {policy: page_numbers(work.simulate(work.trace([name], cuts), [policy], [1], *words)["simulations"][0]) for policy, (cuts, words) in how.items()}
+        entries = {policy: work.simulate(work.trace([name], cuts), [policy], [1], *words)["simulations"][0] for policy, (cuts, words) in how.items()}
+        rows[name] = {f"{policy} {key}": entry[key] for key in ("index_bytes", "relative_saving") for policy, entry in entries.items()}
     return rows
 
 
@@ -256,11 +257,13 @@ def clusters(work: Workplace, schemes: dict[str, str]) -> dict:
         names = SETS if name == "all" else [name]
         counts = NODES if name == "all" else NODES[-1:]
         usual = work.simulate(work.trace(names), POLICIES, counts, "--threads", 2)
-        rows[name] = {"unique_bytes": usual["trace"]["unique_bytes"], "byte_count": usual["trace"]["byte_count"], "chunk_count": usual["trace"]["chunk_count"]}
-        reports = {USUAL: usual}
-        reports["by class"] = work.simulate(work.trace(names, schemes), ["app-dedupe"], counts, "--threads", 2)
-        reports[PRODUCK] = work.simulate(work.trace(names, PRODUCK), ["produck"], counts, "--threads", 2)
-        for cuts, report in reports.items():
+        rows[name] = {"trace": {key: usual["trace"][key] for key in ("unique_bytes", "byte_count", "chunk_count")}}
+        reports = [(USUAL, usual)]
+        if name == "all":
+            reports.append((USUAL, work.simulate(work.trace(names), ALSO_OF_ALL, NODES[-1:], "--threads", 2)))
+        reports.append(("by class", work.simulate(work.trace(names, schemes), ["app-dedupe"], counts, "--threads", 2)))
+        reports.append((PRODUCK, work.simulate(work.trace(names, PRODUCK), ["produck"], counts, "--threads", 2)))
+        for cuts, report in reports:
             unique = report["trace"]["unique_bytes"]
             for each in report["simulations"]:
                 rows[name][f"{each['policy']} {cuts} {each['node_count']}"] = page_numbers(each) | {"own_unique_bytes": unique}
@@ -309,8 +312,8 @@ def streams(work: Workplace, rounds: int) -> dict:
         runs.setdefault((f"{name} {row['locks']}", str(row["streams"])), []).append((count / row["seconds"], count / row["processor_seconds"]))
     rates: dict[str, dict] = {}
     for (name, stream_count), pairs in runs.items():
-        by_clock, by_processor = map(statistics.median, zip(*pairs, strict=True))
-        rates.setdefault(name, {})[stream_count] = {"by_clock": by_clock, "by_processor": by_processor}
+        for time, values in zip(("by_clock", "by_processor"), zip(*pairs, strict=True), strict=True):
+            rates.setdefault(name, {}).setdefault(time, {})[stream_count] = statistics.median(values)
     return {"classes": report["classes"], "rounds": rounds} | rates
 
 

@@ -97,14 +97,8 @@ class Tree:
         sizes, by_extension = self.sizes, defaultdict(int)
         for file, size in zip(self.files, sizes, strict=True):
             by_extension[context_search.extension_of(file.name)] += size
-        return {
-            "bytes": sum(sizes),
-            "files": len(sizes),
-            "median": statistics.median(sizes),
-            "least": min(sizes),
-            "most": max(sizes),
-            "extensions": dict(sorted(by_extension.items(), key=lambda each: -each[1])[:8]),
-        }
+        content = {"bytes": sum(sizes), "files": len(sizes), "median": statistics.median(sizes), "least": min(sizes), "most": max(sizes)}
+        return {"content": content, "extensions": dict(sorted(by_extension.items(), key=lambda each: -each[1])[:8])}
 
 
 def unpacked(tree: str, sets: dict[str, tuple[str, list[Path]]], scratch: Path) -> Tree:

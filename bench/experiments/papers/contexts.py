@@ -22,13 +22,13 @@ def tree_of(evidence: Evidence, name: str) -> dict | None:
 def speed(evidence: Evidence, job: Job) -> float | None:
     """Bytes a second."""
     tree = tree_of(evidence, job.tree)
-    return tree["bytes"] / tree["jobs"][job.name]["seconds"] if tree else None
+    return tree["content"]["bytes"] / tree["jobs"][job.name]["seconds"] if tree else None
 
 
 def saved(evidence: Evidence, job: Job) -> float | None:
     """The share of the tree's bytes that the backup does not take; below 0 if it is longer."""
     tree = tree_of(evidence, job.tree)
-    return 1 - tree["jobs"][job.name]["stored_bytes"] / tree["bytes"] if tree else None
+    return 1 - tree["jobs"][job.name]["stored_bytes"] / tree["content"]["bytes"] if tree else None
 
 
 def megabytes(number: float | None, digits: int = 0) -> str:
@@ -44,10 +44,11 @@ def where(evidence: Evidence) -> list[str]:
 def table_5(evidence: Evidence) -> Rows:
     for name, sets in TREES.items():
         if tree := tree_of(evidence, name):
-            common = ", ".join(f"{extension or 'none'} {percent(count / tree['bytes'], 0)}" for extension, count in list(tree["extensions"].items())[:5])
+            common = ", ".join(f"{extension or 'none'} {percent(count / tree['content']['bytes'], 0)}" for extension, count in list(tree["extensions"].items())[:5])
             versions = ", ".join(f"{set_} {count}" for set_, count in sets.items())
-            sizes = [kib(tree["bytes"] / tree["files"]), kib(tree["median"]), plain(tree["least"], 0), megabytes(tree["most"], 1)]
-            yield [name, versions, plain(tree["files"], 0), megabytes(tree["bytes"]), *sizes, common]
+            content = tree["content"]
+            sizes = [kib(content["bytes"] / content["files"]), kib(content["median"]), plain(content["least"], 0), megabytes(content["most"], 1)]
+            yield [name, versions, plain(content["files"], 0), megabytes(content["bytes"]), *sizes, common]
 
 
 @table("prune-figure-14", "bits", "paper MB/s", *(f"{kind}: {what}" for kind in KINDS for what in ("MB/s", "saved %")))
@@ -62,24 +63,23 @@ def all_methods() -> list[tuple[str, bool]]:
     return [(method, is_compressed) for is_compressed in (False, True) for method in METHODS]
 
 
-@table("prune-figure-17-speed", "method", *(f"{TITLES[kind]}, {what}" for kind in KINDS for what in ("paper MB/s", "ours MB/s")))
-def figure_17_speed(evidence: Evidence) -> Rows:
+FIGURE_17 = {  # a number of the paper and of ours: its table, what its columns are called, and how ours is had and written
+    "speed": ("prune-figure-17-speed", "paper MB/s", "ours MB/s", lambda evidence, job: megabytes(speed(evidence, job))),
+    "saved": ("prune-figure-17-bytes", "paper: saved %", "ours: saved %", lambda evidence, job: percent(saved(evidence, job), 1)),
+}
+
+
+def figure_17(which: str, evidence: Evidence) -> Rows:
     for method, is_compressed in all_methods():
         name, cells = method + ("-zip" if is_compressed else ""), []
         for kind in KINDS:
-            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"]["speed"].get(name)
-            cells += [plain(printed, 1), megabytes(speed(evidence, Job(kind, method, is_compressed)))]
+            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"][which].get(name)
+            cells += [plain(printed, 1), FIGURE_17[which][3](evidence, Job(kind, method, is_compressed))]
         yield [name, *cells]
 
 
-@table("prune-figure-17-bytes", "method", *(f"{TITLES[kind]}, {what}" for kind in KINDS for what in ("paper: saved %", "ours: saved %")))
-def figure_17_bytes(evidence: Evidence) -> Rows:
-    for method, is_compressed in all_methods():
-        name, cells = method + ("-zip" if is_compressed else ""), []
-        for kind in KINDS:
-            printed = evidence.papers["prune"].statements[f"figure-17-{kind}"]["saved"].get(name)
-            cells += [plain(printed, 1), percent(saved(evidence, Job(kind, method, is_compressed)), 1)]
-        yield [name, *cells]
+for _which, (_table, *_columns, _) in FIGURE_17.items():
+    table(_table, "method", *(f"{TITLES[kind]}, {column}" for kind in KINDS for column in _columns))(partial(figure_17, _which))
 
 
 @table("prune-contexts-rules", "tree", "rules", "seconds", "stored bytes", "of the usual chunker's, %", "seconds to get the rules", words=2)
@@ -98,10 +98,10 @@ def rule_sets(evidence: Evidence) -> Rows:
 @table("prune-contexts-classes", "tree", "extension", "MB", "best rule", "compressed", "stored MB", f"by {USUAL_RULE}", "by fixed-8k", words=2)
 def classes(evidence: Evidence) -> Rows:
     for name in RULED:
-        tree = tree_of(evidence, name) or {"bytes": 0, "search": {"classes": {}}}
+        tree = tree_of(evidence, name) or {"content": {"bytes": 0}, "search": {"classes": {}}}
         by_bytes = sorted(tree["search"]["classes"].items(), key=lambda each: -each[1]["bytes"])
         for extension, entry in by_bytes:
-            if entry["bytes"] >= LEAST_SHARE * tree["bytes"]:
+            if entry["bytes"] >= LEAST_SHARE * tree["content"]["bytes"]:
                 stored = [megabytes(entry["stored"][rule], 2) for rule in (entry["rule"], USUAL_RULE, "fixed-8k")]
                 yield [name, extension, megabytes(entry["bytes"], 1), entry["rule"], "yes" if entry["is_compressed"] else "no", *stored]
 

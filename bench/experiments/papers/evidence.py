@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments.catalog import INSTRUCTION_SETS
 from experiments.papers.definition_runs import PHASED
-from experiments.papers.paper import Paper, matrix_size
+from experiments.papers.paper import Paper, matrix_size, read_all
 from experiments.papers.store_runs import STAGES, Job
 from experiments.results import RUN, SPEED, TUNE, read
 
@@ -131,10 +131,10 @@ class Stored:
 
 @dataclass(frozen=True)
 class Evidence:
-    papers: dict[str, Paper]
-    ours: Ours | None  # None if only the tables that need no sweep are written
-    low_entropy: dict  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
-    store: Stored
+    papers: dict[str, Paper] = field(default_factory=read_all)
+    ours: Ours | None = None  # None if only the tables that need no sweep are written
+    low_entropy: dict = field(default_factory=dict)  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
+    store: Stored = field(default_factory=lambda: Stored({}))
     definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
     tablets: dict = field(default_factory=dict)  # what tablet_runs.py measured, if anything
     fair: dict = field(default_factory=dict)  # settings that fair_runs.py came to, by data set

@@ -1,4 +1,4 @@
-"""JSON of measurements that are committed: entries have lines of their own, so that differences can be read."""
+"""JSON of measurements that are committed: a row of numbers is a line, so that differences can be read."""
 
 import hashlib
 import json
@@ -6,11 +6,16 @@ import subprocess
 from pathlib import Path
 
 
+def is_row(value: dict) -> bool:
+    """Whether these are numbers and lists of numbers alone."""
+    return all(isinstance(number, (int, float)) for each in value.values() for number in (each if isinstance(each, list) else [each]))
+
+
 def lines_of(measured: dict, depth: int) -> str:
-    """The first `depth` levels of dictionaries have a line for each of their entries."""
+    """A row of numbers has one line, and other dictionaries of the first `depth` levels have a line for each of their entries."""
 
     def text(value, level: int) -> str:
-        if level == depth or not isinstance(value, dict) or not value:
+        if level == depth or not isinstance(value, dict) or is_row(value):
             return json.dumps(value)
         entries = [f"{' ' * (level + 1)}{json.dumps(key)}: {text(each, level + 1)}" for key, each in value.items()]
         return "{\n" + ",\n".join(entries) + f"\n{' ' * level}}}"

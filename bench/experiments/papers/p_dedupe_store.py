@@ -1,7 +1,7 @@
 """The tables of docs/papers/p-dedupe-store.md, from what store_runs.py measured."""
 
-from experiments.papers.evidence import Evidence, less, ratio
-from experiments.papers.store_runs import ALGORITHMS, FIXED_THREADS, KEPT, SEGMENTS, SETS, SIZE, SIZES, STAGES, STUDIED, TIMED_SEGMENTS, Job, approaches, segmented, with_threads
+from experiments.papers.evidence import Evidence, ratio
+from experiments.papers.store_runs import ALGORITHMS, FIXED_THREADS, KEPT, SETS, SIZE, SIZES, STAGES, STUDIED, TIMED_SEGMENTS, Job, approaches, segmented, with_threads
 from experiments.papers.tables import DASH, Rows, lines, percent, plain, table, times
 
 
@@ -72,16 +72,6 @@ def fixed_threads(evidence: Evidence) -> Rows:
             yield [algorithm, dataset, *map(rate, predicted), " + ".join(map(str, threads)), rate(measured), *gains]
 
 
-@table("p-dedupe-store-figure-9", "data", "segment", "no join, % of Baseline's", "P-Dedupe's join, % of Baseline's", "missed, points", words=2)
-def figure_9(evidence: Evidence) -> Rows:
-    """Savings normalized to Baseline's, and what is missed of all bytes: figures 9 and 11."""
-    for dataset in SETS:
-        exact = evidence.store.savings(Job(dataset, "rabin", SIZE, "baseline"))
-        for segment in SEGMENTS:
-            saved = [evidence.store.savings(segmented(dataset, segment, join)) for join in ("none", "pdedupe")]
-            yield [dataset, segment, *(percent(ratio(share, exact)) for share in saved), percent(less(exact, saved[1]), 4)]
-
-
 @table("p-dedupe-store-figure-10", "data", "segment", "Baseline MB/s", "no join MB/s", "P-Dedupe's join MB/s", "join / no join", words=2)
 def figure_10(evidence: Evidence) -> Rows:
     for dataset in STUDIED:
@@ -91,19 +81,11 @@ def figure_10(evidence: Evidence) -> Rows:
             yield [dataset, segment, rate(serial), *map(rate, speeds), times(ratio(speeds[1], speeds[0]))]
 
 
-@table(
-    "p-dedupe-store-figure-12", "data", "size", "Baseline %", "no join %", "P-Dedupe's join %", "Baseline MB/s", "P-Dedupe MB/s", "P-Dedupe / Baseline",
-    words=2,
-)  # fmt: skip
-def figure_12(evidence: Evidence) -> Rows:
-    """Savings and speeds by the average chunk size: figures 12 and 13."""
-    for dataset in STUDIED:
-        for size in SIZES:
-            serial, _, parallel = approaches(dataset, size=size, segment="1M")
-            saved = [evidence.store.savings(job) for job in (serial, segmented(dataset, "1M", "none", size), parallel)]
-            speeds = [evidence.store.speed(job) if dataset == "linux" else None for job in (serial, parallel)]
-            gains = [*map(rate, speeds), times(ratio(speeds[1], speeds[0]))]
-            yield [dataset, size, *map(percent, saved), *(["", "", ""] if dataset != "linux" else gains)]
+@table("p-dedupe-store-figure-13", "size, linux", "Baseline MB/s", "P-Dedupe MB/s", "P-Dedupe / Baseline")
+def figure_13(evidence: Evidence) -> Rows:
+    for size in SIZES:
+        serial, _, parallel = (evidence.store.speed(job) for job in approaches("linux", size=size, segment="1M"))
+        yield [size, rate(serial), rate(parallel), times(ratio(parallel, serial))]
 
 
 @table(

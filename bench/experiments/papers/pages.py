@@ -26,7 +26,7 @@ def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
             done.append(line)
         if match:
             inside = match[1]
-            done += ["", *write(inside), ""]
+            done += write(inside)
     if inside:
         raise Malformed(f"{name}: table {inside} has no end")
     return "\n".join(done) + "\n"

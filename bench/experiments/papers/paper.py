@@ -1,5 +1,6 @@
 """The papers' numbers, read from numbers/*.toml: their tables, and statements about figures whose values they do not print."""
 
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ NAMES = ("p-dedupe", "seqcdc", "ae", "prune", "appdedupe")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a paper: its place, its topic, and its rows by name."""
+    """A table of a paper: its place, its topic, and its rows by name. What a row does not have is nan."""
 
     place: str
     what: str
@@ -23,8 +24,9 @@ class Table:
                 raise ValueError(f"{self.place}: row '{name}' has {len(row)} numbers for {len(self.columns)} columns")
 
     def at(self, row: str, column: str) -> float | None:
-        """The number, or None if the paper has no such row."""
-        return self.rows[row][self.columns.index(column)] if row in self.rows else None
+        """The number, or None if the paper has none."""
+        number = self.rows[row][self.columns.index(column)] if row in self.rows else math.nan
+        return None if math.isnan(number) else number
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def cutting(evidence: Evidence, dataset: str, algorithm: str, bits: int, backend
 
 
 @table(
-    "prune-figure-11", "bits", *[f"{of} {c}" for of in ("paper, Linux:", "linux:", "media:") for c in ("Rabin MB/s", "INC-K MB/s", "INC-K / Rabin")],
+    "prune-figure-11", "bits", *(f"{of} {c}" for of in ("paper, Linux:", "linux:", "media:") for c in ("Rabin MB/s", "INC-K MB/s", "INC-K / Rabin")),
+    *(f"{of} {name} GB/s, vectors" for of in ("linux:", "media:") for name in ("Rabin", "INC-K")),
 )  # fmt: skip
 def figure_11(evidence: Evidence) -> Rows:
     statements = evidence.papers["prune"].statements["figure-11"]
@@ -62,13 +63,7 @@ def figure_11(evidence: Evidence) -> Rows:
         for dataset in ("linux", "media"):
             rates = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")]
             cells += [*(plain(v and v / 1e6, 0) for v in rates), times(ratio(*reversed(rates)))]
-        yield cells
-
-
-@table("prune-figure-11-vector", "bits, widest vectors, GB/s", *(f"{d}: {n}" for d in ("linux", "media") for n in ("Rabin", "INC-K")))
-def figure_11_vector(evidence: Evidence) -> Rows:
-    columns = [(dataset, name) for dataset in ("linux", "media") for name in ("rabin", "rabin-inck")]
-    return [[str(bits), *(speed(cutting(evidence, *column, bits, WIDEST)) for column in columns)] for bits in PRUNE_BITS]
+        yield [*cells, *(speed(cutting(evidence, d, name, bits, WIDEST)) for d in ("linux", "media") for name in ("rabin", "rabin-inck"))]
 
 
 @table("prune-figure-12", "data", "chunks, 11 bits", "12", "13", "11 / 13", "savings %, 11 bits", "12", "13", "falls by, points")

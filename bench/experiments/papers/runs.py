@@ -5,11 +5,11 @@ one byte, AE-Opt2's LEST. Deduplication eliminates these equal chunks of one len
 within equal bytes.
 """
 
-import json
 import mmap
 import subprocess
 from pathlib import Path
 
+from experiments.papers.measured import lines_of
 from experiments.papers.paper import AE_EXPECTED, AE_OTHERS, AE_RABIN
 from experiments.sizes import bytes_of
 
@@ -60,4 +60,4 @@ def write(file: Path, command: Path, sets: dict[str, tuple[str, list[Path]]]) ->
         | {expected: {row: measure(command, paths, *how) for row, how in settings(expected).items()} for expected in AE_EXPECTED}
         for name, (checksum, paths) in sets.items()
     }
-    file.write_text(json.dumps(shares, indent=1) + "\n", encoding="utf-8")
+    file.write_text(lines_of(shares, depth=2), encoding="utf-8")

@@ -31,12 +31,8 @@ def cut(evidence: Evidence, dataset: str, name: str, target: str, backend: str |
 
 
 def theirs(evidence: Evidence, set_: str, name: str, target: str) -> float | None:
-    """The paper's savings in percent. For DKR it has only those of 16 KB, in appendix C."""
-    tables = evidence.papers["seqcdc"].tables
-    printed = tables["appendix-table-I"].at(f"{set_} {name}", KB[target])
-    if printed is None and target == "16K":
-        return tables["appendix-table-II-VII"].at(f"{set_} {name}", "savings")
-    return printed
+    """The paper's savings in percent."""
+    return evidence.papers["seqcdc"].tables["appendices"].at(f"{set_} {name}", KB[target])
 
 
 @table("seqcdc-table-i", "data: the paper's / ours", "paper GB", "ours GB", "paper, fixed 16 KB %", "ours")
@@ -100,15 +96,23 @@ def savings(evidence: Evidence, set_: str, dataset: str, target: str) -> tuple[d
     return {name: theirs(evidence, set_, name, target) for name in PLAIN}, ours
 
 
-@table("seqcdc-figure-7", "data, size", "paper: best", "SEQ behind, points", "ours: best", "SEQ behind, points", "order: Kendall's τ")
+def best_first(savings: dict[str, float | None], whole: bool = True) -> str:
+    """The names in the order of their savings, or the first one alone. A dash if one has none."""
+    if None in savings.values():
+        return DASH
+    names = sorted(savings, key=savings.get, reverse=True)
+    return " ".join(names) if whole else names[0]
+
+
+@table("seqcdc-figure-7", "data, size", "paper: best first", "SEQ behind, points", "ours: best first", "SEQ behind, points", "order: Kendall's τ")
 def figure_7(evidence: Evidence) -> Rows:
-    """The best algorithm, how far SeqCDC is behind, and whether the order is the paper's."""
+    """The order of the algorithms, how far SeqCDC is behind the best, and whether the order is the paper's. Where the paper has none, ours is the best alone."""
     for set_, dataset, label in BOTH:
         for target in TARGETS:
             paper, ours = savings(evidence, set_, dataset, target)
             known, measured = None not in paper.values(), None not in ours.values()
-            cells = [max(paper, key=paper.get), plain(max(paper.values()) - paper["SEQ"])] if known else [DASH, DASH]
-            cells += [max(ours, key=ours.get) if measured else DASH, percent(behind(evidence, dataset, target))]
+            cells = [best_first(paper), plain(max(paper.values()) - paper["SEQ"] if known else None)]
+            cells += [best_first(ours, known), percent(behind(evidence, dataset, target))]
             tau = kendall(list(paper.values()), list(ours.values())) if known and measured else None
             yield [f"{label} {KB[target]}", *cells, plain(tau)]
 
@@ -119,35 +123,24 @@ def behind(evidence: Evidence, dataset: str, target: str) -> float | None:
     return None if None in savings.values() else max(savings.values()) - savings["SEQ"]
 
 
-@table("seqcdc-figure-8", "data", *(f"paper {kb} %" for kb in KB.values()), "falls by", *(f"ours {kb} %" for kb in KB.values()), "falls by")
-def figure_8(evidence: Evidence) -> Rows:
-    for set_, dataset, label in BOTH:
-        paper = [theirs(evidence, set_, "SEQ", target) for target in TARGETS]
-        ours = [percent(value(cell(evidence, dataset, "SEQ", target), "savings")) for target in TARGETS]
-        yield [label, *map(plain, paper), plain(less(paper[0], paper[2])), *ours, percent(fall(evidence, dataset))]
-
-
 def fall(evidence: Evidence, dataset: str) -> float | None:
     """The difference of SeqCDC's savings at 4 KB and at 16 KB."""
     return less(*(value(cell(evidence, dataset, "SEQ", target), "savings") for target in ("4K", "16K")))
 
 
-@table("seqcdc-appendix-a", "data: the paper's / ours", "", *(f"{whose} {kb} %" for kb in KB.values() for whose in ("paper", "ours")), words=2)
-def appendix_a(evidence: Evidence) -> Rows:
+@table(
+    "seqcdc-appendices", "data: the paper's / ours", "", *(f"{whose} {kb} %" for kb in KB.values() for whose in ("paper", "ours")),
+    "paper mean KiB, 16 KB", "ours", "paper DER, 16 KB", "ours", words=2,
+)  # fmt: skip
+def appendices(evidence: Evidence) -> Rows:
+    printed = evidence.papers["seqcdc"].tables["appendices"]
     for set_, dataset, label in BOTH:
         for name in PLAIN:
-            pairs = [(theirs(evidence, set_, name, target), value(cell(evidence, dataset, name, target), "savings")) for target in TARGETS]
-            yield [label, name, *(text for paper, ours in pairs for text in (plain(paper), percent(ours)))]
-
-
-@table("seqcdc-appendix-c", "data: the paper's / ours", "", "paper mean KiB", "ours", "paper DER", "ours", words=2)
-def appendix_c(evidence: Evidence) -> Rows:
-    printed = evidence.papers["seqcdc"].tables["appendix-table-II-VII"]
-    for set_, dataset, label in BOTH:
-        for name in PLAIN:
-            row = cell(evidence, dataset, name, "16K")
-            means = [kib(printed.at(f"{set_} {name}", "mean")), kib(value(row, "mean_bytes"))]
-            yield [label, name, *means, plain(printed.at(f"{set_} {name}", "DER"), 3), plain(value(row, "elimination_ratio"), 3)]
+            rows = [cell(evidence, dataset, name, target) for target in TARGETS]
+            pairs = [(plain(theirs(evidence, set_, name, target)), percent(value(row, "savings"))) for target, row in zip(TARGETS, rows, strict=True)]
+            means = [kib(printed.at(f"{set_} {name}", "mean")), kib(value(rows[2], "mean_bytes"))]
+            ratios = [plain(printed.at(f"{set_} {name}", "DER"), 3), plain(value(rows[2], "elimination_ratio"), 3)]
+            yield [label, name, *itertools.chain(*pairs), *means, *ratios]
 
 
 @table("seqcdc-figure-13", "data", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean", words=2)

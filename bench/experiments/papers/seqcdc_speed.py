@@ -87,25 +87,5 @@ def figure_12_means(evidence: Evidence) -> Rows:
     return [[label, *(kib(value(skipping(evidence, d, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))] for _, d, label in BOTH]
 
 
-@table(
-    "seqcdc-figure-14", "images", "size", "scalar GB/s", *(f"{bits} bits" for bits in VECTORS),
-    *(text for bits in VECTORS for text in (f"gain of {bits}", f"paper, {bits}")), words=2,
-)  # fmt: skip
-def figure_14(evidence: Evidence) -> Rows:
-    statements = evidence.papers["seqcdc"].statements["figure-14"]
-    for name in ("SEQ", "RAM"):
-        for target in TARGETS:
-            native, *wider = (cut(evidence, "images", name, target, backend) for backend in ("scalar", *map(evidence.ours.of_bits, VECTORS)))
-            printed = [statements[backend] for backend in ("sse4", "avx2", "avx512")]
-            paper = [f"{a}–{b}×" for a, b in printed] if (name, target) == ("SEQ", "16K") else [DASH] * len(printed)
-            gains = [cell for rate, printed in zip(wider, paper, strict=True) for cell in (times(ratio(rate, native)), printed)]
-            yield [name, KB[target], *map(speed, (native, *wider)), *gains]
-
-
 def window_speed(evidence: Evidence, window: int) -> float | None:
     return value(evidence.ours.run("images", "rabin", "8K:8K:32K", {"window": window}, hash="xxh3", backend="scalar", threads=1), CHUNKING)
-
-
-@table("seqcdc-appendix-b", "window of Rabin, bytes", "scalar, one thread, GB/s")
-def appendix_b(evidence: Evidence) -> Rows:
-    return [[str(w), speed(window_speed(evidence, w))] for w in (48, 6)]

@@ -1,46 +1,29 @@
-"""The tables of docs/papers/README.md: all algorithms on all data sets, their order beside SeqCDC's, machines, binaries and data."""
+"""The tables of docs/papers/README.md: all algorithms on all data sets, machines, binaries and data."""
 
-from functools import partial
+from itertools import product
 
 from experiments.papers import seqcdc
 from experiments.papers.evidence import WIDEST, Evidence, value
 from experiments.papers.paper import ALGORITHMS, DATASETS, SEQCDC, TARGETS
-from experiments.papers.seqcdc import KB, kendall
+from experiments.papers.seqcdc import kendall
 from experiments.papers.tables import DASH, Rows, kib, lines, percent, plain, speed, table
 
+KIB = {"4K": "4 KiB", "8K": "8 KiB", "16K": "16 KiB"}
 
-def savings(target: str, evidence: Evidence) -> Rows:
-    for algorithm in ALGORITHMS:
+
+@table("savings", "size", "% at mean KiB", *DATASETS, words=2)
+def savings(evidence: Evidence) -> Rows:
+    for target, algorithm in product(TARGETS, ALGORITHMS):
         runs = [evidence.matrix(dataset, algorithm, target) for dataset in DATASETS]
-        yield [algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in runs)]
+        yield [KIB[target], algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in runs)]
 
 
-def engine(target: str, evidence: Evidence) -> Rows:
-    return [[a, *(speed(value(evidence.matrix(d, a, target), "bytes_per_second")) for d in DATASETS)] for a in ALGORITHMS]
-
-
-def cutting(target: str, evidence: Evidence) -> Rows:
-    return [[a, *(speed(evidence.cutting(d, a, target, WIDEST)) for d in DATASETS)] for a in ALGORITHMS if a != "fixed"]
-
-
-for _target in TARGETS:
-    table(f"savings-{_target}", "% at mean KiB", *DATASETS)(partial(savings, _target))
-    table(f"engine-{_target}", "engine, GB/s", *DATASETS)(partial(engine, _target))
-    table(f"cutting-{_target}", "cutting, GB/s", *DATASETS)(partial(cutting, _target))
-
-
-@table("order", "data: the paper's / ours", "SeqCDC's order", "ours", "Kendall's τ", words=3)
-def order(evidence: Evidence) -> Rows:
-    """The paper's algorithms, those that save most first."""
-    for set_, dataset in SEQCDC.items():
-        for target in TARGETS:
-            paper, ours = seqcdc.savings(evidence, set_, dataset, target)
-            if None in paper.values():
-                continue
-            known = None not in ours.values()
-            orders = [" ".join(sorted(names, key=names.get, reverse=True)) if None not in names.values() else DASH for names in (paper, ours)]
-            tau = kendall(list(paper.values()), list(ours.values())) if known else None
-            yield [f"{set_} / {dataset}, {KB[target]}", *orders, plain(tau)]
+@table("throughput", "size", "cutting / engine, GB/s", *DATASETS, words=2)
+def throughput(evidence: Evidence) -> Rows:
+    for target, algorithm in product(TARGETS, ALGORITHMS):
+        cutting = [evidence.cutting(dataset, algorithm, target, WIDEST) if algorithm != "fixed" else None for dataset in DATASETS]
+        engine = [value(evidence.matrix(dataset, algorithm, target), "bytes_per_second") for dataset in DATASETS]
+        yield [KIB[target], algorithm, *(f"{speed(cuts)} / {speed(whole)}" for cuts, whole in zip(cutting, engine, strict=True))]
 
 
 def agreement(evidence: Evidence, target: str) -> list[float]:

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace

@@ -10,7 +10,7 @@ from experiments.report import Unreadable, write
 log = logger("report")
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/report",
         description="Writes the report of a sweep's results: DIR/index.html, a page that needs no other file, and its plots as DIR/*.png.",
@@ -22,7 +22,7 @@ def main() -> int:
         help="what cutpoint stats --details --json printed of a store, which the file's name names; repeatable",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made if it is missing")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if options.results is None and not options.store:
         parser.error("nothing to report: give results or --store")
     for path in filter(None, [options.results, *options.store]):
@@ -40,4 +40,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import altair as alt
@@ -56,7 +57,7 @@ def colours() -> Markup:
 def specification(panel: Panel) -> dict:
     """The panel as Vega-Lite, as wide as its container. The configuration that all share is left out."""
     chart = panel.chart.properties(width="container", autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=False)  # a plot of the same panel is validated
     spec.pop("config", None)
     spec.pop("$schema", None)
     return spec
@@ -67,12 +68,17 @@ def in_script(value) -> Markup:
     return Markup(json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"))
 
 
+@cache
+def library() -> Markup:
+    """Vega and what it needs, for a script element. To put it together takes a second."""
+    return Markup(vl_convert.javascript_bundle(vl_version=plots.VEGA_LITE).replace("</script", "<\\/script"))
+
+
 def page(results: Results, sections: list[Section]) -> str:
     """The page as text."""
     loader = jinja2.FileSystemLoader(HERE / "template")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     charts = {f"{section.name}-{i}": specification(panel) for section in sections for i, panel in enumerate(section.panels)}
-    library = vl_convert.javascript_bundle(vl_version=plots.VEGA_LITE) if charts else ""
     return environment.get_template("page.html").render(
         overview=overview.of(results),
         headings={"datasets": overview.DATASETS, "failures": overview.FAILURES, "absences": overview.ABSENCES, "verdict": verdict.HEADINGS},
@@ -83,7 +89,7 @@ def page(results: Results, sections: list[Section]) -> str:
         colours=colours(),
         css=Markup((HERE / "template" / "page.css").read_text(encoding="utf-8")),
         script=Markup((HERE / "template" / "page.js").read_text(encoding="utf-8")),
-        library=Markup(library.replace("</script", "<\\/script")),
+        library=library() if charts else "",
         charts=in_script(charts),
         themes=in_script({"config": CONFIG, "tokens": {theme: tokens(theme) for theme in ("light", "dark")}}),
     )

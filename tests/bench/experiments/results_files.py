@@ -1,18 +1,14 @@
 """Results files as a sweep leaves them, with numbers that a test chooses."""
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
+from programs import BINARY, ROOT
 
-from experiments.catalog import Catalog, summary_of  # noqa: E402
+from experiments.catalog import Catalog, summary_of
 
-BINARY = Path(os.environ.get("CUTPOINT_BIN") or ROOT / "build/release/cli/cutpoint").resolve()
 LISTING = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)
 CATALOG = Catalog.merged([summary_of(LISTING)])
 # The back ends of this build, those that other machines have, and one that nobody has yet.

@@ -1,25 +1,19 @@
 """What the tests of sweeps share: a folder with data and a sweep's file, runs of it, and the rows that came of them."""
 
-import contextlib
-import io
 import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-BINARY = Path(os.environ.get("CUTPOINT_BIN") or ROOT / "build/release/cli/cutpoint").resolve()
-PATIENCE = 120
+from programs import BINARY, run_here
 
-sys.path.insert(0, str(ROOT / "bench"))
-
-from experiments.sweep.__main__ import main  # noqa: E402
+from experiments.sweep.__main__ import main
+from experiments.sweep.command import Command, Failed
 
 SMALL = """
 [datasets.a]
@@ -43,20 +37,34 @@ skip_size = [256, 320]
 SMALL_COUNT = 2 * 2 * 2 + 4
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "bench")}
+ANSWERS: dict[tuple, str | Failed] = {}
+run_command = Command.run
+
+
+def remembered(command: Command, *words: str) -> str:
+    """What the command prints. What it says of itself, or of options without an input, it is asked once, as each sweep asks it anew."""
+    if words[0] not in ("list", "info") and words[-1] != os.devnull:
+        return run_command(command, *words)
+    key = (command.key, words)
+    if key not in ANSWERS:
+        try:
+            ANSWERS[key] = run_command(command, *words)
+        except Failed as failed:
+            ANSWERS[key] = failed
+    if isinstance(ANSWERS[key], Failed):
+        raise ANSWERS[key]
+    return ANSWERS[key]
 
 
 class SweepTest(unittest.TestCase):
     """A test in a folder with two data sets: `a`, random bytes, and `b`, two files that share most of theirs."""
 
     maxDiff = 4000
-    of_small: bytes | None = None
+    results_of: dict[str, bytes] = {}  # of sweeps that were run to their end, by their text
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="cutpoint-sweep-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.enterContext(unittest.mock.patch.object(Command, "run", remembered))
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="cutpoint-sweep-")))
         drawn = random.Random(8)
         (self.folder / "a").write_bytes(drawn.randbytes(300_000))
         shared = drawn.randbytes(200_000)
@@ -67,46 +75,51 @@ class SweepTest(unittest.TestCase):
     def results(self) -> Path:
         return self.folder / "results.sqlite"
 
-    def begin_with_small(self) -> None:
-        """Copies the results of a run of `SMALL` to this test, as if it had run it. The run is made once for all tests."""
-        if SweepTest.of_small is None:
-            self.sweep(SMALL)
-            SweepTest.of_small = self.results.read_bytes()
-        self.results.write_bytes(SweepTest.of_small)
+    def begin_with(self, text: str) -> None:
+        """Copies the results of a sweep to this test, as if it had run it. Each sweep is run once for all tests."""
+        if text not in self.results_of:
+            self.sweep(text)
+            self.results_of[text] = self.results.read_bytes()
+        self.results.write_bytes(self.results_of[text])
 
     def words(self, text: str, *more: str, binary: Path = BINARY) -> list[str]:
-        """The words that run this sweep."""
+        """The words of this sweep."""
         file = self.folder / "small.toml"
         file.write_text(text)
         options = ["--results", str(self.results), "--data", str(self.folder / "data"), "--command", str(binary)]
         end = [] if "--report" in more else ["--no-report"]
-        return [sys.executable, "-B", "-m", "experiments.sweep", str(file), *options, *end, *more]
+        return [str(file), *options, *end, *more]
 
     def sweep(self, text: str, *more: str, code: int = 0, binary: Path = BINARY) -> str:
-        """Runs it to its end, in this process; what it said on standard error."""
-        said = io.StringIO()
-        words = self.words(text, *more, binary=binary)
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-            ended = main(words[words.index("experiments.sweep") + 1 :])
-        self.assertEqual(ended, code, said.getvalue())
-        return said.getvalue()
+        """Runs it to its end; what it said on standard error."""
+        run = run_here(main, *self.words(text, *more, binary=binary))
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run.stderr
+
+    def begun(self, text: str, binary: Path) -> int:
+        """Begins it in a process of its own, a copy of this one; its number."""
+        words = self.words(text, binary=binary)
+        if process := os.fork():
+            return process
+        os._exit(run_here(main, *words).returncode)
 
     def killed(self, text: str, seconds: float, binary: Path = BINARY) -> int:
         """Runs it for so long at most; its exit code."""
-        with subprocess.Popen(self.words(text, binary=binary), env=environment(), stderr=subprocess.DEVNULL) as run:
-            try:
-                return run.wait(seconds)
-            except subprocess.TimeoutExpired:
-                run.kill()
-                return run.wait(PATIENCE)
+        process, until = self.begun(text, binary), time.monotonic() + seconds
+        while (ended := os.waitpid(process, os.WNOHANG))[0] == 0 and time.monotonic() < until:
+            time.sleep(0.01)
+        if ended[0] == 0:
+            os.kill(process, signal.SIGKILL)
+            ended = os.waitpid(process, 0)
+        return os.waitstatus_to_exitcode(ended[1])
 
     def interrupted(self, text: str, binary: Path) -> int:
         """Runs it until there is a result, and interrupts it then; its exit code."""
-        with subprocess.Popen(self.words(text, binary=binary), env=environment(), stderr=subprocess.DEVNULL) as run:
-            while run.poll() is None and not self.has_rows():
-                time.sleep(0.05)
-            run.send_signal(signal.SIGINT)
-            return run.wait(PATIENCE)
+        process = self.begun(text, binary)
+        while not self.has_rows() and os.waitpid(process, os.WNOHANG)[0] == 0:
+            time.sleep(0.05)
+        os.kill(process, signal.SIGINT)
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
     def has_rows(self) -> bool:
         try:

@@ -1,22 +1,18 @@
 """AppDedupe's tables are measured with small data, and what is measured becomes tables without gaps and verdicts."""
 
-import os
 import random
-import sys
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
+from programs import BUILD, ROOT
 
-from experiments.papers import appdedupe, cluster_runs, pages, paper
+from experiments.papers import appdedupe, cluster_runs, pages
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import CLAIMS, UNKNOWN
-from experiments.papers.evidence import Evidence, Stored
+from experiments.papers.evidence import Evidence
 
-BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
 
 
 def versions(folder: Path, name: str, count: int) -> list[Path]:
@@ -31,10 +27,6 @@ def versions(folder: Path, name: str, count: int) -> list[Path]:
         paths.append(folder / f"{name}-{number}")
         paths[-1].write_bytes(content)
     return paths
-
-
-def evidence(measured: dict) -> Evidence:
-    return Evidence(paper.read_all(), None, {}, Stored({}), clusters=measured)
 
 
 class Runs(unittest.TestCase):
@@ -86,17 +78,18 @@ class Runs(unittest.TestCase):
         rates = {name: row for name, row in self.measured["streams"].items() if isinstance(row, dict)}
         self.assertEqual(set(rates), {f"look-ups {locks}" for locks in cluster_runs.LOCKS} | {f"{cache} {index}" for cache in ("cold", "warm") for index in ("1 1", "8 1", "8 64")})
         for name, row in rates.items():
-            self.assertEqual([*row], [str(count) for count in cluster_runs.STREAMS], name)
-            self.assertTrue(all(rate > 0 for rates in row.values() for rate in rates.values()), name)
+            for times in (row["by_clock"], row["by_processor"]):
+                self.assertEqual([*times], [str(count) for count in cluster_runs.STREAMS], name)
+                self.assertGreater(min(times.values()), 0, name)
 
     def test_every_claim_has_a_verdict(self):
         for claim in CLAIMS:
             if claim.paper == "AppDedupe":
-                self.assertNotEqual(claim.judge(evidence(self.measured)).verdict, UNKNOWN, claim.text)
+                self.assertNotEqual(claim.judge(Evidence(clusters=self.measured)).verdict, UNKNOWN, claim.text)
 
     def test_the_page_is_written_from_what_was_measured(self):
         text = (ROOT / "docs/papers/appdedupe.md").read_text(encoding="utf-8")
-        written = pages.rewrite("page", text, lambda name: TABLES[name](evidence(self.measured)))
+        written = pages.rewrite("page", text, lambda name: TABLES[name](Evidence(clusters=self.measured)))
         rows = [line for line in written.splitlines() if line.startswith(("| linux", "| all", "| AppDedupe, ours", "| synthetic"))]
         self.assertGreater(len(rows), 15)
         self.assertEqual([row for row in rows if "–" in row], [])
@@ -112,7 +105,7 @@ class Arithmetic(unittest.TestCase):
                 self.assertTrue(least - 1e-9 <= (squares / divisor) ** 0.5 / mean <= most + 1e-9, loads)
 
     def test_what_the_papers_table_6_implies(self):
-        rows = {line.split("|")[1].strip(): line for line in TABLES["appdedupe-table-6-arithmetic"](evidence({}))}
+        rows = {line.split("|")[1].strip(): line for line in TABLES["appdedupe-table-6-arithmetic"](Evidence())}
         self.assertIn("| 41.1 | 42.1 | 481 to 566 |", rows["AppAware"])
         self.assertIn("| 583 to 588 |", rows["Sigma-Dedupe"])
         self.assertIn("| 604 to 611 |", rows["AppDedupe"])

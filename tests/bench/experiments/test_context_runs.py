@@ -1,10 +1,8 @@
 """PRUNE's eight methods and contexts by the real programs on little data, and the page's tables and verdicts from chosen numbers."""
 
 import json
-import os
 import random
 import shutil
-import sys
 import tarfile
 import tempfile
 import tomllib
@@ -12,60 +10,53 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
+from programs import BUILD, ROOT
 
-from experiments.papers import context_runs, context_search, pages, paper
+from experiments.papers import context_runs, context_search, pages
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import CLAIMS
 from experiments.papers.context_runs import KINDS, METHODS, RULED, TREES, groups, with_bits
-from experiments.papers.evidence import Evidence, Stored
+from experiments.papers.evidence import Evidence
 from experiments.papers.store_runs import Programs
 
-BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
 PAGE = ROOT / "docs/papers/prune-contexts.md"
 
 
+@unittest.skipUnless(shutil.which("zstd"), "the program zstd is not installed")
 class Runs(unittest.TestCase):
-    def setUp(self):
-        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.programs = Programs(BUILD, self.folder)
-        draws = random.Random(1)
-        self.words = [b"chunk ", b"segment ", b"digest ", b"index "]
-        source = b"".join(draws.choices(self.words, k=250_000))
-        picture = draws.randbytes(1_200_000)
-        self.versions = [
-            {"a.c": source, "b.png": picture, "notes": b"small"},
-            {"a.c": b"inserted " + source, "b.png": picture, ".hidden": b"small"},
-        ]
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        sets = {name: ("c", cls.archives() if name == "media" else []) for name in context_runs.SETS}
+        cls.enterClassContext(unittest.mock.patch.multiple(context_runs, TREES={"mixed": {"media": 2}}))
+        (cls.measured,) = context_runs.measure(sets, BUILD, cls.folder / "scratch", 1, lambda _: None)
+        (cls.again,) = context_runs.measure(sets, BUILD, cls.folder / "scratch", 1, print, known=cls.measured)
 
-    def archives(self) -> list[Path]:
-        """A tar for each version, as data sets have them."""
+    @classmethod
+    def archives(cls) -> list[Path]:
+        """A tar for each of two versions, as data sets have them."""
+        draws = random.Random(1)
+        source = b"".join(draws.choices([b"chunk ", b"segment ", b"digest ", b"index "], k=250_000))
+        picture = draws.randbytes(1_200_000)
         paths = []
-        for number, files in enumerate(self.versions):
-            version = self.folder / f"version{number}"
+        for number, (inserted, small) in enumerate(((b"", "notes"), (b"inserted ", ".hidden"))):
+            version = cls.folder / f"version{number}"
             version.mkdir()
-            for name, content in files.items():
+            for name, content in {"a.c": inserted + source, "b.png": picture, small: b"small"}.items():
                 (version / name).write_bytes(content)
-            paths.append(self.folder / f"{number}.tar")
+            paths.append(cls.folder / f"{number}.tar")
             with tarfile.open(paths[-1], "w") as archive:
                 archive.add(version, arcname=version.name)
         return paths
 
-    def test_everything_is_measured_and_read_back(self):
-        if shutil.which("zstd") is None:
-            self.skipTest("the program zstd is not installed")
-        sets = {name: ("c", self.archives() if name == "media" else []) for name in context_runs.SETS}
-        with unittest.mock.patch.multiple(context_runs, TREES={"mixed": {"media": 2}}):
-            (measured,) = context_runs.measure(sets, BUILD, self.folder / "scratch", 1, lambda _: None)
-            again = list(context_runs.measure(sets, BUILD, self.folder / "scratch", 1, self.fail, known=measured))
-        self.assertEqual(again, [measured], "what is known is not measured again")
-        self.assertEqual(json.loads(context_runs.text_of(measured)), measured)
-        tree = measured["trees"]["mixed"]
-        self.assertEqual((tree["files"], tree["extensions"]["png"], tree["extensions"][""]), (6, 2_400_000, 10))
+    def test_everything_is_measured_once_and_read_back(self):
+        self.assertEqual(self.again, self.measured)
+        self.assertEqual(json.loads(context_runs.text_of(self.measured)), self.measured)
+        tree = self.measured["trees"]["mixed"]
+        self.assertEqual((tree["content"]["files"], tree["extensions"]["png"], tree["extensions"][""]), (6, 2_400_000, 10))
         jobs = {name: job["stored_bytes"] for name, job in tree["jobs"].items()}
         self.assertEqual(set(jobs), {job.name for group in groups("mixed") for job in group})
-        self.assertGreater(jobs["mixed TAR"], tree["bytes"], "a tar has headers")
+        self.assertGreater(jobs["mixed TAR"], tree["content"]["bytes"], "a tar has headers")
         self.assertLess(jobs["mixed TAR-zip"], jobs["mixed TAR"])
         self.assertLess(jobs["mixed V"], 0.6 * jobs["mixed TAR"], "equal files are stored once")
         self.assertGreater(jobs["mixed F"], 1.2 * jobs["mixed V"], "fixed lengths lose what follows an insertion")
@@ -76,25 +67,22 @@ class Runs(unittest.TestCase):
         self.assertEqual(tree["search"]["runs"], 3 * (len(context_search.RULES) + 1))
 
     def test_a_search_keeps_the_best_rule_of_each_class(self):
-        self.archives()
-        files = [file for number in range(2) for file in sorted((self.folder / f"version{number}").iterdir())]
-        outcome = context_search.search(self.programs, files, lambda folder, *settings: context_runs.back_up(self.programs, folder, settings))
-        classes = outcome["classes"]
+        tree = self.measured["trees"]["mixed"]
+        classes = tree["search"]["classes"]
         self.assertEqual({name: entry["bytes"] for name, entry in classes.items() if name != "c"}, {"others": 10, "png": 2_400_000})
         for name, entry in classes.items():
             self.assertEqual(entry["stored"][entry["rule"]], min(entry["stored"].values()), name)
         self.assertTrue(classes["c"]["rule"].startswith("fastcdc"), "fixed lengths lose what follows an insertion")
         self.assertEqual([classes[name]["is_compressed"] for name in ("c", "png")], [True, False])
-        rules = tomllib.loads(outcome["context"])
+        rules = tomllib.loads(tree["contexts"]["searched"])
         self.assertEqual(rules["others"]["cuts"], context_search.RULES[classes["others"]["rule"]])
         (of_pictures,) = (rule for rule in rules["class"].values() if "png" in rule["extensions"])
         self.assertEqual((of_pictures["extensions"], of_pictures["compression_level"]), (["png"], 0))
-        (self.folder / "rules").write_text(outcome["context"])
-        self.programs.make_store("--context", self.folder / "rules")
 
     def test_a_program_that_fails_says_why(self):
+        programs = Programs(BUILD, self.folder)
         with self.assertRaisesRegex(RuntimeError, "(?s)cutpoint backup.*none"):
-            self.programs.timed(self.programs.command, "backup", "--store", self.folder / "none", self.folder)
+            programs.timed(programs.command, "backup", "--store", self.folder / "none", self.folder)
         with unittest.mock.patch.object(shutil, "which", return_value=None), self.assertRaisesRegex(RuntimeError, "the program bash is missing"):
             next(context_runs.measure({}, BUILD, self.folder, 1, lambda _: None))
 
@@ -123,14 +111,15 @@ class Pages(unittest.TestCase):
                     rate = 51 if key == "V 11 bits" else self.SPEEDS.get(tree, {}).get(key, 80) * (77 / 60 if (tree, key) == ("mixed", "V") else 1)
                     share = self.SAVED.get(tree, {}).get(key, 0)
                     jobs[job.name] = {"seconds": 1e9 / (rate * 1e6), "stored_bytes": 1e9 * (1 - share / 100)}
-            trees[tree] = {"bytes": 1_000_000_000, "files": 1000, "median": 2048, "least": 1, "most": 5_000_000, "extensions": {"c": 9e8, "": 1e7}, "jobs": jobs}
+            content = {"bytes": 1_000_000_000, "files": 1000, "median": 2048, "least": 1, "most": 5_000_000}
+            trees[tree] = {"content": content, "extensions": {"c": 9e8, "": 1e7}, "jobs": jobs}
         for tree in RULED:
             stored = dict.fromkeys(context_search.RULES, 40e6) | {"whole": 30e6}
             class_of_c = {"bytes": 50_000_000, "rule": "whole", "is_compressed": False, "stored": stored}
             trees[tree] |= {"tune_seconds": {"balanced": 3.0, "savings": 3.0}, "search": {"runs": 10, "seconds": 7.0, "classes": {"c": class_of_c}}}
         measured = {"processor": "p", "processors": 2, "version": "v", "rounds": 5, "checksums": {"linux": "c"}, "trees": trees}
-        self.evidence = Evidence(paper.read_all(), None, {}, Stored({}), contexts=measured)
-        self.nothing = Evidence(paper.read_all(), None, {}, Stored({}))
+        self.evidence = Evidence(contexts=measured)
+        self.nothing = Evidence()
 
     def test_a_page_has_its_tables(self):
         text = PAGE.read_text(encoding="utf-8")

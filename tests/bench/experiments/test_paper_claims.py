@@ -1,16 +1,13 @@
 """Verdicts of the papers' claims, from rows that these tests choose."""
 
 import copy
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from results_files import ROOT, ResultsFile, cuts_of, report_of
+from results_files import ResultsFile, cuts_of, report_of
 
-sys.path.insert(0, str(ROOT / "bench"))
-
-from experiments.papers import fair_runs, paper, store_runs
+from experiments.papers import fair_runs, store_runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, Finding
 from experiments.papers.definitions import PHASES
@@ -34,7 +31,8 @@ class Verdicts(unittest.TestCase):
 
     def evidence(self) -> Evidence:
         stored = Stored({"jobs": self.jobs, "processors": self.processors})
-        return Evidence(paper.read_all(), Ours(self.file.saved()), self.low_entropy, stored, definitions=self.definitions, fair=self.fair)
+        ours = Ours(self.file.saved())
+        return Evidence(ours=ours, low_entropy=self.low_entropy, store=stored, definitions=self.definitions, fair=self.fair)
 
     def finding(self, which_paper: str, place: str, begin: str) -> Finding:
         matches = [c for c in CLAIMS if (c.paper, c.place) == (which_paper, place) and c.text.startswith(begin)]

@@ -4,27 +4,23 @@ import json
 import random
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 from functools import partial
 from pathlib import Path
 
+from programs import ROOT, run_here
 from results_files import ResultsFile, cuts_of, report_of
-from sweeps import ROOT, SweepTest, environment
-
-sys.path.insert(0, str(ROOT / "bench"))
+from sweeps import SweepTest
 
 from experiments.catalog import random_mean
 from experiments.papers import coverage, pages, paper, runs
-from experiments.papers.__main__ import OWN_RUNS, TABLES
+from experiments.papers.__main__ import OWN_RUNS, TABLES, main
 from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
-from experiments.papers.evidence import Evidence, Ours, Stored
+from experiments.papers.evidence import Evidence, Ours
 from experiments.papers.lengths import share_beyond
 from experiments.papers.paper import SEQCDC_NAMES, TARGETS, matrix_size
-from experiments.papers.seqcdc import kendall
-from experiments.papers.seqcdc import rate
+from experiments.papers.seqcdc import kendall, rate
 from experiments.papers.seqcdc_speed import BASE, BASE_LIKE
 
 PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
@@ -48,7 +44,7 @@ before
 what was here
 <!-- end -->
 between  <!-- table: not-alone-in-its-line -->
-<!-- table: seqcdc-figure-8 -->
+<!-- table: seqcdc-appendices -->
 <!-- end -->
 after
 """
@@ -75,7 +71,7 @@ class MarkedTables(unittest.TestCase):
     def test_only_what_is_marked_is_written(self):
         text = "a\n<!-- table: x -->\nold\n<!-- end -->\n\nb | c\n<!-- table: y -->\n<!-- end -->\n"
         done = pages.rewrite("page", text, lambda name: [f"new {name}"])
-        self.assertEqual(done, "a\n<!-- table: x -->\n\nnew x\n\n<!-- end -->\n\nb | c\n<!-- table: y -->\n\nnew y\n\n<!-- end -->\n")
+        self.assertEqual(done, "a\n<!-- table: x -->\nnew x\n<!-- end -->\n\nb | c\n<!-- table: y -->\nnew y\n<!-- end -->\n")
         self.assertEqual(pages.rewrite("page", done, lambda name: [f"new {name}"]), done)
 
     def test_markers_that_do_not_pair_are_named(self):
@@ -111,11 +107,11 @@ class Numbers(unittest.TestCase):
 
     def test_elimination_ratios_and_savings_agree(self):
         """DER = 1 / (1 - savings), in SeqCDC's appendix C, to within what its own rows are off: a slip of the pen would show."""
-        table = paper.read("seqcdc").tables["appendix-table-II-VII"]
+        table = paper.read("seqcdc").tables["appendices"]
         slips = []
         for name in table.rows:
             der = table.at(name, "DER")
-            if abs((1 - 1 / der) * 100 - table.at(name, "savings")) > 0.2:
+            if abs((1 - 1 / der) * 100 - table.at(name, "16 KB")) > 0.2:
                 slips.append(name)
         self.assertEqual(slips, [])
 
@@ -134,7 +130,8 @@ class Coverage(unittest.TestCase):
             "table I", "table II", *(f"figure {i}" for i in range(1, 15)),
             *(f"appendix, table {number}" for number in self.ROMAN), "appendix, figure 1", "appendix, figure 2",
         ]  # fmt: skip
-        self.assertEqual({name: sorted(places) for name, places in coverage.read().items()}, {name: sorted(places) for name, places in expected.items()})
+        covered = {name: sorted(each for key in places for each in coverage.each_place(key)) for name, places in coverage.read().items()}
+        self.assertEqual(covered, {name: sorted(places) for name, places in expected.items()})
 
     def test_links_lead_to_headings(self):
         folder = ROOT / "docs/papers"
@@ -225,7 +222,7 @@ def results_of(back_ends: tuple[str, ...]) -> tuple[Evidence, dict[str, float]]:
                 report["stages"] = [{"stage": "chunking", "bytes_per_second": rates[name] / (1 + len(parameters))}]
                 settings = {"parameters": json.dumps(parameters, sort_keys=True), "hash": "xxh3", "backend": name, "threads": 1}
                 results.add_run("images", "seqcdc-inc", "16K", "", 0.5, report=report, **settings)
-        return Evidence(paper.read_all(), Ours(results.saved()), {}, Stored({"jobs": {}, "life": {}})), rates
+        return Evidence(ours=Ours(results.saved())), rates
 
 
 class BackEnds(unittest.TestCase):
@@ -242,8 +239,7 @@ class BackEnds(unittest.TestCase):
         self.assertEqual(self.row(evidence, "seqcdc-figure-11", "images", "16 KB"), ["2", "4", "2×", "3", "6", "2×", "4", "8", "2×"])
         self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-512"), ["4", "2×", "3×", "1.11–1.41×"])
         self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-128"), ["2", "2×", "3×", "–"])
-        self.assertEqual(self.row(evidence, "seqcdc-figure-14", "SEQ", "16 KB")[:4], ["2", "4", "6", "8"])
-        self.assertEqual(self.row(evidence, "cutting-16K", "ram")[3], "4")
+        self.assertEqual(self.row(evidence, "throughput", "16 KiB", "ram")[3].split()[0], "4")
         self.assertEqual(self.verdict(evidence, 512), HOLDS)
 
     def verdict(self, evidence: Evidence, bits: int) -> str:
@@ -255,7 +251,7 @@ class BackEnds(unittest.TestCase):
         self.assertEqual(self.row(evidence, "seqcdc-figure-10", "SEQ"), ["2", "4", "6", "–", "3×", "3.05×"])
         self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-256"), ["3", "2×", "3×", "–"])
         self.assertEqual(self.row(evidence, "seqcdc-figure-12", "DEB / images", "VSEQ-512"), ["–", "–", "–", "1.11–1.41×"])
-        self.assertEqual(self.row(evidence, "cutting-16K", "ram")[3], "3")
+        self.assertEqual(self.row(evidence, "throughput", "16 KiB", "ram")[3].split()[0], "3")
         self.assertEqual([self.verdict(evidence, bits) for bits in (256, 512)], [HOLDS, UNKNOWN])
         self.assertNotIn("512", " ".join(evidence.ours.missing))
         self.assertIn("avx2", " ".join(TABLES["where"](evidence)))
@@ -276,7 +272,7 @@ class Levels(unittest.TestCase):
             results = ResultsFile(Path(folder, "results.sqlite"))
             results.add_run("linux-many", "rabin", "2K:8K:64K", "", 0.4)
             results.add_run("linux-many", "fixed", "8K", "", 0.1)
-            evidence = Evidence(paper.read_all(), Ours(results.saved()), {}, Stored({"jobs": {}, "life": {}}))
+            evidence = Evidence(ours=Ours(results.saved()))
         rows = {line[0]: line[1:] for line in map(cells, TABLES["p-dedupe-table-2"](evidence))}
         self.assertEqual(rows["Linux / linux-many"], ["39", "2", "16.40", "1.07", "40.92", "40.00", "10.00"])
         self.assertEqual(rows["GCC / gcc-many"], ["43", "–", "15.90", "–", "40.75", "–", "–"])
@@ -286,11 +282,13 @@ class Levels(unittest.TestCase):
 class Pages(SweepTest):
     """The command, on results of a small sweep."""
 
+    def setUp(self):
+        super().setUp()
+        self.begin_with(FEW)
+
     def papers(self, folder: Path, *more: str, code: int) -> str:
-        words = [sys.executable, "-B", "-m", "experiments.papers", str(self.results), "--pages", str(folder), *more]
-        run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+        run = run_here(main, self.results, "--pages", folder, *more)
         self.assertEqual(run.returncode, code, run.stderr)
-        self.assertNotIn("Traceback", run.stderr)
         return run.stderr
 
     def page(self, text: str) -> Path:
@@ -300,7 +298,6 @@ class Pages(SweepTest):
         return folder
 
     def test_tables_have_what_the_results_have(self):
-        self.sweep(FEW)
         folder = self.page(PAGE)
         messages = self.papers(folder, code=1)
         lines = (folder / "page.md").read_text().splitlines()
@@ -314,14 +311,13 @@ class Pages(SweepTest):
         self.assertEqual(row[1:3], [f"{100 * joins[name] / exact:.2f}" for name in ("none", "pdedupe")])
         self.assertEqual(row[3:], ["–"] * 4)
         savings = [s for (s,) in self.select("select savings from rows where algorithm = 'seqcdc-inc' order by length(size), size")]
-        row = cells(next(line for line in lines if line.startswith("| LNX")))
-        self.assertEqual(row[1:4], ["63.13", "49.46", "35.63"])
-        self.assertEqual(row[5:8], [f"{100 * s:.2f}" for s in savings])
+        row = cells(next(line for line in lines if line.startswith("| LNX / linux | SEQ")))
+        self.assertEqual(row[2:8:2], ["63.13", "49.46", "35.63"])
+        self.assertEqual(row[3:9:2], [f"{100 * s:.2f}" for s in savings])
         self.assertIn("missing: dedup linux rabin 2K:8K:64K none 1M", messages)
         self.assertNotIn("missing: dedup linux seqcdc-inc", messages)
 
     def test_check_writes_nothing(self):
-        self.sweep(FEW)
         folder = self.page("<!-- table: data -->\n<!-- end -->\n")
         before = (folder / "page.md").read_text()
         self.assertIn("page.md differs", self.papers(folder, "--check", code=1))
@@ -332,15 +328,13 @@ class Pages(SweepTest):
 
     def test_what_cannot_be_done_is_wrong_usage(self):
         folder = self.page("<!-- table: no-such -->\n<!-- end -->\n")
-        self.assertIn("there is no file", self.papers(folder, code=2))
+        self.assertIn("no table 'no-such'", self.papers(folder, code=2))
         self.results.write_text("no database, but long enough to be looked at")
         self.assertIn("no results file of scripts/sweep", self.papers(folder, code=2))
         self.results.unlink()
-        self.sweep(FEW)
-        self.assertIn("no table 'no-such'", self.papers(folder, code=2))
+        self.assertIn("there is no file", self.papers(folder, code=2))
 
     def test_pages_of_runs_whose_files_are_absent_say_so(self):
-        self.sweep(FEW)
         folder = self.folder / "pages"
         folder.mkdir()
         for name in OWN_RUNS:
@@ -351,7 +345,6 @@ class Pages(SweepTest):
 
     def test_the_papers_columns_of_the_committed_pages_are_the_data_files(self):
         """Written anew from results that have next to nothing, the papers' own cells are the same."""
-        self.sweep(FEW)
         folder = self.folder / "pages"
         folder.mkdir()
         for page in PAGES:

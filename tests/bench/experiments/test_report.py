@@ -2,11 +2,8 @@
 
 import contextlib
 import json
-import os
 import re
 import struct
-import subprocess
-import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -14,16 +11,14 @@ import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
-from results_files import BACK_ENDS, BUSY, CATALOG, GIB, ROOT, ResultsFile, cuts_of, report_of, store_stats, tune_result
+import vl_convert
+from programs import run_here
+from results_files import BACK_ENDS, BUSY, CATALOG, GIB, ResultsFile, cuts_of, report_of, store_stats, tune_result
 
-try:
-    import vl_convert
-
-    from experiments.report import Unreadable, plots, write
-    from experiments.report.charts import SECTIONS
-    from experiments.results import read, read_stores
-except ModuleNotFoundError as missing:
-    raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
+from experiments.report import plots, write
+from experiments.report.__main__ import main
+from experiments.report.charts import SECTIONS
+from experiments.results import read, read_stores
 
 RUNS = {"savings", "pareto", "throughput", "stages", "lengths"}
 
@@ -90,9 +85,7 @@ def axes_of(svg: str) -> list[list[str]]:
 
 class Report(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.out = self.folder / "report"
         self.results = ResultsFile(self.folder / "results.sqlite")
         self.addCleanup(self.results.file.close)
@@ -184,6 +177,10 @@ class Report(unittest.TestCase):
         self.assertEqual(set(page.sections), (RUNS | {"joins", "shift", "cutting", "speedups", "verdict"}) - {"pareto"})
         self.assertEqual(dict(zip(*page.tables["stages"][:2]))["invented stage"], "5.000")
         self.assertIn("join invented join", page.text)
+        drawn = sorted(self.out.glob("*.png"))
+        self.assertGreater(len(drawn), 5)
+        for plot in drawn:
+            self.assertGreater(colours_in(plot.read_bytes()), 20, plot.name)
 
     def test_all_algorithms_and_profiles_are_compared_at_their_aims(self):
         for name in CATALOG.entries:
@@ -222,14 +219,6 @@ class Report(unittest.TestCase):
         self.assertNotRegex(page.styles, r"url\(|@import")
         self.assertIn("default-src 'none'", self.html)
         self.assertLess(len(self.html), 3_000_000)
-
-    def test_plots_are_there_and_not_blank(self):
-        self.results.add_matrix()
-        self.page(draws_plots=True)
-        plots = sorted(self.out.glob("*.png"))
-        self.assertGreater(len(plots), 5)
-        for plot in plots:
-            self.assertGreater(colours_in(plot.read_bytes()), 20, plot.name)
 
     def test_the_page_ends_with_a_verdict(self):
         """The cheapest of the settings that save enough, and a word on data that save nothing and on chunks of one length."""
@@ -338,48 +327,40 @@ class Report(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    def run_it(self, *words) -> subprocess.CompletedProcess:
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "bench")}
-        return subprocess.run([sys.executable, "-B", "-m", "experiments.report", *words], env=environment, capture_output=True, text=True)
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.out = self.folder / "out"
+
+    def fails(self, code: int, told: str, *words: object) -> None:
+        """The command ends with this exit code, says this, and writes nothing."""
+        run = run_here(main, *words)
+        self.assertEqual(run.returncode, code, run.stderr)
+        self.assertRegex(run.stderr, told)
+        self.assertFalse(self.out.exists())
 
     def test_a_file_without_results_is_named(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, content in (("text.sqlite", b"no database, whatever its name says" * 40), ("empty.sqlite", b"")):
-                path = Path(folder, name)
-                path.write_bytes(content)
-                run = self.run_it(str(path), "-o", str(Path(folder, "out")))
-                self.assertEqual(run.returncode, 1, run.stderr)
-                self.assertRegex(run.stderr, rf"^report: {re.escape(str(path))} is no results file of scripts/sweep: .*\n$")
-                self.assertFalse(Path(folder, "out").exists())
-                self.assertRaises(Unreadable, write, path, Path(folder, "out"), print)
+        for name, content in (("text.sqlite", b"no database, whatever its name says" * 40), ("empty.sqlite", b"")):
+            path = self.folder / name
+            path.write_bytes(content)
+            self.fails(1, rf"^report: {re.escape(str(path))} is no results file of scripts/sweep: .*\n$", path, "-o", self.out)
 
     def test_a_file_that_is_not_of_a_store_is_named(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path, out = Path(folder, "store.json"), str(Path(folder, "out"))
-            for content, told in (("no JSON", "is no JSON"), ("[]", "it has no snapshots"), ('{"snapshots": 1}', "it has no snapshot_bytes")):
-                path.write_text(content)
-                run = self.run_it("--store", str(path), "-o", out)
-                self.assertEqual((run.returncode, f"{path}" in run.stderr, told in run.stderr), (1, True, True), run.stderr)
-            same = [store_stats(Path(folder, "a.json")), store_stats(Path(folder, "a.txt"))]
-            run = self.run_it("--store", str(same[0]), "--store", str(same[1]), "-o", out)
-            self.assertEqual((run.returncode, "two stores are called a" in run.stderr), (1, True), run.stderr)
-            self.assertFalse(Path(out).exists())
+        path = self.folder / "store.json"
+        for content, told in (("no JSON", "is no JSON"), ("[]", ".* it has no snapshots"), ('{"snapshots": 1}', ".* it has no snapshot_bytes")):
+            path.write_text(content)
+            self.fails(1, f"{path} {told}", "--store", path, "-o", self.out)
+        same = [store_stats(self.folder / name) for name in ("a.json", "a.txt")]
+        self.fails(1, "two stores are called a", "--store", same[0], "--store", same[1], "-o", self.out)
 
     def test_wrong_usage_is_2(self):
-        with tempfile.TemporaryDirectory() as folder:
-            missing = str(Path(folder, "missing.sqlite"))
-            run = self.run_it(missing, "-o", folder)
-            self.assertEqual((run.returncode, f"there is no file {missing}" in run.stderr), (2, True))
-            self.assertEqual(self.run_it(missing).returncode, 2)
-            self.assertEqual(self.run_it("-o", folder).returncode, 2)
-            self.assertEqual(self.run_it("--store", missing, "-o", folder).returncode, 2)
+        missing = self.folder / "missing.sqlite"
+        self.fails(2, f"there is no file {missing}", missing, "-o", self.out)
+        for words in ([missing], ["-o", self.out], ["--store", missing, "-o", self.out]):
+            self.fails(2, "error: ", *words)
 
     def test_a_folder_that_cannot_be_made_is_named(self):
-        with tempfile.TemporaryDirectory() as folder:
-            results = ResultsFile(Path(folder, "results.sqlite")).saved()
-            run = self.run_it(str(results), "-o", str(results))
-            self.assertEqual(run.returncode, 1)
-            self.assertRegex(run.stderr, rf"^report: {re.escape(str(results))}: File exists\n$")
+        results = ResultsFile(self.folder / "results.sqlite").saved()
+        self.fails(1, rf"^report: {re.escape(str(results))}: File exists\n$", results, "-o", results)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,11 @@ import unittest
 
 from results_files import BACK_ENDS, CATALOG, cuts_of, report_of
 
-try:
-    from experiments.report import charts, style
-    from experiments.report.charts.lengths import curve
-    from experiments.report.charts.pareto import mark_front
-    from experiments.report.charts.savings import finding
-    from experiments.report.charts.tunes import label
-except ModuleNotFoundError as missing:
-    raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
+from experiments.report import charts, style
+from experiments.report.charts.lengths import curve
+from experiments.report.charts.pareto import mark_front
+from experiments.report.charts.savings import finding
+from experiments.report.charts.tunes import label
 
 
 class Words(unittest.TestCase):

@@ -8,13 +8,10 @@ from itertools import product
 from pathlib import Path
 
 import browser
-from results_files import GIB, ROOT, ResultsFile, cuts_of, store_stats, tune_result
+from results_files import GIB, ResultsFile, cuts_of, store_stats, tune_result
 
-sys.path.insert(0, str(ROOT / "bench"))
-try:
-    from experiments.report import write
-except ModuleNotFoundError as missing:
-    raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
+from experiments.report import write
+
 if not browser.find():
     raise unittest.SkipTest("no Chromium here: scripts/setup --full installs it")
 
@@ -24,9 +21,7 @@ LOOK = Path(__file__).with_name("look_at_report")
 class Look(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         results = ResultsFile(cls.folder / "results.sqlite")
         results.add_matrix()
         results.add_matrix(["linux"], threads=1, hash="sha256")

@@ -4,21 +4,18 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
+from programs import BUILD, ROOT
 
-from experiments.papers import definition_runs, fair_runs, pages, paper, store_runs
+from experiments.papers import definition_runs, fair_runs, pages, store_runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.evidence import Evidence, Stored
 from experiments.papers.store_runs import Job, Programs, with_threads
 
-BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
 SIZE = "256:1K:8K"
 
 
@@ -103,7 +100,7 @@ class StoreRuns(unittest.TestCase):
         jobs = {job.name: store_runs.medians({"bytes": 4_000_000, "chunk_bytes": 1_000_000, "runs": runs})}
         measured = {"processor": "p", "processors": 2, "version": "v", "rounds": 1, "checksums": {"linux": "c"}, "jobs": jobs, "life": {"linux": life}}
         measured = json.loads(store_runs.text_of(measured))
-        evidence = Evidence({}, None, {}, Stored(measured))
+        evidence = Evidence(store=Stored(measured))
         names = pages.OPEN.findall((ROOT / "docs/papers/p-dedupe-store.md").read_text())
         tables = {name: TABLES[name](evidence) for name in names}
         self.assertIn("| rabin | linux | 75.00 | – | – | 2 | – | – | – | – | – |", tables["p-dedupe-store-figure-14"])
@@ -124,7 +121,7 @@ class OtherRuns(unittest.TestCase):
         self.assertEqual(json.loads(definition_runs.text_of(measured)), measured)
         self.assertEqual(list(measured["random"]["shifts"]), list(definition_runs.SHIFTED))
         self.assertEqual("phases" in measured["linux"], False)
-        evidence = Evidence(paper.read_all(), None, {}, Stored({}), definitions=measured)
+        evidence = Evidence(definitions=measured)
         for name in ("ae-definitions", "ae-maxp-candidates", "ae-section-3-2", "p-dedupe-adler", "seqcdc-definitions", "seqcdc-figure-5", "seqcdc-figure-1"):
             rows = [line for line in TABLES[name](evidence) if "| random |" in line or name == "seqcdc-figure-1"]
             self.assertTrue(rows, name)

@@ -9,20 +9,19 @@ import sys
 import unittest
 from pathlib import Path
 
+from programs import BINARY, ROOT
 from results_files import CATALOG
-from sweeps import BINARY, ROOT, SMALL, SMALL_COUNT, SweepTest, environment
+from sweeps import SMALL, SMALL_COUNT, SweepTest
 
-sys.path.insert(0, str(ROOT / "bench"))
-
-from experiments.sizes import bytes_of, rounded, text_of  # noqa: E402
-from experiments.sweep import plan  # noqa: E402
-from experiments.sweep.plan import OF_KIND, Cell  # noqa: E402
-from experiments.sweep.run import Estimate, duration  # noqa: E402
+from experiments.sizes import bytes_of, rounded, text_of
+from experiments.sweep import plan
+from experiments.sweep.plan import OF_KIND, Cell
+from experiments.sweep.run import Estimate, duration
 
 
 class Results(SweepTest):
     def test_every_combination_has_a_row(self):
-        self.begin_with_small()
+        self.begin_with(SMALL)
         self.assertEqual(len(self.cuts()), SMALL_COUNT)
         self.assertEqual(self.select("select count(*) from cells where outcome = 'done'"), [(SMALL_COUNT,)])
         self.assertEqual({row[0] for row in self.select("select bytes from rows where dataset = 'a'")}, {300_000})
@@ -31,7 +30,7 @@ class Results(SweepTest):
         self.assertGreater(saved["b"], 0.4)  # of two files that share most
 
     def test_rows_are_what_the_command_says(self):
-        self.begin_with_small()
+        self.begin_with(SMALL)
         words = "dedup --json --algorithm seqcdc-inc --size 8K --param seq_length=4 --param skip_size=320 b1 b2".split()
         said = json.loads(subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True, check=True).stdout)["result"]
         rows = self.select(
@@ -41,13 +40,13 @@ class Results(SweepTest):
         self.assertEqual(rows, [(said["chunk_count"], said["unique_bytes"], said["chunks"]["mean_bytes"])])
 
     def test_what_is_done_is_not_measured_again(self):
-        self.begin_with_small()
+        self.begin_with(SMALL)
         before = self.select("select key, started, seconds from cells order by 1")
         self.assertIn(f"0 of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL))
         self.assertEqual(self.select("select key, started, seconds from cells order by 1"), before)
 
     def test_more_cells_in_the_file_are_all_that_is_measured(self):
-        self.begin_with_small()
+        self.begin_with(SMALL)
         more = SMALL.replace('"gear", ', '"gear", "ram", ')
         self.assertIn(f"4 of {SMALL_COUNT + 4} cells are to be measured", self.sweep(more))
 
@@ -58,13 +57,13 @@ class Results(SweepTest):
         self.assertEqual(len(self.cuts()), SMALL_COUNT + 1)
 
     def test_another_binary_measures_anew_and_loses_nothing(self):
-        self.begin_with_small()
+        self.begin_with(SMALL)
         self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells", self.sweep(SMALL, binary=self.disguise("# another")))
         self.assertEqual(self.select("select count(*), count(distinct binary) from cells"), [(2 * SMALL_COUNT, 2)])
         self.assertEqual(len(self.cuts()), SMALL_COUNT)  # of the sweep as it is now
 
     def test_other_data_are_measured_anew(self):
-        self.begin_with_small()
+        self.begin_with(SMALL)
         path = self.folder / "a"
         path.write_bytes(path.read_bytes()[:-1] + b"!")
         self.assertIn(f"4 of {SMALL_COUNT} cells", self.sweep(SMALL))
@@ -83,7 +82,6 @@ class Results(SweepTest):
         rows = self.select("select backend, outcome, bytes_per_second from speeds where place = 'memory'")
         self.assertIn("scalar", {row[0] for row in rows})
         self.assertTrue(all((rate or 0) > 0 for _, outcome, rate in rows if outcome == "measured"), rows)
-
 
     def test_every_kind_on_every_back_end_ends_with_a_page(self):
         names = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)["back_ends"]
@@ -220,7 +218,7 @@ class WrongFiles(SweepTest):
     def test_a_file_that_is_not_there(self):
         words = self.words(SMALL)
         (self.folder / "small.toml").unlink()
-        run = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+        run = subprocess.run([sys.executable, "-B", "-m", "experiments.sweep", *words], capture_output=True, text=True, check=False)
         self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1))
         self.assertIn("No such file", run.stderr)
 

@@ -1,22 +1,20 @@
 """PRUNE's table and the store's shards answer the same streams, memory is bounded where it can be, and rows become tables and verdicts."""
 
-import os
+import json
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
+from programs import BUILD, ROOT
 
 from experiments import memory_limit
 from experiments.papers import pages, tablet_runs, tablets
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import CLAIMS
-from experiments.papers.evidence import Evidence, Stored
+from experiments.papers.evidence import Evidence
 from experiments.papers.tablet_runs import SHARDS, ORDERS, Job, Killed, Tables
 
-BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
 COUNT = 10_000
 
 
@@ -123,8 +121,8 @@ class Pages(unittest.TestCase):
             "processor": "p", "version": "v", "rounds": 5, "fingerprints": 5_000_000, "limits": {"quarter": 60_000_000, "fifth": 12_000_000},
             "single": {"file_bytes": 240_000_000}, "small_limit": 15_000_000, "killed": [], "jobs": jobs,
         }  # fmt: skip
-        self.evidence = Evidence({}, None, {}, Stored({}), tablets=measured)
-        self.nothing = Evidence({}, None, {}, Stored({}))
+        self.evidence = Evidence(tablets=measured)
+        self.nothing = Evidence()
 
     def test_a_page_has_its_tables(self):
         text = (ROOT / "docs/papers/prune-tablets.md").read_text(encoding="utf-8")
@@ -152,8 +150,6 @@ class Pages(unittest.TestCase):
         self.assertEqual({claim.judge(self.nothing).verdict for claim in claims}, {"not measured"})
 
     def test_what_was_measured_is_read_back(self):
-        import json
-
         text = tablet_runs.text_of(self.evidence.tablets)
         self.assertEqual(json.loads(text), self.evidence.tablets)
 

@@ -35,8 +35,10 @@ def rows_of(test, *arguments, **how) -> list:
 
 
 def documented_fields() -> set:
-    """The first column of the tables in docs/dedup.md: `a.b[].c`."""
-    return set(re.findall(r"^\| `([a-z0-9_.\[\]]+)` \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE))
+    """The first column of the tables in docs/dedup.md: `a.b[].c`, or `a.b[].c`, `d` for two names in one object."""
+    cells = re.findall(r"^\| `([a-z0-9_.\[\]`, ]+)` \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = [cell.split("`, `") for cell in cells]
+    return {first[: first.rfind(".") + 1] + name for first, *others in rows for name in (first.rpartition(".")[2], *others)}
 
 
 def fields_of(value, path="") -> set:
