@@ -35,7 +35,8 @@ class chunk_store {
     compressed_.resize(ZSTD_compressBound(bytes.size()));
     const std::size_t size = ZSTD_compressCCtx(context_.get(), compressed_.data(), compressed_.size(), bytes.data(),
                                                bytes.size(), ZSTD_CLEVEL_DEFAULT);
-    if (ZSTD_isError(size) != 0) return {cutpoint::status_code::backend_failure, path.native() + ": " + ZSTD_getErrorName(size)};
+    if (ZSTD_isError(size) != 0)
+      return {cutpoint::status_code::backend_failure, path.native() + ": " + ZSTD_getErrorName(size)};
 
     const std::filesystem::path unfinished = path.native() + ".new";  // so that no reader sees an incomplete chunk
     std::ofstream file(unfinished, std::ios::binary);

@@ -121,8 +121,7 @@ TEST_F(c_push, streams_of_several_threads_become_files) {
     EXPECT_EQ(each->modified_seconds, 1'000'000'000);
     return 0;
   };
-  expect_ok(
-      cutpoint_store_list_files(store_.get(), snapshot->id, "/vm/sparse", forward_to(note), &note, &error_));
+  expect_ok(cutpoint_store_list_files(store_.get(), snapshot->id, "/vm/sparse", forward_to(note), &note, &error_));
 }
 
 TEST_F(c_push, extended_attributes_are_restored) {
