@@ -92,6 +92,15 @@ using trace_columns = std::pair<nb::bytes, nb::bytes>;
 
 /// Reads a chunk trace. One thread at a time may use it; a second one gets RuntimeError.
 class trace_reader {
+  /// Reads without the GIL.
+  template <class Read>
+  auto call(Read&& read) {
+    const exclusive_use use(busy_);
+    auto outcome = interruptibly(cancel_, duration::any, std::forward<Read>(read));
+    if (!outcome) raise(outcome.error(), path_);
+    return *outcome;
+  }
+
  public:
   explicit trace_reader(nb::handle path) : path_(path_of(path)) {
     check(interruptibly(cancel_, duration::any,
@@ -127,15 +136,6 @@ class trace_reader {
   }
 
  private:
-  /// Reads without the GIL.
-  template <class Read>
-  auto call(Read&& read) {
-    const exclusive_use use(busy_);
-    auto outcome = interruptibly(cancel_, duration::any, std::forward<Read>(read));
-    if (!outcome) raise(outcome.error(), path_);
-    return *outcome;
-  }
-
   std::string path_;
   process_cancellation cancel_;
   std::optional<file_source> file_;
