@@ -7,6 +7,7 @@
 #include <cutpoint/version.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/python/errors.h"
 #include "bindings/python/input.h"
@@ -133,8 +134,8 @@ nb::dict dict_of_work(const feed_statistics& work) {
   return out;
 }
 
-}  // namespace
-
+/// Reads all files that `paths` name or contain and returns the report. An input that fails is listed in the report's
+/// `failures`, and the other inputs are still read. The parameters after `paths` are those of `walk_options`.
 nb::dict dedup(const settings& how, const std::vector<nb::object>& path_objects, bool follow_links,
                const std::vector<nb::object>& exclude, const std::vector<nb::object>& include, bool one_file_system,
                bool exclude_caches) {
@@ -222,5 +223,9 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& path_objects,
   out["work"] = dict_of_work(report.work);
   return out;
 }
+
+}  // namespace
+
+void add_dedup(nb::module_& m) { m.def("dedup", &dedup); }
 
 }  // namespace cutpoint::python

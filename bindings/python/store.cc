@@ -3,8 +3,11 @@
 #include <tuple>
 #include <utility>
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 
+#include "bindings/python/module.h"
 #include "bindings/python/settings.h"
 
 namespace cutpoint::python {
@@ -30,7 +33,7 @@ auto note_file_in(std::vector<noted_problem>& problems) {
 }  // namespace
 
 void create_store(nb::handle folder, const optional_secret& secret, const call_options& options) {
-  const std::string path = path_of(folder), cuts = options.get<std::string>("cuts");
+  const std::string path = path_of(folder), cuts = options.get<std::optional<std::string>>("cuts").value_or("");
   // Here, a key that is missing is no cause for a warning: the store sets it.
   const auto canonical = [&] { return make_settings(cuts, {}, "none", {}, "auto", 1, {}).feed.cuts.canonical(); };
   store_settings settings{.cuts = cuts.empty() ? cuts : canonical(),
@@ -331,6 +334,53 @@ std::string open_store::add_key(const optional_secret& secret) {
 
 void open_store::remove_key(const std::string& id) {
   python::check(use([&](backup_store& store, cancellation&) { return store.remove_key(id); }), folder_);
+}
+
+void add_stores(nb::module_& m) {
+  nb::class_<pushed_stream>(m, "PushedStream")
+      .def("write", &pushed_stream::write)
+      .def("write_hole", &pushed_stream::write_hole)
+      .def("end", &pushed_stream::end)
+      .def("fail", &pushed_stream::fail);
+  nb::class_<pushed_session>(m, "PushedSession")
+      .def("begin_stream", &pushed_session::begin_stream)
+      .def("add", &pushed_session::add, nb::arg(), nb::arg().none(), nb::arg())
+      .def("cancel", &pushed_session::cancel)
+      .def("close", &pushed_session::close);
+
+  m.def("create_store", &create_store);
+  nb::class_<open_store>(m, "OpenStore")
+      .def(nb::init<nb::handle, const optional_secret&>())
+      .def("close", &open_store::close)
+      .def("describe", &open_store::describe)
+      .def("insecure_cuts", &open_store::insecure_cuts)
+      .def("cancel", &open_store::cancel)
+      .def("back_up", &open_store::back_up)
+      .def("begin_push",
+           [](nb::object self, const call_options& options) {
+             return nb::cast<open_store&>(self).begin_push(self, options);
+           })
+      .def("commit_push", &open_store::commit_push)
+      .def("snapshots", &open_store::snapshots)
+      .def("find", &open_store::find)
+      .def("remove", &open_store::remove)
+      .def("change_tags", &open_store::change_tags)
+      .def("rewrite", &open_store::rewrite)
+      .def("restore", &open_store::restore)
+      .def("files", &open_store::files)
+      .def("read", &open_store::read)
+      .def("check", &open_store::check)
+      .def("repair", &open_store::repair)
+      .def("statistics", &open_store::statistics)
+      .def("apply_policy", &open_store::apply_policy)
+      .def("diff", &open_store::diff)
+      .def("prune", &open_store::prune)
+      .def("copy_snapshots", &open_store::copy_snapshots)
+      .def("sessions", &open_store::sessions)
+      .def("end_session", &open_store::end_session)
+      .def("keys", &open_store::keys)
+      .def("add_key", &open_store::add_key)
+      .def("remove_key", &open_store::remove_key);
 }
 
 }  // namespace cutpoint::python

@@ -11,9 +11,6 @@ from cutpoint._settings import MOST_BYTES, Parameter, _checked, _number, setting
 
 _MOST_DEVICE = 4095
 
-#: The fields of `DeviceBounds`, checked.
-BoundFields = tuple[int, int, int, int]
-
 
 @dataclass(frozen=True)
 class DeviceBounds:
@@ -41,7 +38,7 @@ class DeviceSizes:
     digest_bytes: int
 
 
-def _fields(bounds: DeviceBounds) -> BoundFields:
+def _fields(bounds: DeviceBounds) -> tuple[int, int, int, int]:
     _checked("bounds", bounds, DeviceBounds)
     return (
         _number("max_buffers", bounds.max_buffers, 1, MOST_BYTES),

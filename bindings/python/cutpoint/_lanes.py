@@ -5,14 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import SupportsIndex, TypeAlias
+from typing import SupportsIndex
 
 from cutpoint._settings import MOST_BYTES, _checked, _number
 
 _MOST_DEVICE = 4095
-
-#: The fields of `Lanes`, checked.
-LaneFields: TypeAlias = tuple[str, list[int], int | None, int, bool]
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Lanes:
     measure: bool = False
 
 
-def _fields(lanes: Lanes | None) -> LaneFields:
+def _fields(lanes: Lanes | None) -> tuple[str, list[int], int | None, int, bool]:
     chosen = Lanes() if lanes is None else lanes
     _checked("lanes", chosen, Lanes)
     _checked("backend", chosen.backend, str)

@@ -17,27 +17,12 @@ from cutpoint._lanes import Lanes, _fields, _warn
 from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads
 from cutpoint._push import PushSession
 from cutpoint._store_records import (
-    BackupProgress,
-    Change,
-    Checked,
-    Copied,
-    Decision,
-    Description,
-    Difference,
-    Edited,
-    Key,
-    Progress,
-    Pruned,
-    Repaired,
-    Restored,
-    Session,
-    Snapshot,
-    StoredFile,
-    _snapshot,
-    _with_problems,
+    BackupProgress, Change, Checked, Copied, Decision, Description, Difference, Edited, Key, Progress, Pruned,
+    Repaired, Restored, Session, Snapshot, StoredFile, _snapshot, _with_problems,
 )
 
 _SECOND = 1_000_000_000
+_PERIODS = ("hourly", "daily", "weekly", "monthly", "yearly")
 
 
 class Store:
@@ -76,17 +61,8 @@ class Store:
         "prune" or the text of a context file (docs/contexts.md). With `insecure_cuts` an encrypted store takes "borg2-fastcdc" and
         "borg1", whose key can be computed from lengths of chunks (docs/secure-cuts.md), and a UserWarning says so now and
         whenever the store is opened. Raises FileExistsError if a store is there."""
+        options = _options(locals())
         secret = _secret(password, key_file)
-        _number("container_bytes", container_bytes, 0, (1 << 32) - 1)
-        _number("compression_level", compression_level, 0, 1 << 30)
-        options = {
-            "cuts": cuts or "",
-            "fingerprint": fingerprint,
-            "compression_level": compression_level,
-            "container_bytes": container_bytes,
-            "context": context,
-            "insecure_cuts": bool(insecure_cuts),
-        }
         _core.create_store(folder, secret, options)
         return cls._open_store(folder, secret)
 
@@ -153,27 +129,7 @@ class Store:
         File objects are refused with TypeError. A file that cannot be read is one of the snapshot's `problems`. OSError is raised if nothing could be read."""
         if hasattr(paths, "read"):
             raise TypeError(f"paths are needed, not a {type(paths).__name__}: a file object gives lines, which are no paths")
-        options = {
-            "paths": _list(paths),
-            "host": socket.gethostname() if host is None else host,
-            "tags": _list(tags),
-            "time": time,
-            "parent": _id(parent),
-            "read_everything": read_everything,
-            "exclude": _list(exclude),
-            "include": _list(include),
-            "one_file_system": one_file_system,
-            "exclude_caches": exclude_caches,
-            "standard_input_name": standard_input_name,
-            "dry_run": dry_run,
-            "skip_unchanged": skip_unchanged,
-            "most_old_containers": _number("most_old_containers", most_old_containers, 0, MOST_BYTES),
-            "threads": _threads(threads),
-            "lanes": _fields(lanes),
-            "memory_bytes": _memory(memory_bytes),
-            "most_bytes_per_second": _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
-            "progress": None if progress is None else (lambda fields: progress(BackupProgress._make(fields))),
-        }
+        options = {**_options(locals()), "progress": _made_of(BackupProgress, progress)}
         record = self._store.back_up(options)
         _warn(record.pop("device_warning"))
         return _snapshot(record)
@@ -207,18 +163,7 @@ class Store:
             An upper rate for what all streams together take. 0 is no bound.
 
         `host`, `tags`, `time` and `lanes` are as for `backup`; each stream may use its share of a GPU's memory."""
-        options = {
-            "host": socket.gethostname() if host is None else host,
-            "paths": _list(paths),
-            "tags": _list(tags),
-            "time": time,
-            "most_streams": _number("most_streams", most_streams, 1, MOST_BYTES),
-            "threads": _threads(threads),
-            "lanes": _fields(lanes),
-            "memory_bytes": _memory(memory_bytes),
-            "most_bytes_per_second": _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
-        }
-        return PushSession(self._store, self._store.begin_push(options))
+        return PushSession(self._store, self._store.begin_push(_options(locals())))
 
     def snapshots(self) -> list[Snapshot]:
         """Returns all snapshots that can be read, the oldest first. `check` names the others."""
@@ -243,13 +188,7 @@ class Store:
     ) -> Edited:
         """Replaces snapshots by others with other tags, other ids and everything else of the old ones. First `tags` take the place
         of those that a snapshot has, then those of `add` are added, then those of `remove` are removed."""
-        options = {
-            "snapshots": _ids(snapshots),
-            "tags": None if tags is None else _list(tags),
-            "add": _list(add),
-            "remove": _list(remove),
-        }
-        return _edited(self._store.change_tags(options))
+        return _edited(self._store.change_tags(_options(locals())))
 
     def rewrite(
         self,
@@ -262,8 +201,7 @@ class Store:
         """Writes snapshots without the files that match patterns. With `replace` the new ones take the places of the old ones;
         otherwise both stay, and the new ones get the tag "rewrite". With `dry_run` nothing is changed. The data stay until the
         old snapshots are removed and the store is pruned."""
-        options = {"snapshots": _ids(snapshots), "exclude": _list(exclude), "replace": replace, "dry_run": dry_run}
-        return _edited(self._store.rewrite(options))
+        return _edited(self._store.rewrite(_options(locals())))
 
     def forget(
         self,
@@ -306,35 +244,13 @@ class Store:
 
         Raises ValueError if there is no rule, or if the rules keep no snapshot of a group. Snapshots that cannot be read
         are not removed."""
-        counts = {
-            "keep_last": keep_last,
-            "keep_hourly": keep_hourly,
-            "keep_daily": keep_daily,
-            "keep_weekly": keep_weekly,
-            "keep_monthly": keep_monthly,
-            "keep_yearly": keep_yearly,
-        }
+        options = _options(locals())
         groups = set(_list(group_by))
         if unknown := groups - {"host", "paths", "tags"}:
             raise ValueError(f"group_by: {unknown.pop()!r} is not one of 'host', 'paths' and 'tags'")
-        options = {
-            "counts": [_number(name, count, 0, MOST_BYTES) for name, count in counts.items()],
-            "spans": [
-                keep_within,
-                keep_within_hourly,
-                keep_within_daily,
-                keep_within_weekly,
-                keep_within_monthly,
-                keep_within_yearly,
-            ],
-            "keep_tags": _list(keep_tags),
-            "hosts": _list(hosts),
-            "paths": _list(paths),
-            "tags": _list(tags),
-            "by_host": "host" in groups,
-            "by_paths": "paths" in groups,
-            "by_tags": "tags" in groups,
-        }
+        options["counts"] = [options[f"keep_{period}"] for period in ("last", *_PERIODS)]
+        options["spans"] = [keep_within, *(options[f"keep_within_{period}"] for period in _PERIODS)]
+        options |= {f"by_{each}": each in groups for each in ("host", "paths", "tags")}
         records = self._store.apply_policy(options)
         decisions = [Decision(Snapshot(**record), reasons) for record, reasons in records]
         if not rehearse:
@@ -354,14 +270,7 @@ class Store:
         """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its
         own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem. `lanes` are as
         for `backup`, for contents that are cut again."""
-        options = {
-            "snapshots": _ids(snapshots),
-            "threads": _threads(threads),
-            "lanes": _fields(lanes),
-            "memory_bytes": _memory(memory_bytes),
-            "progress": _progress(progress),
-        }
-        record = self._store.copy_snapshots(source._store, options)
+        record = self._store.copy_snapshots(source._store, _options(locals()))
         _warn(record.pop("device_warning"))
         return Copied(**_with_problems(record))
 
@@ -391,21 +300,7 @@ class Store:
         target, and with "restored" or "removed"; if it raises, the restore ends.
 
         Raises OSError if nothing was restored because of problems, and FileNotFoundError if nothing matches `include`."""
-        options = {
-            "target": target,
-            "path": path,
-            "include": _list(include),
-            "exclude": _list(exclude),
-            "replace_files": replace_files,
-            "remove_others": remove_others,
-            "dry_run": dry_run,
-            "verify": verify,
-            "threads": _threads(threads),
-            "most_bytes_per_second": _number("most_bytes_per_second", most_bytes_per_second, 0, MOST_BYTES),
-            "progress": _progress(progress),
-            "visit": None if visit is None else (lambda fields: visit(*fields)),
-        }
-        record = self._store.restore(_id(snapshot), options)
+        record = self._store.restore(_id(snapshot), _options(locals()))
         restored = Restored(**_with_problems(record))
         if restored.files == 0 and restored.folders == 0:
             for problem in restored.problems:
@@ -429,14 +324,7 @@ class Store:
     ) -> Difference:
         """Compares two snapshots, or folders of them. What is equal is not read. Files of which only metadata differs are
         reported with `compare_metadata`. Raises OSError if a folder does not exist."""
-        options = {
-            "before": _id(before),
-            "before_path": before_path,
-            "after": _id(after),
-            "after_path": after_path,
-            "compare_metadata": compare_metadata,
-        }
-        record = self._store.diff(options)
+        record = self._store.diff(_options(locals()))
         changes = [Change(*fields) for fields in record.pop("changes")]
         return Difference(changes=changes, **_with_problems(record))
 
@@ -467,15 +355,7 @@ class Store:
         """Checks everything, with `read_data` all bytes too, or those of some containers: of subset number `subset[0]`, from 1 on,
         of `subset[1]`, which are always the same; of these the share `share`, drawn at random; and of these `most_bytes` at most,
         but one container at least. Changes nothing. Damage raises no exception."""
-        options = {
-            "read_data": read_data,
-            "subset": subset,
-            "share": share,
-            "most_bytes": None if most_bytes is None else _number("most_bytes", most_bytes, 0, MOST_BYTES),
-            "threads": _threads(threads),
-            "progress": _progress(progress),
-        }
-        return Checked(**_with_problems(self._store.check(options)))
+        return Checked(**_with_problems(self._store.check(_options(locals()))))
 
     def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
         """Makes the store consistent for what is left. Backups may run meanwhile."""
@@ -496,16 +376,7 @@ class Store:
         `most_unused` of the stored bytes, 0 to 1, is unused; at most `most_rewritten_bytes` are copied. With `rehearse`
         nothing is changed, and the snapshots in `forgotten` count as removed. Raises CutpointError if another prune was
         faster."""
-        most = most_rewritten_bytes
-        options = {
-            "most_unused": most_unused,
-            "most_rewritten_bytes": None if most is None else _number("most_rewritten_bytes", most, 0, MOST_BYTES),
-            "rehearse": rehearse,
-            "forgotten": _ids(forgotten),
-            "threads": _threads(threads),
-            "progress": _progress(progress),
-        }
-        return Pruned(**_with_problems(self._store.prune(options)))
+        return Pruned(**_with_problems(self._store.prune(_options(locals()))))
 
     def describe(self) -> Description:
         """Returns what was fixed when the store was made, and how old it is."""
@@ -587,8 +458,9 @@ def _secret(password: str | None, key_file: Path | None) -> tuple[str, bytes] | 
     return None if password is None else ("password", password.encode())
 
 
-def _progress(function: Callable[[Progress], object] | None) -> Callable[[tuple[Any, ...]], object] | None:
-    return None if function is None else (lambda fields: function(Progress._make(fields)))
+def _made_of(kind: type[Any], function: Callable[[Any], object] | None) -> Callable[[tuple[Any, ...]], object] | None:
+    """What calls a function with a record of named fields."""
+    return None if function is None else (lambda fields: function(kind._make(fields)))
 
 
 def _id(snapshot: Snapshot | str) -> str:
@@ -597,6 +469,36 @@ def _id(snapshot: Snapshot | str) -> str:
 
 def _ids(snapshots: Snapshot | str | Iterable[Snapshot | str]) -> list[str]:
     return [_id(each) for each in ([snapshots] if isinstance(snapshots, Snapshot | str) else snapshots)]
+
+
+def _bounded(name: str, least: int = 0, most: int = MOST_BYTES) -> Callable[[SupportsIndex | None], int | None]:
+    return lambda value: None if value is None else _number(name, value, least, most)
+
+
+#: What checks and converts the arguments of calls, by their names. Others are passed as they are.
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("paths", "exclude", "include", "add", "remove", "keep_tags", "hosts"), _list),
+    **dict.fromkeys(("snapshots", "forgotten"), _ids),
+    **dict.fromkeys(("parent", "before", "after"), _id),
+    **{name: _bounded(name) for name in ("most_old_containers", "most_bytes_per_second", "most_bytes", "most_rewritten_bytes")},
+    **{name: _bounded(name) for name in (f"keep_{period}" for period in ("last", *_PERIODS))},
+    "most_streams": _bounded("most_streams", 1),
+    "container_bytes": _bounded("container_bytes", 0, (1 << 32) - 1),
+    "compression_level": _bounded("compression_level", 0, 1 << 30),
+    "insecure_cuts": bool,
+    "tags": lambda tags: None if tags is None else _list(tags),
+    "host": lambda host: socket.gethostname() if host is None else host,
+    "threads": _threads,
+    "memory_bytes": _memory,
+    "lanes": _fields,
+    "progress": lambda progress: _made_of(Progress, progress),
+    "visit": lambda visit: None if visit is None else (lambda fields: visit(*fields)),
+}
+
+
+def _options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call as the compiled module takes them."""
+    return {name: _CONVERSIONS[name](value) if name in _CONVERSIONS else value for name, value in arguments.items()}
 
 
 def _edited(record: dict[str, Any]) -> Edited:

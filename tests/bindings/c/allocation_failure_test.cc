@@ -35,8 +35,8 @@ TEST_F(without_memory, names_and_engines_are_refused) {
       0);
   EXPECT_STREQ(std::string(text, 5).c_str(), "gear(");
   EXPECT_GT(failures_of([&] {
-              const cutpoint_engine_options one = {
-                  .struct_bytes = sizeof one, .threads = 1, .thread_limit = 0, .memory_bytes = 0};
+              auto one = sized<cutpoint_engine_options>();
+              one.threads = 1;
               cutpoint_engine* engine = nullptr;
               const cutpoint_status code = cutpoint_engine_create(&one, &engine, nullptr);
               EXPECT_EQ(engine == nullptr, code != CUTPOINT_OK);

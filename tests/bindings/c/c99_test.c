@@ -1,4 +1,4 @@
-// Tests all of the interface from C99, and that its numbers and structures are the released ones.
+// Tests the interface from C99, and that its numbers have the released names.
 #include <cutpoint/cutpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,18 +39,6 @@ static void numbers_are_pinned(void) {
                {107, "unknown"},    {-1, "unknown"}};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
     CHECK(strcmp(cutpoint_status_name(known[i].number), known[i].name) == 0);
-  }
-}
-
-static void structures_are_pinned(void) {
-  CHECK(sizeof(cutpoint_error) == 512);
-  CHECK(sizeof(cutpoint_chunk) == 72);
-  CHECK(offsetof(cutpoint_chunk, digest) == 40);
-  CHECK(sizeof(cutpoint_engine_options) >= 16);
-  CHECK(offsetof(cutpoint_statistics, device_warning) == 104);
-  if (sizeof(void*) == 8) {
-    CHECK(offsetof(cutpoint_feed_options, waiting_chunks) == 80);
-    CHECK(offsetof(cutpoint_receiver, end_stream) == 32);
   }
 }
 
@@ -157,26 +145,9 @@ static void callbacks_get_what_is_fed(cutpoint_engine* engine, const cutpoint_fe
   CHECK(cutpoint_feed_destroy(feed) == CUTPOINT_OK);
 }
 
-static void chunks_wait_to_be_taken(cutpoint_engine* engine, const cutpoint_feed_options* options) {
-  cutpoint_feed* feed = NULL;
-  cutpoint_chunk some[3];
-  size_t count = 0;
-  CHECK(cutpoint_feed_create(engine, options, NULL, &feed, NULL) == CUTPOINT_OK);
-  a_stream_is_fed(feed, 3, 65536);
-  CHECK(cutpoint_feed_finish(feed) == CUTPOINT_OK);
-  collected_count = 0;
-  do {
-    CHECK(cutpoint_feed_take(feed, some, 3, &count) == CUTPOINT_OK);
-    for (size_t i = 0; i < count; ++i) collect(&some[i]);
-  } while (count != 0);
-  expect_whole(3);
-  CHECK(cutpoint_feed_destroy(feed) == CUTPOINT_OK);
-}
-
 int main(void) {
   make_data();
   numbers_are_pinned();
-  structures_are_pinned();
   CHECK(strchr(cutpoint_version(), '.') != NULL);
   names_are_listed();
   cuts_are_described();
@@ -189,7 +160,6 @@ int main(void) {
       .struct_bytes = sizeof options, .cuts = "gear(avg_bytes=4K)", .back_end = "scalar"};
   a_buffer_is_cut(engine, &options);
   callbacks_get_what_is_fed(engine, &options);
-  chunks_wait_to_be_taken(engine, &options);
   cutpoint_engine_destroy(engine);
   return 0;
 }

@@ -1,14 +1,14 @@
 // Wrong arguments: nulls, sizes, names, numbers. Each is refused with a code, and with a sentence if the caller gave an error.
 #include <cstring>
 
-#include <gmock/gmock.h>
-
 #include "tests/bindings/c/handles.h"
 
 namespace cutpoint::tests {
 namespace {
 
+using testing::Each;
 using testing::HasSubstr;
+using codes = std::vector<cutpoint_status>;
 
 class hostile : public testing::Test {
  protected:
@@ -28,74 +28,67 @@ class hostile : public testing::Test {
   std::size_t count_ = 0;
 };
 
-TEST_F(hostile, null_handles_are_refused) {
+TEST_F(hostile, nulls_are_refused) {
+  cutpoint_engine* const engine = engine_.get();
+  cutpoint_feed* const feed = feed_.get();
   cutpoint_chunk chunk;
   cutpoint_statistics statistics = {};
-  cutpoint_feed* feed = nullptr;
+  cutpoint_feed* created = nullptr;
+  char text[4] = "old";
   EXPECT_EQ(cutpoint_engine_threads(nullptr), 0u);
   cutpoint_engine_destroy(nullptr);
   EXPECT_EQ(cutpoint_feed_destroy(nullptr), CUTPOINT_OK);
-  EXPECT_EQ(cutpoint_chunk_buffer(nullptr, nullptr, "", 1, &chunk, 1, &count_, nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_create(nullptr, nullptr, nullptr, &feed, nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_begin(nullptr, 0), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_write(nullptr, "", 1), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_write_zeros(nullptr, 1), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_end(nullptr, 0), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_finish(nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_take(nullptr, &chunk, 1, &count_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_cancel(nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_statistics(nullptr, &statistics), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_error(nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
-}
-
-TEST_F(hostile, null_results_are_refused) {
-  cutpoint_chunk chunk;
+  const codes refused = {
+      cutpoint_chunk_buffer(nullptr, nullptr, "", 1, &chunk, 1, &count_, nullptr),
+      cutpoint_feed_create(nullptr, nullptr, nullptr, &created, nullptr),
+      cutpoint_feed_begin(nullptr, 0),
+      cutpoint_feed_write(nullptr, "", 1),
+      cutpoint_feed_write_zeros(nullptr, 1),
+      cutpoint_feed_end(nullptr, 0),
+      cutpoint_feed_finish(nullptr),
+      cutpoint_feed_take(nullptr, &chunk, 1, &count_),
+      cutpoint_feed_cancel(nullptr),
+      cutpoint_feed_statistics(nullptr, &statistics),
+      cutpoint_feed_error(nullptr, &error_),
+      // results
+      cutpoint_engine_create(nullptr, nullptr, nullptr),
+      cutpoint_feed_create(engine, nullptr, nullptr, nullptr, nullptr),
+      cutpoint_chunk_buffer(engine, nullptr, "", 1, &chunk, 1, nullptr, nullptr),
+      cutpoint_feed_take(feed, &chunk, 1, nullptr),
+      cutpoint_feed_statistics(feed, nullptr),
+      cutpoint_feed_error(feed, nullptr),
+      // bytes, chunks and text
+      cutpoint_chunk_buffer(engine, nullptr, nullptr, 1, &chunk, 1, &count_, nullptr),
+      cutpoint_chunk_buffer(engine, nullptr, "", 1, nullptr, 1, &count_, nullptr),
+      cutpoint_feed_take(feed, nullptr, 1, &count_),
+      cutpoint_describe_cuts(nullptr, text, 4, nullptr, nullptr),
+      cutpoint_describe_cuts("gear", nullptr, 4, nullptr, nullptr),
+  };
+  EXPECT_THAT(refused, Each(CUTPOINT_INVALID_ARGUMENT));
   EXPECT_EQ(cutpoint_engine_create(nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("engine"));
-  EXPECT_EQ(cutpoint_feed_create(engine_.get(), nullptr, nullptr, nullptr, nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_chunk_buffer(engine_.get(), nullptr, "", 1, &chunk, 1, nullptr, nullptr),
-            CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_take(feed_.get(), &chunk, 1, nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), nullptr), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_error(feed_.get(), nullptr), CUTPOINT_INVALID_ARGUMENT);
-}
-
-TEST_F(hostile, null_bytes_are_refused_unless_there_are_none) {
-  cutpoint_chunk chunk;
-  EXPECT_EQ(cutpoint_chunk_buffer(engine_.get(), nullptr, nullptr, 1, &chunk, 1, &count_, nullptr),
-            CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_chunk_buffer(engine_.get(), nullptr, "", 1, nullptr, 1, &count_, nullptr),
-            CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_take(feed_.get(), nullptr, 1, &count_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_begin(feed_.get(), 0), CUTPOINT_OK);
-  EXPECT_EQ(cutpoint_feed_write(feed_.get(), nullptr, 1), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_feed_write(feed_.get(), nullptr, 0), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_feed_begin(feed, 0), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_feed_write(feed, nullptr, 1), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_write(feed, nullptr, 0), CUTPOINT_OK);
 }
 
 TEST_F(hostile, texts_are_checked) {
   char text[4] = "old";
-  EXPECT_EQ(cutpoint_describe_cuts(nullptr, text, 4, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_describe_cuts("gear", nullptr, 4, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_list_names(-1, text, 4, nullptr), CUTPOINT_INVALID_ARGUMENT);
-  for (const char* cuts :
-       {"", "(", ")", "()", "gear(", "gear(avg_bytes)", "gear(avg_bytes=)", "gear(avg_bytes=0)", "\xff"}) {
+  for (const char* cuts : {"", "(", "gear(avg_bytes=)", "gear(avg_bytes=0)", "\xff"}) {
     EXPECT_NE(cutpoint_describe_cuts(cuts, text, 4, nullptr, &error_), CUTPOINT_OK) << cuts;
     EXPECT_STRNE(error_.message, "") << cuts;
   }
   EXPECT_STREQ(text, "old");
   EXPECT_EQ(cutpoint_describe_cuts("gear", text, 4, nullptr, &error_), CUTPOINT_BUFFER_TOO_SMALL);
   EXPECT_STREQ(text, "gea");
-}
-
-TEST_F(hostile, a_sentence_that_is_too_long_is_cut_off) {
-  const std::string cuts(5000, 'x');
-  EXPECT_EQ(cutpoint_describe_cuts(cuts.c_str(), nullptr, 0, nullptr, &error_), CUTPOINT_UNKNOWN_NAME);
-  EXPECT_EQ(std::strlen(error_.message), sizeof error_.message - 1);
+  const std::string long_name(5000, 'x');
+  EXPECT_EQ(cutpoint_describe_cuts(long_name.c_str(), nullptr, 0, nullptr, &error_), CUTPOINT_UNKNOWN_NAME);
+  EXPECT_EQ(std::strlen(error_.message), sizeof error_.message - 1) << "the sentence is cut off";
 }
 
 TEST_F(hostile, sizes_of_structures_are_checked) {
-  for (const std::uint64_t size :
-       {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{87}, std::uint64_t{4097}, ~std::uint64_t{0}}) {
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{4097}, ~std::uint64_t{0}}) {
     cutpoint_feed_options options = options_for("gear");
     options.struct_bytes = size;
     EXPECT_EQ(refusal(options), CUTPOINT_INVALID_ARGUMENT);
@@ -103,30 +96,33 @@ TEST_F(hostile, sizes_of_structures_are_checked) {
     cutpoint_receiver receiver = {};
     receiver.struct_bytes = size;
     cutpoint_feed* feed = nullptr;
-    EXPECT_EQ(size == 87 ? 1 : cutpoint_feed_create(engine_.get(), nullptr, &receiver, &feed, &error_),
-              CUTPOINT_INVALID_ARGUMENT);
+    EXPECT_EQ(cutpoint_feed_create(engine_.get(), nullptr, &receiver, &feed, &error_), CUTPOINT_INVALID_ARGUMENT);
   }
-  const cutpoint_engine_options options = {.struct_bytes = 15, .threads = 1, .thread_limit = 0, .memory_bytes = 0};
+  cutpoint_feed_options options = options_for("gear");
+  options.struct_bytes = 87;
+  EXPECT_EQ(refusal(options), CUTPOINT_INVALID_ARGUMENT);
+  auto threads = sized<cutpoint_engine_options>();
+  threads.struct_bytes = 15;
   cutpoint_engine* engine = nullptr;
-  EXPECT_EQ(cutpoint_engine_create(&options, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_engine_create(&threads, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(engine, nullptr);
 }
 
 TEST_F(hostile, an_engine_without_memory_refuses_feeds_and_an_old_structure_sets_no_limit) {
-  cutpoint_engine_options options = {
-      .struct_bytes = sizeof options, .threads = 1, .thread_limit = 1, .memory_bytes = 1000};
-  cutpoint_engine* small = nullptr;
-  ASSERT_EQ(cutpoint_engine_create(&options, &small, &error_), CUTPOINT_OK);
+  auto options = sized<cutpoint_engine_options>();
+  options.threads = options.thread_limit = 1;
+  options.memory_bytes = 1000;
   const cutpoint_feed_options feed = options_for("gear");
-  uint64_t count = 0;
-  EXPECT_EQ(cutpoint_chunk_buffer(small, &feed, "bytes", 5, nullptr, 0, &count, &error_), CUTPOINT_MEMORY_LIMIT);
+  const auto outcome = [&] {
+    cutpoint_engine* engine = nullptr;
+    EXPECT_EQ(cutpoint_engine_create(&options, &engine, &error_), CUTPOINT_OK);
+    const engine_handle owner(engine);
+    return cutpoint_chunk_buffer(engine, &feed, "bytes", 5, nullptr, 0, &count_, &error_);
+  };
+  EXPECT_EQ(outcome(), CUTPOINT_MEMORY_LIMIT);
   EXPECT_THAT(error_.message, HasSubstr("open feeds leave"));
-  cutpoint_engine_destroy(small);
   options.struct_bytes = 16;  // as it was before it had limits
-  cutpoint_engine* old = nullptr;
-  ASSERT_EQ(cutpoint_engine_create(&options, &old, &error_), CUTPOINT_OK);
-  EXPECT_EQ(cutpoint_chunk_buffer(old, &feed, "bytes", 5, nullptr, 0, &count, &error_), CUTPOINT_OK);
-  cutpoint_engine_destroy(old);
+  EXPECT_EQ(outcome(), CUTPOINT_OK);
 }
 
 TEST_F(hostile, newer_structures_are_taken_while_what_is_new_is_zero) {
@@ -178,8 +174,8 @@ TEST_F(hostile, options_are_checked) {
   EXPECT_EQ(refused([&](auto& o) { o.devices = &device, o.device_count = ~std::uint64_t{0}; }),
             CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.memory_bytes = 1; }), CUTPOINT_MEMORY_LIMIT);
-  const cutpoint_engine_options threads = {
-      .struct_bytes = sizeof threads, .threads = ~std::uint64_t{0}, .thread_limit = 0, .memory_bytes = 0};
+  auto threads = sized<cutpoint_engine_options>();
+  threads.threads = ~std::uint64_t{0};
   cutpoint_engine* engine = nullptr;
   EXPECT_EQ(cutpoint_engine_create(&threads, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
 }

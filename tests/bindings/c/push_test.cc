@@ -1,27 +1,26 @@
-// Streams that are pushed through the interface for C become files of a snapshot. Failures, cancellations and wrong calls are
-// refused, and backups tell their progress.
+// Push sessions through the interface for C: files and their metadata, threads, failures, cancellation, wrong calls; and the progress that
+// work on stores tells.
 #include <array>
 #include <cerrno>
 #include <functional>
 #include <map>
 #include <set>
 #include <thread>
-#include <vector>
 
-#include <gmock/gmock.h>
 #include <sys/xattr.h>
 
-#include "tests/bindings/c/store_handles.h"
+#include "tests/bindings/c/handles.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
 namespace {
 
+using testing::Each;
 using testing::HasSubstr;
+using codes = std::vector<cutpoint_status>;
 
 cutpoint_pushed_file file_at(const char* path) {
-  cutpoint_pushed_file file = {};
-  file.struct_bytes = sizeof file;
+  auto file = sized<cutpoint_pushed_file>();
   file.path = path;
   return file;
 }
@@ -29,37 +28,42 @@ cutpoint_pushed_file file_at(const char* path) {
 class c_push : public testing::Test {
  protected:
   c_push() {
-    seeded_choices random(5);
-    const auto drawn = make_stream(content::mixed, 900'000, random);
-    large_.assign(drawn.begin(), drawn.end());
-    options_.struct_bytes = sizeof options_;
     options_.host = "appliance";
     options_.context = &note_problem_;
-    options_.problem = forward_call<decltype(note_problem_), const char*, cutpoint_status, const char*>;
+    options_.problem = forward_to(note_problem_);
   }
   ~c_push() override { EXPECT_EQ(cutpoint_push_destroy(push_), CUTPOINT_OK); }
 
-  void begin() {
-    ASSERT_EQ(cutpoint_push_begin(store_.get(), engine_.get(), &options_, &push_, &error_), CUTPOINT_OK)
-        << error_.message;
-  }
-  cutpoint_push_stream* begin_stream(const char* path) {
-    const cutpoint_pushed_file file = file_at(path);
+  void expect_ok(cutpoint_status code) { ASSERT_EQ(code, CUTPOINT_OK) << error_.message; }
+  void begin() { expect_ok(cutpoint_push_begin(store_.get(), engine_.get(), &options_, &push_, &error_)); }
+  cutpoint_push_stream* begin_stream(const cutpoint_pushed_file& file) {
     cutpoint_push_stream* stream = nullptr;
-    EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_OK) << error_.message;
+    expect_ok(cutpoint_push_begin_stream(push_, &file, &stream, &error_));
     return stream;
   }
+  cutpoint_push_stream* begin_stream(const char* path) { return begin_stream(file_at(path)); }
   cutpoint_status write(cutpoint_push_stream* stream, std::string_view text) {
-    return cutpoint_push_write(stream, text.data(), text.size(), &error_);
+    return cutpoint_push_write(stream, text.data(), text.size(), nullptr);
   }
   void push_whole(const char* path, std::string_view text) {
-    cutpoint_push_stream* const stream = begin_stream(path);
-    EXPECT_EQ(cutpoint_push_write(stream, text.data(), text.size(), nullptr), CUTPOINT_OK);
+    const cutpoint_pushed_file file = file_at(path);
+    cutpoint_push_stream* stream = nullptr;
+    EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, nullptr), CUTPOINT_OK);
+    EXPECT_EQ(write(stream, text), CUTPOINT_OK);
     EXPECT_EQ(cutpoint_push_end(stream, nullptr), CUTPOINT_OK);
+  }
+  const cutpoint_store_snapshot* commit() {
+    const cutpoint_store_snapshot* snapshot = nullptr;
+    expect_ok(cutpoint_push_commit(push_, &snapshot, &error_));
+    return snapshot;
   }
 
   const temporary_folder folder_;
-  std::string large_;
+  const std::string large_ = [] {
+    seeded_choices random(5);
+    const auto drawn = make_stream(content::mixed, 900'000, random);
+    return std::string(drawn.begin(), drawn.end());
+  }();
   const engine_handle engine_ = make_engine(2);
   const store_handle store_ = make_store(folder_ / "store");
   std::map<std::string, std::string> problems_;
@@ -69,14 +73,13 @@ class c_push : public testing::Test {
         problems_[path] = why;
         return answer_;
       };
-  cutpoint_push_options options_ = {};
+  cutpoint_push_options options_ = sized<cutpoint_push_options>();
   cutpoint_push* push_ = nullptr;
   cutpoint_error error_ = {};
 };
 
 TEST_F(c_push, streams_of_several_threads_become_files) {
-  const char* const path = "/vm";
-  const char* const tag = "nightly";
+  const char *const path = "/vm", *const tag = "nightly";
   options_.paths = &path;
   options_.path_count = 1;
   options_.tags = &tag;
@@ -88,24 +91,21 @@ TEST_F(c_push, streams_of_several_threads_become_files) {
     threads.emplace_back([this, each] { push_whole(each, large_); });
   }
   threads.clear();
-  cutpoint_pushed_file file = file_at("/vm/sparse");
+  cutpoint_pushed_file file = file_at("/vm/sparse"), link = file_at("/vm/link");
   file.flags = CUTPOINT_PUSHED_PERMISSIONS | CUTPOINT_PUSHED_MODIFIED | CUTPOINT_PUSHED_OWNER;
   file.permissions = 0640;
   file.user_id = 12;
   file.group_id = 13;
   file.modified_seconds = 1'000'000'000;
-  cutpoint_push_stream* stream = nullptr;
-  ASSERT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_OK);
-  ASSERT_EQ(cutpoint_push_write_hole(stream, 1'000'000, &error_), CUTPOINT_OK);
-  ASSERT_EQ(write(stream, "end"), CUTPOINT_OK);
-  ASSERT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_OK);
-  cutpoint_pushed_file link = file_at("/vm/link");
+  cutpoint_push_stream* const stream = begin_stream(file);
+  expect_ok(cutpoint_push_write_hole(stream, 1'000'000, &error_));
+  expect_ok(write(stream, "end"));
+  expect_ok(cutpoint_push_end(stream, &error_));
   link.kind = CUTPOINT_SYMBOLIC_LINK;
   link.target = "a";
-  ASSERT_EQ(cutpoint_push_add(push_, &link, &error_), CUTPOINT_OK) << error_.message;
+  expect_ok(cutpoint_push_add(push_, &link, &error_));
 
-  const cutpoint_store_snapshot* snapshot = nullptr;
-  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK) << error_.message;
+  const cutpoint_store_snapshot* const snapshot = commit();
   EXPECT_EQ(snapshot->files, 6u);
   EXPECT_EQ(snapshot->flags, 0u);
   EXPECT_EQ(snapshot->time, options_.time);
@@ -121,9 +121,7 @@ TEST_F(c_push, streams_of_several_threads_become_files) {
     EXPECT_EQ(each->modified_seconds, 1'000'000'000);
     return 0;
   };
-  EXPECT_EQ(cutpoint_store_list_files(store_.get(), snapshot->id, "/vm/sparse",
-                                      forward_call<decltype(note), const cutpoint_stored_file*>, &note, &error_),
-            CUTPOINT_OK);
+  expect_ok(cutpoint_store_list_files(store_.get(), snapshot->id, "/vm/sparse", forward_to(note), &note, &error_));
 }
 
 TEST_F(c_push, extended_attributes_are_restored) {
@@ -132,16 +130,11 @@ TEST_F(c_push, extended_attributes_are_restored) {
   cutpoint_pushed_file file = file_at("/file");
   file.attributes = attributes;
   file.attribute_count = 2;
-  cutpoint_push_stream* stream = nullptr;
-  ASSERT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_OK) << error_.message;
-  ASSERT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_OK);
-  const cutpoint_store_snapshot* snapshot = nullptr;
-  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK) << error_.message;
+  expect_ok(cutpoint_push_end(begin_stream(file), &error_));
   const std::string target = folder_ / "target", restored = target + "/file";
-  cutpoint_store_restore_options options = {};
-  options.struct_bytes = sizeof options;
+  auto options = sized<cutpoint_store_restore_options>();
   options.target = target.c_str();
-  ASSERT_EQ(cutpoint_store_restore(store_.get(), snapshot->id, &options, nullptr, &error_), CUTPOINT_OK);
+  expect_ok(cutpoint_store_restore(store_.get(), commit()->id, &options, nullptr, &error_));
   std::array<char, 10> value = {};
   const auto length = ::getxattr(restored.c_str(), "user.comment", value.data(), value.size());
   if (length < 0 && errno == ENOTSUP) GTEST_SKIP() << "the folder has no extended attributes";
@@ -153,18 +146,16 @@ TEST_F(c_push, a_failed_stream_is_left_out_and_named) {
   begin();
   push_whole("/whole", large_);
   cutpoint_push_stream* const stream = begin_stream("/dump");
-  ASSERT_EQ(write(stream, large_), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_push_commit(push_, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT) << "a stream is open";
   EXPECT_EQ(cutpoint_push_fail(stream, "the producer died"), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_push_fail(begin_stream("/other"), nullptr), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_push_fail(nullptr, nullptr), CUTPOINT_OK);
-  const cutpoint_store_snapshot* snapshot = nullptr;
-  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK) << error_.message;
+  const cutpoint_store_snapshot* const snapshot = commit();
   EXPECT_EQ(snapshot->flags, static_cast<std::uint64_t>(CUTPOINT_SNAPSHOT_INCOMPLETE));
   EXPECT_EQ(snapshot->files, 1u);
   EXPECT_EQ(problems_,
             (std::map<std::string, std::string>{{"/dump", "the producer died"}, {"/other", "the stream has failed"}}));
-  EXPECT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_push_commit(push_, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("has ended"));
 }
 
@@ -186,14 +177,9 @@ TEST_F(c_push, cancellation_has_its_own_status_and_leaves_no_snapshot) {
   EXPECT_EQ(written, CUTPOINT_CANCELLED);
   EXPECT_EQ(cutpoint_push_end(stream, &error_), CUTPOINT_CANCELLED);
   EXPECT_EQ(cutpoint_push_commit(push_, nullptr, &error_), CUTPOINT_CANCELLED);
-  cutpoint_store_counts counts = {};
-  counts.struct_bytes = sizeof counts;
+  auto counts = sized<cutpoint_store_counts>();
   EXPECT_EQ(cutpoint_store_statistics(store_.get(), &counts, &error_), CUTPOINT_OK) << "the store is not cancelled";
   EXPECT_EQ(counts.snapshots, 0u);
-  cutpoint_store_check_summary checked = {};
-  checked.struct_bytes = sizeof checked;
-  EXPECT_EQ(cutpoint_store_check(store_.get(), nullptr, &checked, &error_), CUTPOINT_OK);
-  EXPECT_EQ(checked.object_problems, 0u);
 }
 
 TEST_F(c_push, wrong_calls_are_refused) {
@@ -201,36 +187,35 @@ TEST_F(c_push, wrong_calls_are_refused) {
   cutpoint_store* const store = store_.get();
   EXPECT_EQ(cutpoint_store_destroy(store), CUTPOINT_WRONG_STATE) << "a session needs it";
   cutpoint_push* other = nullptr;
-  EXPECT_EQ(cutpoint_push_begin(nullptr, engine_.get(), nullptr, &other, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_begin(store, nullptr, nullptr, &other, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_begin(store, engine_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   cutpoint_push_stream* stream = nullptr;
-  cutpoint_pushed_file file = file_at("no/slash");
-  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_THAT(error_.message, HasSubstr("begins with a slash"));
-  file.path = "/x";
-  file.flags = 64;
-  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  file.flags = 0;
-  file.attribute_count = 1;
-  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_STREQ(error_.message, "attributes is null, but its count is not 0");
+  const cutpoint_pushed_file file = file_at("/x");
+  const codes refused = {
+      cutpoint_push_begin(nullptr, engine_.get(), nullptr, &other, &error_),
+      cutpoint_push_begin(store, nullptr, nullptr, &other, &error_),
+      cutpoint_push_begin(store, engine_.get(), nullptr, nullptr, &error_),
+      cutpoint_push_begin_stream(push_, nullptr, &stream, &error_),
+      cutpoint_push_begin_stream(nullptr, &file, &stream, &error_),
+      cutpoint_push_write(nullptr, "x", 1, &error_),
+      cutpoint_push_end(nullptr, &error_),
+      cutpoint_push_commit(nullptr, nullptr, &error_),
+      cutpoint_push_cancel(nullptr),
+  };
+  EXPECT_THAT(refused, Each(CUTPOINT_INVALID_ARGUMENT));
+  const auto refusal = [&](auto change) -> std::string {
+    cutpoint_pushed_file wrong = file;
+    change(wrong);
+    EXPECT_EQ(cutpoint_push_begin_stream(push_, &wrong, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
+    EXPECT_EQ(stream, nullptr);
+    return error_.message;
+  };
   const cutpoint_attribute nameless = {};
-  file.attributes = &nameless;
-  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_STREQ(error_.message, "attributes[0] has null for its name or value");
-  file.attribute_count = 0;
-  file.kind = 99;
-  EXPECT_EQ(cutpoint_push_add(push_, &file, &error_), CUTPOINT_INVALID_ARGUMENT);
-  file.path = nullptr;
-  EXPECT_EQ(cutpoint_push_begin_stream(push_, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_begin_stream(push_, nullptr, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_begin_stream(nullptr, &file, &stream, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(stream, nullptr);
-  EXPECT_EQ(cutpoint_push_write(nullptr, "x", 1, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_end(nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_commit(nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(cutpoint_push_cancel(nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(refusal([](auto& f) { f.path = "no/slash"; }), HasSubstr("begins with a slash"));
+  EXPECT_EQ(refusal([](auto& f) { f.path = nullptr; }), "path is null");
+  EXPECT_THAT(refusal([](auto& f) { f.flags = 64; }), HasSubstr("flags = 64"));
+  EXPECT_THAT(refusal([](auto& f) { f.kind = 99; }), HasSubstr("kind = 99"));
+  EXPECT_EQ(refusal([](auto& f) { f.attribute_count = 1; }), "attributes is null, but its count is not 0");
+  EXPECT_EQ(refusal([&](auto& f) { f.attributes = &nameless, f.attribute_count = 1; }),
+            "attributes[0] has null for its name or value");
   stream = begin_stream("/open");
   EXPECT_EQ(cutpoint_push_write(stream, nullptr, 1, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_push_destroy(push_), CUTPOINT_OK);
@@ -253,8 +238,8 @@ TEST_F(c_push, a_backup_tells_its_progress_and_ends_when_it_is_told_to) {
     return answer;
   };
   options.context = &note;
-  options.progress = forward_call<decltype(note), const cutpoint_store_backup_progress*>;
-  ASSERT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, nullptr, &error_), CUTPOINT_OK);
+  options.progress = forward_to(note);
+  expect_ok(cutpoint_store_back_up(store_.get(), engine_.get(), &options, nullptr, &error_));
   ASSERT_GE(states.size(), 3u);
   EXPECT_EQ(states.back().struct_bytes, sizeof(cutpoint_store_backup_progress));
   EXPECT_EQ(states.back().new_files, 1u);
@@ -269,8 +254,7 @@ TEST_F(c_push, a_backup_tells_its_progress_and_ends_when_it_is_told_to) {
 TEST_F(c_push, restores_checks_prunes_and_copies_tell_their_progress) {
   begin();
   push_whole("/file", large_);
-  const cutpoint_store_snapshot* snapshot = nullptr;
-  ASSERT_EQ(cutpoint_push_commit(push_, &snapshot, &error_), CUTPOINT_OK);
+  const std::string id = commit()->id, target = folder_ / "target";
   std::set<std::string> activities;
   int answer = 0;
   auto note = [&](const cutpoint_store_progress* progress) {
@@ -278,43 +262,36 @@ TEST_F(c_push, restores_checks_prunes_and_copies_tell_their_progress) {
     activities.insert(progress->activity);
     return answer;
   };
-  const auto progress = forward_call<decltype(note), const cutpoint_store_progress*>;
-  const auto calls = [&] {
-    const std::string target = folder_ / "target", other = folder_ / "other";
-    cutpoint_store_restore_options restoring = {};
-    restoring.struct_bytes = sizeof restoring;
-    restoring.target = target.c_str();
-    restoring.flags = CUTPOINT_RESTORE_REPLACE_FILES;
-    cutpoint_store_check_options checking = {};
-    checking.struct_bytes = sizeof checking;
-    cutpoint_store_prune_options pruning = {};
-    pruning.struct_bytes = sizeof pruning;
-    cutpoint_store_copy_options copying = {};
-    copying.struct_bytes = sizeof copying;
-    restoring.context = checking.context = pruning.context = copying.context = &note;
-    restoring.progress = checking.progress = pruning.progress = copying.progress = progress;
-    std::vector<cutpoint_status> codes;
+  auto restoring = sized<cutpoint_store_restore_options>();
+  restoring.target = target.c_str();
+  restoring.flags = CUTPOINT_RESTORE_REPLACE_FILES;
+  auto checking = sized<cutpoint_store_check_options>();
+  auto pruning = sized<cutpoint_store_prune_options>();
+  auto copying = sized<cutpoint_store_copy_options>();
+  restoring.context = checking.context = pruning.context = copying.context = &note;
+  restoring.progress = checking.progress = pruning.progress = copying.progress = forward_to(note);
+  const auto outcomes = [&] {
+    codes all;
     const auto add = [&](cutpoint_status code) {
-      codes.push_back(code);
+      all.push_back(code);
       EXPECT_FALSE(activities.empty());
       activities.clear();
     };
-    add(cutpoint_store_restore(store_.get(), snapshot->id, &restoring, nullptr, &error_));
+    add(cutpoint_store_restore(store_.get(), id.c_str(), &restoring, nullptr, &error_));
     add(cutpoint_store_check(store_.get(), &checking, nullptr, &error_));
     add(cutpoint_store_prune(store_.get(), &pruning, nullptr, &error_));
-    const auto copy = make_store(other + std::to_string(answer));
+    const auto copy = make_store(folder_ / std::to_string(answer));
     add(cutpoint_store_copy_snapshots(copy.get(), engine_.get(), store_.get(), &copying, nullptr, &error_));
-    return codes;
+    return all;
   };
-  EXPECT_EQ(calls(), std::vector<cutpoint_status>(4, CUTPOINT_OK));
+  EXPECT_EQ(outcomes(), codes(4, CUTPOINT_OK));
   answer = 1;
-  EXPECT_EQ(calls(), std::vector<cutpoint_status>(4, CUTPOINT_CALLBACK_FAILED));
+  EXPECT_EQ(outcomes(), codes(4, CUTPOINT_CALLBACK_FAILED));
 }
 
 TEST_F(c_push, an_upper_rate_holds_a_backup_back_until_it_is_cancelled) {
-  folder_.make_file("tree/file", large_);
-  const std::string tree = folder_ / "tree";
-  const char* const path = tree.c_str();
+  const std::string file = folder_.make_file("file", large_);
+  const char* const path = file.c_str();
   cutpoint_store_backup_options options = backup_of(path);
   options.most_bytes_per_second = 1;
   const auto store = open_store(folder_ / "store");

@@ -6,17 +6,11 @@
 #include <unistd.h>
 
 #include "tests/bindings/c/failing_allocations.h"
-#include "tests/bindings/c/store_handles.h"
+#include "tests/bindings/c/handles.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
 namespace {
-
-int ignore_snapshot(void*, const cutpoint_store_snapshot*) { return 0; }
-int ignore_file(void*, const cutpoint_stored_file*) { return 0; }
-int ignore_change(void*, const char*, int, int) { return 0; }
-int ignore_decision(void*, const cutpoint_store_snapshot*, const char* const*, std::uint64_t) { return 0; }
-int ignore_bytes(void*, const void*, std::size_t) { return 0; }
 
 /// Removes the files below a folder, without operator new, and returns their number.
 int remove_files_in(const char* path, int parent = AT_FDCWD) {
@@ -55,22 +49,46 @@ class store_without_memory : public testing::Test {
       return used;
     };
   }
+  /// Expects that a call fails until it has the memory for more than ten allocations.
+  template <class Use>
+  void expect_failures(Use use) {
+    EXPECT_GT(failures_of(on_open_store(use)), 10);
+  }
+  /// The same for one that changes the store. What calls without memory leave is removed and counted.
+  template <class Use>
+  void expect_failures_of_session(Use use, std::uint64_t refused = all_others) {
+    const auto call = on_open_store([&](cutpoint_store* store) {
+      const cutpoint_status code = use(store);
+      remove_what_is_left();
+      return code;
+    });
+    EXPECT_GT(failures_of(call, refused, 4), 10);
+  }
+  void remove_what_is_left() {
+    for (const std::string& each : passing_) left_ += remove_files_in(each.c_str());
+  }
   void expect_whole(const std::string& place) {
-    const auto store = open_store(place);
-    cutpoint_store_check_options options = {};
-    options.struct_bytes = sizeof options;
+    auto options = sized<cutpoint_store_check_options>();
     options.flags = CUTPOINT_CHECK_READ_DATA;
-    cutpoint_store_check_summary summary = {};
-    summary.struct_bytes = sizeof summary;
-    ASSERT_EQ(cutpoint_store_check(store.get(), &options, &summary, nullptr), CUTPOINT_OK);
+    auto summary = sized<cutpoint_store_check_summary>();
+    ASSERT_EQ(cutpoint_store_check(open_store(place).get(), &options, &summary, nullptr), CUTPOINT_OK);
     EXPECT_EQ(summary.object_problems + summary.file_problems, 0u);
+  }
+  /// Without the leases nobody but a repair finds what the sessions have written.
+  void expect_whole_after_repair() {
+    auto repaired = sized<cutpoint_store_repair_summary>();
+    ASSERT_EQ(cutpoint_store_repair(open_store(place_).get(), nullptr, &repaired, nullptr), CUTPOINT_OK);
+    EXPECT_EQ(repaired.lost_files, 0u);
+    expect_whole(place_);
   }
 
   const temporary_folder folder_;
   const std::string place_ = folder_ / "store";
+  const std::array<std::string, 2> passing_ = {place_ + "/leases", place_ + "/temporary"};
   const std::string tree_ = folder_ / "tree";
   const engine_handle engine_ = make_engine(1);
   std::string id_;
+  int left_ = 0;  ///< leases and temporary files
 };
 
 TEST_F(store_without_memory, is_not_made) {
@@ -84,136 +102,85 @@ TEST_F(store_without_memory, is_not_made) {
 
 TEST_F(store_without_memory, is_not_read) {
   const char* const id = id_.c_str();
-  const std::string path = tree_ + "/file";
-  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
-              return cutpoint_store_snapshots(store, ignore_snapshot, nullptr, nullptr, nullptr);
-            })),
-            10);
-  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
-              return cutpoint_store_list_files(store, id, nullptr, ignore_file, nullptr, nullptr);
-            })),
-            10);
-  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
-              return cutpoint_store_read_file(store, id, path.c_str(), 0, 200'000, ignore_bytes, nullptr, nullptr);
-            })),
-            10);
-  const std::string target = folder_ / "target";
-  cutpoint_store_restore_options restoring = {};
-  restoring.struct_bytes = sizeof restoring;
+  const std::string path = tree_ + "/file", target = folder_ / "target";
+  const auto ignore = [](auto...) { return 0; };
+  auto restoring = sized<cutpoint_store_restore_options>();
   restoring.target = target.c_str();
   restoring.flags = CUTPOINT_RESTORE_REPLACE_FILES;
-  restoring.threads = 2;
-  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
-              return cutpoint_store_restore(store, id, &restoring, nullptr, nullptr);
-            })),
-            10);
-  cutpoint_store_check_options checking = {};
-  checking.struct_bytes = sizeof checking;
+  auto checking = sized<cutpoint_store_check_options>();
   checking.flags = CUTPOINT_CHECK_READ_DATA;
-  checking.threads = 2;
-  EXPECT_GT(failures_of(on_open_store(
-                [&](cutpoint_store* store) { return cutpoint_store_check(store, &checking, nullptr, nullptr); })),
-            10);
-  cutpoint_store_diff_options comparing = {};
-  comparing.struct_bytes = sizeof comparing;
+  restoring.threads = checking.threads = 2;
+  auto comparing = sized<cutpoint_store_diff_options>();
   comparing.before = comparing.after = id;
   comparing.before_path = tree_.c_str();
-  comparing.visit = ignore_change;
-  EXPECT_GT(failures_of(on_open_store(
-                [&](cutpoint_store* store) { return cutpoint_store_diff(store, &comparing, nullptr, nullptr); })),
-            10);
-  const auto ignore_session = [](void*, const char*, const char*, std::int64_t) { return 0; };
-  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
-              return cutpoint_store_sessions(store, ignore_session, nullptr, nullptr);
-            })),
-            10);
-  const auto ignore_description = [](void*, const cutpoint_store_description*) { return 0; };
-  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
-              return cutpoint_store_describe(store, ignore_description, nullptr, nullptr);
-            })),
-            10);
-  cutpoint_store_forget_options forgetting = {};
-  forgetting.struct_bytes = sizeof forgetting;
+  comparing.visit = ignore;
+  auto forgetting = sized<cutpoint_store_forget_options>();
   forgetting.keep_last = 1;
-  forgetting.decided = ignore_decision;
-  EXPECT_GT(failures_of(on_open_store(
-                [&](cutpoint_store* store) { return cutpoint_store_forget(store, &forgetting, nullptr); })),
-            10);
+  forgetting.decided = ignore;
+  expect_failures([&](auto store) { return cutpoint_store_snapshots(store, ignore, nullptr, nullptr, nullptr); });
+  expect_failures([&](auto store) { return cutpoint_store_list_files(store, id, nullptr, ignore, nullptr, nullptr); });
+  expect_failures([&](auto store) {
+    return cutpoint_store_read_file(store, id, path.c_str(), 0, 200'000, ignore, nullptr, nullptr);
+  });
+  expect_failures([&](auto store) { return cutpoint_store_restore(store, id, &restoring, nullptr, nullptr); });
+  expect_failures([&](auto store) { return cutpoint_store_check(store, &checking, nullptr, nullptr); });
+  expect_failures([&](auto store) { return cutpoint_store_diff(store, &comparing, nullptr, nullptr); });
+  expect_failures([&](auto store) { return cutpoint_store_sessions(store, ignore, nullptr, nullptr); });
+  expect_failures([&](auto store) { return cutpoint_store_describe(store, ignore, nullptr, nullptr); });
+  expect_failures([&](auto store) { return cutpoint_store_forget(store, &forgetting, nullptr); });
   expect_whole(place_);
 }
 
 TEST_F(store_without_memory, keeps_what_a_prune_must_keep) {
-  const std::string old = id_;
   folder_.make_file("tree/file", std::string(100'000, 'x'));
   {
     const auto store = open_store(place_);
     back_up(store.get(), engine_.get(), tree_);
-    ASSERT_EQ(cutpoint_store_remove_snapshot(store.get(), old.c_str(), nullptr), CUTPOINT_OK);
+    ASSERT_EQ(cutpoint_store_remove_snapshot(store.get(), id_.c_str(), nullptr), CUTPOINT_OK);
   }
-  cutpoint_store_prune_options options = {};
-  options.struct_bytes = sizeof options;
+  auto options = sized<cutpoint_store_prune_options>();
   options.most_unused = -1;
   options.threads = 2;
-  const std::array passing = {place_ + "/leases", place_ + "/temporary"};  // what a prune without memory leaves
-  const auto prune = on_open_store([&](cutpoint_store* store) {
-    const cutpoint_status code = cutpoint_store_prune(store, &options, nullptr, nullptr);
-    for (const std::string& each : passing) remove_files_in(each.c_str());
-    return code;
-  });
-  EXPECT_GT(failures_of(prune, all_others, 4), 10);
-  // Without the leases nobody but a repair finds what the prunes have written.
-  ASSERT_EQ(cutpoint_store_repair(open_store(place_).get(), nullptr, nullptr, nullptr), CUTPOINT_OK);
-  expect_whole(place_);
+  expect_failures_of_session([&](auto store) { return cutpoint_store_prune(store, &options, nullptr, nullptr); });
+  expect_whole_after_repair();
 }
 
 TEST_F(store_without_memory, is_edited_or_not) {
   const char *const patterns[] = {"file"}, *const added[] = {"tag"};
-  cutpoint_store_rewrite_options rewriting = {};
-  rewriting.struct_bytes = sizeof rewriting;
+  auto rewriting = sized<cutpoint_store_rewrite_options>();
   rewriting.exclude = patterns;
   rewriting.snapshot_count = rewriting.exclude_count = 1;
-  cutpoint_store_tag_options tagging = {};
-  tagging.struct_bytes = sizeof tagging;
+  auto tagging = sized<cutpoint_store_tag_options>();
   tagging.added = added;
   tagging.snapshot_count = tagging.added_count = 1;
-  const std::array passing = {place_ + "/leases", place_ + "/temporary"};
-  const auto edited_once = [&](auto edit) {
-    return on_open_store([&, edit](cutpoint_store* store) {
-      const cutpoint_store_snapshot* snapshot = nullptr;
-      cutpoint_status code = cutpoint_store_find_snapshot(store, "latest", &snapshot, nullptr);
-      if (code != CUTPOINT_OK) return code;
-      code = edit(store, &snapshot->id);
-      for (const std::string& each : passing) remove_files_in(each.c_str());
-      return code;
-    });
+  const auto on_latest = [](cutpoint_store* store, auto edit) {
+    const cutpoint_store_snapshot* snapshot = nullptr;
+    const cutpoint_status code = cutpoint_store_find_snapshot(store, "latest", &snapshot, nullptr);
+    return code == CUTPOINT_OK ? edit(&snapshot->id) : code;
   };
-  const auto change_tags = edited_once([&](cutpoint_store* store, const char* const* ids) {
-    tagging.snapshots = ids;
-    return cutpoint_store_change_tags(store, &tagging, nullptr, nullptr);
+  expect_failures_of_session([&](cutpoint_store* store) {
+    return on_latest(store, [&](const char* const* ids) {
+      tagging.snapshots = ids;
+      return cutpoint_store_change_tags(store, &tagging, nullptr, nullptr);
+    });
   });
-  EXPECT_GT(failures_of(change_tags, all_others, 4), 10);
-  const auto rewrite = edited_once([&](cutpoint_store* store, const char* const* ids) {
-    rewriting.snapshots = ids;
-    return cutpoint_store_rewrite(store, &rewriting, nullptr, nullptr);
+  expect_failures_of_session([&](cutpoint_store* store) {
+    return on_latest(store, [&](const char* const* ids) {
+      rewriting.snapshots = ids;
+      return cutpoint_store_rewrite(store, &rewriting, nullptr, nullptr);
+    });
   });
-  EXPECT_GT(failures_of(rewrite, all_others, 4), 10);
-  // Without the leases nobody but a repair finds what the sessions have written.
-  cutpoint_store_repair_summary repaired = {};
-  repaired.struct_bytes = sizeof repaired;
-  ASSERT_EQ(cutpoint_store_repair(open_store(place_).get(), nullptr, &repaired, nullptr), CUTPOINT_OK);
-  EXPECT_EQ(repaired.lost_files, 0u);
-  expect_whole(place_);
+  expect_whole_after_repair();
 }
 
 TEST_F(store_without_memory, copies_a_snapshot_or_not) {
   for (const char* const cuts :
        {static_cast<const char*>(nullptr), "gear(avg_bytes=16K)"}) {  // as they are, or cut again
     const std::string other = folder_ / (cuts == nullptr ? "same" : "other");
-    cutpoint_store_settings settings = {};
-    settings.struct_bytes = sizeof settings;
+    auto settings = sized<cutpoint_store_settings>();
     settings.cuts = cuts;
     ASSERT_EQ(cutpoint_store_create(other.c_str(), &settings, nullptr, nullptr), CUTPOINT_OK);
-    const auto copy = on_open_store([&](cutpoint_store* source) {
+    expect_failures_of_session([&](cutpoint_store* source) {
       cutpoint_store* store = nullptr;
       cutpoint_status code = cutpoint_store_open(other.c_str(), nullptr, &store, nullptr);
       if (store == nullptr) return code;
@@ -222,17 +189,14 @@ TEST_F(store_without_memory, copies_a_snapshot_or_not) {
       EXPECT_EQ(destroyed, CUTPOINT_OK);
       return code;
     });
-    EXPECT_GT(failures_of(copy, all_others, 4), 10);
     expect_whole(other);
   }
 }
 
 TEST_F(store_without_memory, commits_what_was_pushed_or_nothing) {
-  cutpoint_push_options options = {};
-  options.struct_bytes = sizeof options;
+  auto options = sized<cutpoint_push_options>();
   options.memory_bytes = 16 << 20;
-  cutpoint_pushed_file file = {};
-  file.struct_bytes = sizeof file;
+  auto file = sized<cutpoint_pushed_file>();
   file.path = "/folder/file";
   static constexpr std::array<char, 100'000> bytes = {};
   const auto push_file = [&](cutpoint_push* push) {
@@ -247,7 +211,7 @@ TEST_F(store_without_memory, commits_what_was_pushed_or_nothing) {
     code = cutpoint_push_end(stream, nullptr);
     return code == CUTPOINT_OK ? cutpoint_push_commit(push, nullptr, nullptr) : code;
   };
-  const std::array passing = {place_ + "/leases", place_ + "/temporary"};
+  // The lease of a session that could not begin stays, for the next one to end.
   const auto push_once = on_open_store([&](cutpoint_store* store) {
     cutpoint_push* push = nullptr;
     cutpoint_status code = cutpoint_push_begin(store, engine_.get(), &options, &push, nullptr);
@@ -255,7 +219,7 @@ TEST_F(store_without_memory, commits_what_was_pushed_or_nothing) {
     code = push_file(push);
     const cutpoint_status destroyed = cutpoint_push_destroy(push);
     EXPECT_EQ(destroyed, CUTPOINT_OK);
-    for (const std::string& each : passing) remove_files_in(each.c_str());
+    remove_what_is_left();
     return code;
   });
   EXPECT_GT(failures_of(push_once, all_others, 4), 10);
@@ -270,18 +234,15 @@ TEST_F(store_without_memory, leaves_no_lease_and_no_temporary_file) {
   options.memory_bytes = 4 << 20;
   // Each backup begins with an empty store, because every folder above the tree that changes adds a record.
   const std::array stored = {place_ + "/snapshots", place_ + "/shards", place_ + "/containers"};
-  const std::array passing = {place_ + "/leases", place_ + "/temporary"};
-  int left = 0;
-  const auto back_up_once = on_open_store([&](cutpoint_store* store) {
+  const auto back_up_once = [&](cutpoint_store* store) {
     const cutpoint_status code = cutpoint_store_back_up(store, engine_.get(), &options, nullptr, nullptr);
     for (const std::string& each : stored) remove_files_in(each.c_str());
-    for (const std::string& each : passing) left += remove_files_in(each.c_str());
     return code;
-  });
-  EXPECT_GT(failures_of(back_up_once, all_others, 4), 10);
-  left = 0;
-  EXPECT_GT(failures_of(back_up_once, 1, 4), 10);
-  EXPECT_EQ(left, 0);
+  };
+  expect_failures_of_session(back_up_once);
+  left_ = 0;
+  expect_failures_of_session(back_up_once, 1);
+  EXPECT_EQ(left_, 0);
 }
 
 }  // namespace

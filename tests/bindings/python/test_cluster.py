@@ -87,13 +87,6 @@ def test_the_report_is_that_of_the_command(options, words, trace):
     assert ours["trace"]["chunk_count"] > 100
 
 
-def test_a_report_has_the_names_of_the_schema(trace):
-    schema = json.loads((ROOT / "docs/schemas/simulate.schema.json").read_text())["properties"]
-    report = cluster.simulate(trace, "dht", 2)
-    assert report["trace"].keys() == schema["trace"]["properties"].keys()
-    assert report["simulations"][0].keys() == schema["simulations"]["items"]["properties"].keys()
-
-
 def test_units_are_placed_where_the_command_places_them(trace, tmp_path):
     placed = []
     options = {"nodes": 3, "super_chunk_bytes": 50_000}
@@ -140,15 +133,8 @@ def test_simulations_run_in_several_threads_at_once(trace):
     ("options", "words"),
     [
         ({"nodes": 0}, ["--nodes", 0]),
-        ({"nodes": 65_537}, ["--nodes", 65_537]),
-        ({"handprint_size": 65}, ["--handprint", 65]),
-        ({"super_chunk_bytes": 1}, ["--super-chunk", 1]),
-        ({"points_per_node": 0}, ["--points", 0]),
-        ({"batch_size": 0}, ["--batch", 0]),
-        ({"overload_percent": 99}, ["--overload", 99]),
         ({"policy": "dhd"}, ["--policy", "dhd"]),
         ({"deduplication": "exakt"}, ["--deduplication", "exakt"]),
-        ({"live": [(5, 10)]}, ["--live", "5@10"]),
         ({"live": [(2, 50), (1, 40)]}, ["--live", "2@50", "--live", "1@40"]),
     ],
 )

@@ -3,11 +3,9 @@
 import json
 import os
 import random
-import re
 
 import cutpoint
 import pytest
-from conftest import ROOT
 
 
 def fields_of(value, path="") -> set[str]:
@@ -63,15 +61,6 @@ def test_the_report_is_that_of_the_command(options, words, tree, command):
     assert ours["result"]["savings_share"] > 0.3
 
 
-def test_every_field_is_documented(tree):
-    page = (ROOT / "docs" / "dedup.md").read_text()
-    rows = [cell.split("`, `") for cell in re.findall(r"^\| `([^|]+)` \|", page, re.MULTILINE)]
-    documented = {first[: first.rfind(".") + 1] + name for first, *others in rows for name in (first.rpartition(".")[2], *others)}
-    assert len(documented) > 60
-    fields = {field for field in fields_of(cutpoint.dedup([tree])) if not field.startswith("failures")}
-    assert fields <= documented
-
-
 def test_inputs_that_fail_are_listed_and_the_others_read(tree):
     odd = os.fsdecode(os.fsencode(tree) + b"/\xff")
     report = cutpoint.dedup([tree / "missing", tree / "a.TXT", odd])
@@ -80,14 +69,6 @@ def test_inputs_that_fail_are_listed_and_the_others_read(tree):
     first, second = report["failures"]
     assert (first["path"], first["error"], first["errno"]) == (str(tree / "missing"), "io_error", 2)
     assert "No such file" in first["message"] and second["path"] == odd
-
-
-def test_a_chunk_that_outgrows_the_memory_fails_its_file_alone(tree):
-    (tree / "long").write_bytes(b"1" * 100 + bytes(2 << 20))
-    how = {"min_bytes": "2K", "avg_bytes": "8K", "max_bytes": 0, "memory_bytes": 1 << 20}
-    report = cutpoint.dedup([tree / "a.TXT", tree / "long", tree / "missing"], "rabin", **how)
-    assert [failure["error"] for failure in report["failures"]] == ["memory_limit", "io_error"]
-    assert report["failures"][0]["path"] == str(tree / "long") and report["input_count"] == 1
 
 
 def test_no_bytes():
