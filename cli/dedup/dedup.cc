@@ -10,6 +10,7 @@
 #include <cutpoint/input_tally.h>
 #include <fmt/format.h>
 
+#include "cli/common/files.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
 #include "cli/dedup/report.h"

@@ -1,5 +1,7 @@
 #include "cli/inputs/inputs.h"
 
+#include "cli/common/files.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

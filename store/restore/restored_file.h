@@ -1,4 +1,5 @@
 // A regular file that is being restored: chunks that are read together, and what of it is there already.
+// Apart because restore_window.h plans what is read, and this file writes it and has a source of its own.
 #pragma once
 
 #include <atomic>

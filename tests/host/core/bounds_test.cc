@@ -22,21 +22,21 @@ std::string refusal(std::string_view name, std::string_view settings) {
   return outcome.error().message();
 }
 
-using names = std::vector<std::string_view>;
+using name_list = std::vector<std::string_view>;
 
-const names masked = {"gear",    "rabin", "rabin-inck", "adler",         "crc32",
+const name_list masked = {"gear",    "rabin", "rabin-inck", "adler",         "crc32",
                       "buzhash", "tttd",  "restic",     "kopia-buzhash", "pbs"};
-const names with_minimum = {"casync",  "desync-legacy", "fastcdc",    "fastcdc2020",
+const name_list with_minimum = {"casync",  "desync-legacy", "fastcdc",    "fastcdc2020",
                             "ronomon", "maxp",          "seqcdc-inc", "seqcdc-dec"};
-const names extremes = {"ae-max", "ae-min", "ram"};
-const names mincdc = {"mincdc4", "mincdchash4"};
-const names seqcdc = {"seqcdc-inc", "seqcdc-dec"};
-const names of_borg = {"borg1", "borg2-fastcdc"};
-const names by_aes = {"toeplitz-aes", "borg2-rabin-aes", "toeplitz128-aes"};
-const names by_polynomial = {"rabin", "tttd", "restic"};
+const name_list extremes = {"ae-max", "ae-min", "ram"};
+const name_list mincdc = {"mincdc4", "mincdchash4"};
+const name_list seqcdc = {"seqcdc-inc", "seqcdc-dec"};
+const name_list of_borg = {"borg1", "borg2-fastcdc"};
+const name_list by_aes = {"toeplitz-aes", "borg2-rabin-aes", "toeplitz128-aes"};
+const name_list by_polynomial = {"rabin", "tttd", "restic"};
 
 struct refused_case {
-  names cut_by;
+  name_list cut_by;
   std::string_view settings;
   std::string_view sentence;
 };

@@ -139,8 +139,8 @@ struct derived {
 };
 
 const derived& derived_from(const secret_key& key, bool needs_polynomial) {
-  static std::map<std::vector<std::uint8_t>, derived> all;
-  derived& entry = all[{key.bytes().begin(), key.bytes().end()}];
+  static std::map<std::string, derived> all;
+  derived& entry = all[std::string(key.bytes().begin(), key.bytes().end())];
   if (!entry.aes) {
     entry.stream = derived_keystream(key.bytes(), 16'400);
     entry.aes = aes128_with(byte_span(entry.stream).first(16));

@@ -139,7 +139,7 @@ TEST(chunk_buffer, has_the_sequential_cuts_and_runs_as_one) {
   const auto with_run = stream_with_run();
   for (const char* name : {"fastcdc", "ae-max", "casync", "rabin", "seqcdc-inc", "fixed", "maxp"}) {
     for (const map_kind map : {map_kind::cuts, map_kind::candidates}) {
-      for (const auto* const bytes : {&in_place, &with_run}) {
+      for (const std::vector<std::uint8_t>* const bytes : {&std::as_const(in_place), &with_run}) {
         feed_options options = job(name);
         options.map = map;
         const auto records = value_of(chunk_buffer(threads, options, *bytes));

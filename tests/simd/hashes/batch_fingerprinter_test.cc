@@ -173,7 +173,7 @@ TEST_P(fingerprint_batches, read_nothing_outside_the_messages) {
   const auto content = random_bytes(bytes.size());
   std::copy(content.begin(), content.end(), pages.bytes().begin());
   std::vector<byte_span> messages;
-  for (std::size_t size = 0; size <= bytes.size(); size += size < 200 || size + 70 > bytes.size() ? 1 : 61) {
+  for (std::size_t size = 0; size <= bytes.size(); size += size < 200 || size + 70 > bytes.size() ? 1u : 61u) {
     messages.push_back(bytes.first(size));
     messages.push_back(bytes.last(size));
   }

@@ -166,8 +166,8 @@ TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
     EXPECT_TRUE(open()->snapshots()->empty());
   }
   EXPECT_GE(failures, 3) << "the lease, a container, the snapshot, the log";
-  auto opened_store = open();
-  EXPECT_EQ(opened_store->snapshots()->size(), 1u);
+  auto opened_store = value_of(open());
+  EXPECT_EQ(opened_store.snapshots()->size(), 1u);
   expect_clean(opened_store);
 }
 

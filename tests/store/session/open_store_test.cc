@@ -91,14 +91,15 @@ TEST(make_store, can_be_repeated_wherever_it_stops) {
   const store::store_config config{.fingerprint = fingerprint_kind::blake3,
                                    .container_bytes = 64 * KiB,
                                    .cuts = "toeplitz128-aes(min_exp=9,max_exp=13,mask_bits=11)"};
-  const auto make = [&](const disk& files) {
-    return store::make_store(*made_store(files).open_storage("a"), config, key_file).ok();
+  const auto make_in = [&](const disk& files, const std::string& session) {
+    return store::make_store(*made_store(files).open_storage(session), config, key_file).ok();
   };
+  const auto make = [&](const disk& files) { return make_in(files, "a"); };
   const auto judge = [&](const disk& files, bool is_made) -> std::string {
     const made_store crashed(files);
     if (!crashed.open_storage("b")->size(store::config_name()).ok()) {
       if (is_made) return "the config is lost";
-      if (!make(files)) return "it cannot be made again";
+      if (!make_in(files, "c")) return "it cannot be made again";
     }
     return crashed.try_open(key_file).ok() ? "" : "it cannot be opened";
   };

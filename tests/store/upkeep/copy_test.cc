@@ -18,11 +18,12 @@ made_store make_plain_store(std::string_view cuts) {
   return made_store({.container_bytes = 64 * KiB, .cuts = std::string(cuts)});
 }
 
-/// Files of several chunks. Neighbours in `number` have some in common.
+/// Files of so many chunks that a list of extents has a node of its own, as copies store it. Neighbours in `number` have some in
+/// common.
 file_map contents_of(std::uint64_t number) {
   file_map contents;
   for (std::uint64_t file = number; file < number + 4; ++file) {
-    contents[fmt::format("file{}", file)] = make_stream(content::random, 3000 * file, file);
+    contents[fmt::format("file{}", file)] = make_stream(content::random, 12'000 + 1000 * file, file);
   }
   return contents;
 }

@@ -467,7 +467,8 @@ struct store_to_repair {
     if (all.empty()) return whole;
     store::record_reader records(opened_store->objects(), opened_store->key(), opened_store->shards(),
                                  *store::record_fingerprinter::make(opened_store->fingerprint()));
-    for (const auto& [name, bytes] : *read_files(records, all.back().facts.root, lost_files::are_left_out)) {
+    const auto read = *read_files(records, all.back().facts.root, lost_files::are_left_out);
+    for (const auto& [name, bytes] : read) {
       if (bytes == files.at(name)) whole.insert(name);
     }
     return whole;
