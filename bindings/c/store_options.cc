@@ -143,7 +143,7 @@ outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_b
   if (outcome done = read_structure(user_options, "store_backup_options", backup_bytes, raw); !done.ok()) return done;
   constexpr std::uint64_t known = CUTPOINT_BACKUP_ONE_FILE_SYSTEM | CUTPOINT_BACKUP_EXCLUDE_CACHES |
                                   CUTPOINT_BACKUP_READ_EVERYTHING | CUTPOINT_BACKUP_DRY_RUN |
-                                  CUTPOINT_BACKUP_SKIP_UNCHANGED;
+                                  CUTPOINT_BACKUP_SKIP_UNCHANGED | CUTPOINT_BACKUP_TRUST_CHANGE_TIME;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
   if (outcome done = read_list("paths", raw.paths, raw.path_count, options.paths); !done.ok()) return done;
   if (outcome done = read_list("tags", raw.tags, raw.tag_count, options.tags); !done.ok()) return done;
@@ -153,6 +153,7 @@ outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_b
   walking.one_file_system = (raw.flags & CUTPOINT_BACKUP_ONE_FILE_SYSTEM) != 0;
   walking.exclude_caches = (raw.flags & CUTPOINT_BACKUP_EXCLUDE_CACHES) != 0;
   options.reads_everything = (raw.flags & CUTPOINT_BACKUP_READ_EVERYTHING) != 0;
+  options.trusts_change_time = (raw.flags & CUTPOINT_BACKUP_TRUST_CHANGE_TIME) != 0;
   options.is_dry_run = (raw.flags & CUTPOINT_BACKUP_DRY_RUN) != 0;
   options.skips_unchanged = (raw.flags & CUTPOINT_BACKUP_SKIP_UNCHANGED) != 0;
   if (raw.host != nullptr) options.host = raw.host;

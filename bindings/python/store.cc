@@ -108,6 +108,7 @@ nb::dict open_store::back_up(const call_options& options) {
                              .tags = options.texts("tags"),
                              .parent = options.text("parent"),
                              .reads_everything = options.get<bool>("read_everything"),
+                             .trusts_change_time = options.get<bool>("trust_change_time"),
                              .most_old_containers = options.get<std::uint64_t>("most_old_containers"),
                              .lanes = make_lanes(options.get<lane_fields>("lanes")),
                              .most_bytes_per_second = options.get<std::uint64_t>("most_bytes_per_second"),
@@ -214,6 +215,7 @@ nb::dict open_store::restore(nb::handle id, const call_options& options) {
   record["written_bytes"] = restored.written_bytes;
   record["read_containers"] = restored.read_containers;
   record["removed"] = restored.removed;
+  record["copied_links"] = restored.copied_links;
   record["problems"] = records_of(problems);
   record["warnings"] = records_of(warnings);
   return record;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include <cutpoint/walk.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -58,12 +59,15 @@ void take_broken_pipe_signal() {
 output::output(int descriptor, std::string name, const struct stat& facts)
     : descriptor_(descriptor), name_(std::move(name)), facts_(facts) {
   pending_.reserve(buffer_bytes);
+  const auto self = describe_file(is_ours() ? name_ : "/dev/stdout", symlinks::follow);
+  if (self && self->kind == file_kind::regular_file) self_.insert(*self);
 }
 
 output::output(output&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       name_(std::move(other.name_)),
       facts_(other.facts_),
+      self_(std::move(other.self_)),
       pending_(std::move(other.pending_)),
       failure_(std::move(other.failure_)) {}
 
@@ -97,9 +101,7 @@ bool output::is_same_file(int descriptor) const {
   return ::fstat(descriptor, &other) == 0 && is_this_file(other);
 }
 
-bool output::is_same_file(const tree_entry& entry) const {
-  return S_ISREG(facts_.st_mode) && entry.device == facts_.st_dev && entry.inode == facts_.st_ino;
-}
+bool output::is_same_file(const tree_entry& entry) const { return self_.contains(entry); }
 
 bool output::is_this_file(const struct stat& other) const {
   return S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev && other.st_ino == facts_.st_ino;

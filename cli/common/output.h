@@ -58,6 +58,7 @@ class output {
   int descriptor_;
   std::string name_;
   struct stat facts_;
+  file_set self_;  ///< the regular file, if that is what it is
   std::string pending_;
   status failure_;  ///< of a write, after which nothing is written
 };

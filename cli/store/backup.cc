@@ -34,6 +34,7 @@ class backup_command final : public subcommand {
   std::string memory_ = "256M";
   std::string cap_;
   bool reads_everything_ = false;
+  bool trusts_change_time_ = false;
   bool is_dry_run_ = false;
   bool skips_unchanged_ = false;
   bool is_json_ = false;
@@ -63,6 +64,8 @@ void backup_command::add_options(option_list& options) {
   options.add_value("--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
   options.add_value("--parent", parent_, "SNAPSHOT",
                     "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
+  options.add_flag("--trust-change-time", trusts_change_time_,
+                   "Take files for unchanged by their times also on file systems that may keep no time of change");
   options.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
   options.add_flag("--dry-run", is_dry_run_, "Store nothing, and say what would be added");
   options.add_flag("--skip-if-unchanged", skips_unchanged_, "Make no snapshot if nothing has changed since the parent");
@@ -81,6 +84,7 @@ void backup_command::add_options(option_list& options) {
 result<exit_code> backup_command::run() {
   const console say(verbosity_);
   CUTPOINT_RETURN_IF_FAILED(reads_command_ ? status() : paths_.load());
+  if (reads_command_) reads_standard_input = true;  // the command may read it
   if (reads_command_ && paths_.paths().empty()) {
     return usage_error("--stdin-from-command: give the command after '--'");
   }
@@ -120,6 +124,7 @@ result<exit_code> backup_command::run() {
        .tags = tags,
        .parent = parent,
        .reads_everything = reads_everything_,
+       .trusts_change_time = trusts_change_time_,
        .most_old_containers = cap,
        .memory_bytes = memory,
        .lanes = lanes,

@@ -1,4 +1,4 @@
-// Extended attributes, the set of files, and the names of the kinds of entries.
+// Extended attributes, and the names of the kinds of entries.
 #include <algorithm>
 #include <cerrno>
 
@@ -10,15 +10,11 @@
 #include <unistd.h>
 
 #include "host/io/open_entry.h"
+#include "host/io/owned_descriptor.h"
 
 namespace cutpoint {
 
 namespace {
-
-constexpr std::uint64_t inodes_in_word = 64;
-
-/// Returns the bit of the entry's file in its word.
-std::uint64_t bit_of(const tree_entry& entry) { return std::uint64_t{1} << (entry.inode % inodes_in_word); }
 
 /// Calls `read(buffer, size)`, which is called like listxattr and getxattr, with a buffer that is large enough. Returns
 /// false and sets errno on failure.
@@ -54,6 +50,15 @@ result<std::vector<extended_attribute>> read_extended_attributes(const tree_entr
   return attributes;
 }
 
+bool has_extended_attributes(const tree_entry& entry) {
+  // Of other kinds of files the kernel says that they have no attribute of a user without asking the file system.
+  if (entry.kind != file_kind::regular_file && entry.kind != file_kind::directory) return true;
+  struct stat facts = {};
+  const owned_descriptor file(open_entry(entry, O_PATH, facts));
+  const std::string link = fmt::format("/proc/self/fd/{}", file.get());
+  return file.get() < 0 || ::getxattr(link.c_str(), "user.cutpoint.unused", nullptr, 0) >= 0 || errno != ENOTSUP;
+}
+
 /// The calls on descriptors refuse O_PATH, those on paths do not, and this path leads to the open file whatever it is.
 result<std::vector<extended_attribute>> read_extended_attributes(int file, const std::string& path) {
   const auto failed = [&](int error) { return system_failure(path, "asked for its extended attributes", error); };
@@ -62,7 +67,6 @@ result<std::vector<extended_attribute>> read_extended_attributes(int file, const
   const bool is_listed =
       read_whole(names, [&](char* buffer, std::size_t size) { return ::listxattr(link.c_str(), buffer, size); });
   std::vector<extended_attribute> attributes;
-  if (!is_listed && errno == ENOTSUP) return attributes;
   if (!is_listed) return failed(errno);
   for (std::size_t begin = 0; begin < names.size();) {
     extended_attribute next = {.name = names.c_str() + begin, .value = {}};
@@ -77,19 +81,6 @@ result<std::vector<extended_attribute>> read_extended_attributes(int file, const
   std::sort(attributes.begin(), attributes.end(),
             [](const extended_attribute& a, const extended_attribute& b) { return a.name < b.name; });
   return attributes;
-}
-
-bool file_set::insert(const tree_entry& entry) {
-  std::uint64_t& word = words_[{entry.device, entry.inode / inodes_in_word}];
-  const std::uint64_t bit = bit_of(entry);
-  const bool is_new = (word & bit) == 0;
-  word |= bit;
-  return is_new;
-}
-
-bool file_set::contains(const tree_entry& entry) const {
-  const auto word = words_.find({entry.device, entry.inode / inodes_in_word});
-  return word != words_.end() && (word->second & bit_of(entry)) != 0;
 }
 
 }  // namespace cutpoint

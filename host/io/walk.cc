@@ -5,6 +5,7 @@
 // inode.
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "host/io/entry_filter.h"
+#include "host/io/file_identity.h"
 #include "host/io/open_entry.h"
 
 namespace cutpoint {
@@ -166,7 +168,8 @@ class walker {
     level& here = levels_.back();
     entry_.path.resize(here.path_bytes);
     if (here.next == here.content.names.size()) {
-      ancestors_.erase(here.id);
+      // Of levels with equal numbers the innermost was added last.
+      ancestors_.erase(std::prev(ancestors_.upper_bound(here.id)));
       levels_.pop_back();
       return {};
     }
@@ -186,6 +189,7 @@ class walker {
     const bool is_kind_known = type != DT_UNKNOWN && (type != DT_LNK || options_.links == symlinks::skip);
     if (is_kind_known && is_left_out(here, type == DT_DIR)) return leave_out(omission::pattern);
     const int directory = ::dirfd(here.directory.get());
+    entry_.folder = directory;
     const int error = describe(directory, name.c_str(), options_.links, entry_) ? 0 : errno;
     // An entry that cannot be described may be a directory, such as the mount point of a server that does not answer.
     const bool is_directory = error != 0 || entry_.kind == file_kind::directory;
@@ -223,16 +227,18 @@ class walker {
       error = is_described ? 0 : errno;
     }
     if (is_directory) {
-      if (const auto same = ancestors_.find(id_of(entry_)); same != ancestors_.end()) {
-        const std::string loop = fmt::format("{}: directory loop: it is {} again", entry_.path,
-                                             std::string_view(entry_.path).substr(0, same->second));
+      const auto [begin, end] = ancestors_.equal_range(id_of(entry_));
+      for (auto each = begin; each != end; ++each) {
+        const std::string above = entry_.path.substr(0, each->second);
+        const auto ancestor = describe_file(above, symlinks::follow);
+        if (ancestor && !is_same_file(*ancestor, entry_)) continue;
+        const std::string loop = fmt::format("{}: directory loop: it is {} again", entry_.path, above);
         return callbacks_.problem(entry_.path, {status_code::io_error, loop, ELOOP});
       }
     }
     if (entry_.kind == file_kind::symbolic_link && !read_target(directory, name, entry_.target)) {
       return report("read as a symbolic link", errno);
     }
-    entry_.folder = entry_.is_given ? -1 : directory;
     CUTPOINT_RETURN_IF_FAILED(callbacks_.entry(entry_));
     if (!is_directory) return {};
     if (is_on_other_file_system()) return leave_out(omission::other_file_system);
@@ -274,7 +280,8 @@ class walker {
   bool is_included_ = false;  ///< whether the patterns to include include the current entry
   tree_entry entry_;          ///< the current entry; its path is that of a level if it ends in a slash
   std::vector<level> levels_;
-  std::map<file_id, std::size_t> ancestors_;  ///< the directories that the walk is in, with the length of each path
+  std::multimap<file_id, std::size_t>
+      ancestors_;  ///< the directories that the walk is in, with the length of each path
 };
 
 }  // namespace

@@ -122,8 +122,9 @@ std::string with_slash(std::string path) {
 
 }  // namespace
 
-repeated_file_filter::repeated_file_filter(const std::vector<std::string>& paths, symlinks links)
-    : remembers_all_(links == symlinks::follow) {
+repeated_file_filter::repeated_file_filter(const std::vector<std::string>& paths, symlinks links,
+                                           const cancellation* cancel)
+    : remembers_all_(links == symlinks::follow), links_(cancel) {
   if (paths.size() < 2 || remembers_all_) return;
   std::vector<std::string> names;
   for (const std::string& path : paths) {
@@ -154,8 +155,8 @@ bool repeated_file_filter::is_repeated(const tree_entry& entry) {
   const bool is_contained = is_below || contained_paths_.contains(entry);
   if (entry.kind == file_kind::directory && is_contained && !is_below) contained_folder_ = with_slash(entry.path);
   if (entry.kind != file_kind::regular_file) return false;
-  const bool may_be_repeated = remembers_all_ || is_contained || entry.link_count > 1;
-  return may_be_repeated && !known_files_.insert(entry);
+  if (entry.link_count > 1) return !links_.insert(entry).is_first;
+  return (remembers_all_ || is_contained) && !known_files_.insert(entry);
 }
 
 }  // namespace cutpoint

@@ -34,7 +34,7 @@ class backup {
         exclude_(options.walking.exclude),
         reader_(std::move(reader)),
         parent_(std::move(parent)),
-        description_(parent_, before && before->is_incomplete, options.cancel,
+        description_(parent_, before && before->is_incomplete, options,
                      [this](const std::string& path, const status& why) { report(path, why); }),
         throttle_(options.most_bytes_per_second, options.cancel),
         contents_(threads, feed, records),
@@ -144,6 +144,13 @@ status backup::store_path(const named_path& named) {
   }
   if (options_.walking.exclude_files.contains(*root_entry)) {
     return {status_code::invalid_argument, named.path + ": is the store itself"};
+  }
+  if (root_entry->kind == file_kind::symbolic_link) {
+    const auto target = describe_file(named.path, symlinks::follow);
+    const bool leads_to_folder = target && target->kind == file_kind::directory;
+    warn(named.path, leads_to_folder
+                         ? "is stored as a symbolic link: with a slash at its end the folder that it leads to is stored"
+                         : "is stored as a symbolic link, without what it leads to");
   }
   if (status entered = enter_folders_above(named.path); !entered.ok()) {
     report(named.path, entered);
@@ -295,7 +302,7 @@ status backup::add_file(tree_entry walked, const folder_entry* stored) {
   ++summary_.files;
   if (file->is_reused) ++summary_.unchanged_files;
   tree_.add(entry, walked.path);
-  const bool is_first = description_.is_first_name(walked, entry);
+  const bool is_first = description_.is_first_name(*file);
   if (walked.kind == file_kind::regular_file && is_first) summary_.bytes += walked.size;
   if (file->content == nullptr) {
     if (walked.kind == file_kind::regular_file) summary_.totals.bytes += walked.size;
@@ -340,9 +347,10 @@ result<backup_summary> backup_files(engine& threads, deduplicator& records, cons
                                     const store_backup_options& options, const feed_options& feed,
                                     const std::optional<parent_snapshot>& parent) {
   if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
-  if (!is_entry_name(options.standard_input_name)) {
+  if (!is_entry_name(options.standard_input_name) || options.standard_input_name.size() > longest_name) {
     return status(status_code::invalid_argument,
-                  "the name of standard input is not that of a file: '" + options.standard_input_name + "'");
+                  fmt::format("the name of standard input is not that of a file, which has 1 to {} bytes: '{}'",
+                              longest_name, options.standard_input_name));
   }
   CUTPOINT_TRY(auto named, named_paths(options));
   feed_options remaining = feed;  // without the memory of the reader

@@ -1,47 +1,63 @@
 #include "store/backup/file_description.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <tuple>
 
 #include <cutpoint/walk.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include "host/io/open_entry.h"
+#include "host/io/file_identity.h"
 #include "store/backup/backup.h"
 
 namespace cutpoint::store {
 
+namespace {
+
+constexpr std::uint32_t squashfs = 0x73717368;
+constexpr std::uint32_t erofs = 0xE0F5E1E2;
+
+}  // namespace
+
 folder_entry file_description::entry_of(const tree_entry& walked) {
   folder_entry entry{static_cast<const file_metadata&>(walked), walked.path.substr(walked.path.rfind('/') + 1)};
-  entry.changed = change_times_.trusted(walked);
+  entry.changed = file_systems_.trusted(walked);
+  entry.device = 0;
+  // EROFS calls each file immutable, since its images are. A restored one need not be.
+  if (file_systems_.magic_of(walked) == erofs) entry.flags &= ~immutable_flag;
   return entry;
+}
+
+/// Returns the number of a device in the walk, beginning with 0. Files with several names are told apart by it and their inode
+/// number; those that have both in common are as if on another device.
+std::uint64_t file_description::device_of(const tree_entry& walked, std::size_t rank) {
+  return devices_.try_emplace({walked.device, rank}, devices_.size()).first->second;
+}
+
+bool file_description::is_known_unchanged(const folder_entry& stored, const tree_entry& walked) {
+  return is_unchanged(stored, walked) && (options_.trusts_change_time || file_systems_.is_evidence(walked));
 }
 
 result<described_file> file_description::describe(const tree_entry& walked, const folder_entry* stored) {
   if (walked.kind == file_kind::directory) return system_failure(walked.path, "read", EISDIR);  // it has become one
   described_file file{std::make_shared<pending_entry>(entry_of(walked))};
-  const auto first = first_names_.find({walked.device, walked.inode});
-  if (first != first_names_.end()) {
-    if (first->second.entry->entry.kind == walked.kind && is_same(first->second.changed, walked.changed)) {
-      file.entry->first_name = first->second.entry;
-    } else {
-      file.entry->entry.link_count = 1;
+  if (walked.link_count > 1) {
+    const auto link = links_.insert(walked);
+    file.link = link.file;
+    file.entry->entry.device = device_of(walked, link.rank);
+    if (const auto first = first_names_.find(link.file); first != first_names_.end()) {
+      file.entry->first_name = first->second;
     }
   }
   const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
   // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
   const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
   const bool has_content = (is_content_of_file || is_content_of_device) && !file.entry->first_name;
-  file.entry->is_unchanged = stored != nullptr && !is_content_of_device && is_unchanged(*stored, walked) &&
+  file.entry->is_unchanged = stored != nullptr && !is_content_of_device && is_known_unchanged(*stored, walked) &&
                              (!has_content || parent_.has_all_records(*stored));
   if (stored != nullptr && !file.entry->is_unchanged) file.entry->parent_digest = change_digest(*stored);
   file.is_reused = has_content && file.entry->is_unchanged;
@@ -49,7 +65,7 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
     file.entry->entry.extents = stored->extents;
     file.entry->entry.node = stored->node;
   } else if (has_content) {
-    CUTPOINT_TRY(auto content, file_source::open(walked, cancel_));
+    CUTPOINT_TRY(auto content, file_source::open(walked, options_.cancel));
     file.content = std::make_unique<file_source>(std::move(content));
   }
   CUTPOINT_RETURN_IF_FAILED(add_attributes(file.entry->entry, walked, stored, file.content.get()));
@@ -58,14 +74,17 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
 
 status file_description::add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
                                         const file_source* content) {
-  if (stored != nullptr && !is_parent_incomplete_ && is_unchanged(*stored, walked)) {
+  if (stored != nullptr && !is_parent_incomplete_ && is_known_unchanged(*stored, walked)) {
     entry.attributes = stored->attributes;
     return {};
   }
+  if (!file_systems_.has_attributes(walked)) return {};
   auto attributes = content != nullptr ? read_extended_attributes(content->descriptor(), walked.path)
                                        : read_extended_attributes(walked);
   if (!attributes) {
     const int error = attributes.error().system_error();
+    // SquashFS refuses to list the attributes of a folder if no file of the image has any (seen in Linux 6.18).
+    if (error == ENOTSUP && file_systems_.magic_of(walked) == squashfs) return {};
     if (error == ESTALE || error == EMFILE || error == ENFILE) return attributes.error();
     problem_(walked.path, attributes.error());
     return {};
@@ -82,9 +101,8 @@ status file_description::add_attributes(folder_entry& entry, const tree_entry& w
   return {};
 }
 
-bool file_description::is_first_name(const tree_entry& walked, const std::shared_ptr<pending_entry>& entry) {
-  return entry->entry.link_count < 2 ||
-         first_names_.try_emplace({walked.device, walked.inode}, first_name{entry, walked.changed}).second;
+bool file_description::is_first_name(const described_file& file) {
+  return !file.link || first_names_.try_emplace(*file.link, file.entry).second;
 }
 
 std::uint64_t change_digest(const folder_entry& entry) {
@@ -100,40 +118,51 @@ std::uint64_t change_digest(const folder_entry& entry) {
 
 namespace {
 
-/// The magic numbers of statfs(2) for file systems whose times this machine sets. All others count as remote: NFS, SMB,
-/// FUSE, 9p, those of clusters, and those that nobody has thought of.
-constexpr std::array<std::uint32_t, 19> local_file_systems = {
-    0xEF53,      // ext2, ext3, ext4
-    0x58465342,  // XFS
-    0x9123683E,  // Btrfs
-    0xCA451A4E,  // bcachefs
-    0x2FC12FC1,  // ZFS
-    0xF2F52010,  // F2FS
-    0x3153464A,  // JFS
-    0x52654973,  // ReiserFS
-    0x01021994,  // tmpfs
-    0x858458F6,  // ramfs
-    0x794C7630,  // overlayfs
-    0x4D44,      // FAT
-    0x2011BAB0,  // exFAT
-    0x5346544E,  // NTFS
-    0x7366746E,  // NTFS, the driver ntfs3
-    0x482B,      // HFS+
-    0x15013346,  // UDF
-    0x73717368,  // SquashFS
-    0xE0F5E1E2,  // EROFS
+struct known_file_system {
+  std::uint32_t magic;  ///< statfs(2)'s f_type
+  bool is_local;        ///< whether this machine sets the times
+  change_time_kind change_time;
 };
 
-std::chrono::seconds margin_of_file_system(const tree_entry& entry) {
-  struct stat file_facts = {};
-  const int file = open_entry(entry, O_PATH, file_facts);
-  if (file < 0) return remote_change_margin;
-  struct statfs facts = {};
-  const bool is_known = ::fstatfs(file, &facts) == 0;
-  ::close(file);
-  const bool is_local =
-      is_known && std::ranges::count(local_file_systems, static_cast<std::uint32_t>(facts.f_type)) != 0;
-  return is_local ? local_change_margin : remote_change_margin;
+/// All others count as remote and unknown: FUSE and virtiofs, SMB, 9p, and those that nobody has thought of.
+constexpr known_file_system known_file_systems[] = {
+    {0xEF53, true, change_time_kind::kept},         // ext2, ext3, ext4
+    {0x58465342, true, change_time_kind::kept},     // XFS
+    {0x9123683E, true, change_time_kind::kept},     // Btrfs
+    {0xCA451A4E, true, change_time_kind::kept},     // bcachefs
+    {0x2FC12FC1, true, change_time_kind::kept},     // ZFS
+    {0xF2F52010, true, change_time_kind::kept},     // F2FS
+    {0x3153464A, true, change_time_kind::kept},     // JFS
+    {0x52654973, true, change_time_kind::kept},     // ReiserFS
+    {0x01021994, true, change_time_kind::kept},     // tmpfs
+    {0x858458F6, true, change_time_kind::kept},     // ramfs
+    {0x5346544E, true, change_time_kind::kept},     // NTFS
+    {0x7366746E, true, change_time_kind::kept},     // NTFS, the driver ntfs3
+    {0x482B, true, change_time_kind::kept},         // HFS+
+    {0x15013346, true, change_time_kind::kept},     // UDF
+    {0x6969, false, change_time_kind::kept},        // NFS
+    {0x00C36400, false, change_time_kind::kept},    // Ceph
+    {0x0BD00BD0, false, change_time_kind::kept},    // Lustre
+    {0x47504653, false, change_time_kind::kept},    // GPFS
+    {0x01161970, false, change_time_kind::kept},    // GFS2
+    {0x7461636F, false, change_time_kind::kept},    // OCFS2
+    {0x794C7630, true, change_time_kind::unknown},  // overlayfs: that of the layer below
+    {squashfs, true, change_time_kind::none},      {erofs, true, change_time_kind::none},
+    {0x4D44, true, change_time_kind::none},      // FAT
+    {0x2011BAB0, true, change_time_kind::none},  // exFAT
+    {0x9660, true, change_time_kind::none},      // ISO 9660
+    {0x28CD3D45, true, change_time_kind::none},  // cramfs
+    {0x7275, true, change_time_kind::none},      // romfs
+    {0x4244, true, change_time_kind::none},      // HFS
+    {0x137F, true, change_time_kind::none},      // Minix
+    {0x2468, true, change_time_kind::none},      // Minix 2
+    {0x4D5A, true, change_time_kind::none},      // Minix 3
+    {0xADFF, true, change_time_kind::none},      // AFFS
+};
+
+known_file_system facts_of(std::uint32_t magic) {
+  const auto* const known = std::ranges::find(known_file_systems, magic, &known_file_system::magic);
+  return known != std::end(known_file_systems) ? *known : known_file_system{magic, false, change_time_kind::unknown};
 }
 
 }  // namespace
@@ -146,12 +175,28 @@ std::timespec trusted_change_time(const std::timespec& changed, const std::times
   return is_trusted ? changed : std::timespec{};
 }
 
-std::timespec change_times::trusted(const tree_entry& entry) {
-  auto margin = margins_.find(entry.device);
-  if (margin == margins_.end()) margin = margins_.emplace(entry.device, margin_of_file_system(entry)).first;
+change_time_kind change_time_kind_of(std::uint32_t file_system) noexcept { return facts_of(file_system).change_time; }
+
+const file_systems::file_system& file_systems::file_system_of_entry(const tree_entry& entry) {
+  const auto known = known_.find(entry.device);
+  if (known != known_.end()) return known->second;
+  const known_file_system facts = facts_of(file_system_of(entry));
+  const auto margin = facts.is_local ? local_change_margin : remote_change_margin;
+  return known_
+      .emplace(entry.device, file_system{facts.magic, margin, facts.change_time, has_extended_attributes(entry)})
+      .first->second;
+}
+
+std::timespec file_systems::trusted(const tree_entry& entry) {
   std::timespec now = {};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return trusted_change_time(entry.changed, now, margin->second);
+  return trusted_change_time(entry.changed, now, file_system_of_entry(entry).margin);
+}
+
+bool file_systems::is_evidence(const tree_entry& entry) {
+  const change_time_kind kind = file_system_of_entry(entry).kind;
+  return kind == change_time_kind::kept ||
+         (kind == change_time_kind::unknown && !is_same(entry.modified, entry.changed));
 }
 
 namespace {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +23,7 @@
 namespace cutpoint::store {
 
 /// Returns a digest of everything that is stored of an entry, except what changes without a change of the file: its ctime,
-/// which is stored when it can be trusted, the number of its file system, and what a folder has.
+/// which is stored when it can be trusted, its device, which older versions stored, and what a folder has.
 [[nodiscard]] std::uint64_t change_digest(const folder_entry& entry);
 
 /// How much older than the kernel's clock for time stamps a ctime must be so that a later change cannot leave the same one.
@@ -35,15 +37,39 @@ inline constexpr std::chrono::seconds remote_change_margin{300};
 [[nodiscard]] std::timespec trusted_change_time(const std::timespec& changed, const std::timespec& now,
                                                 std::chrono::seconds margin) noexcept;
 
-/// Knows the margin of each file system that a backup meets. Not thread-safe.
-class change_times {
+/// What an equal ctime says of a file on a file system.
+enum class change_time_kind {
+  kept,     ///< the file system sets it at each change, so the file has not changed
+  unknown,  ///< the same, if it is not the time of modification: file systems without a ctime show that one in its place
+  none,     ///< nothing: the file system keeps none
+};
+
+/// Returns what is known of the file system that statfs(2) names by this number.
+[[nodiscard]] change_time_kind change_time_kind_of(std::uint32_t file_system) noexcept;
+
+/// Knows each file system that a backup meets. Not thread-safe.
+class file_systems {
  public:
   /// Returns the ctime of an entry whose content will be read after this call, or zero if it cannot be trusted: the file may
   /// change after it was read and have the same ctime, size and mtime.
   [[nodiscard]] std::timespec trusted(const tree_entry& entry);
+  /// Returns whether an entry has not changed if it has the ctime that is stored.
+  [[nodiscard]] bool is_evidence(const tree_entry& entry);
+  /// Returns whether the file system of an entry keeps extended attributes.
+  [[nodiscard]] bool has_attributes(const tree_entry& entry) { return file_system_of_entry(entry).has_attributes; }
+  /// Returns the number by which statfs(2) names the file system of an entry, or 0.
+  [[nodiscard]] std::uint32_t magic_of(const tree_entry& entry) { return file_system_of_entry(entry).magic; }
 
  private:
-  std::map<std::uint64_t, std::chrono::seconds> margins_;  ///< by device
+  struct file_system {
+    std::uint32_t magic;
+    std::chrono::seconds margin;
+    change_time_kind kind;
+    bool has_attributes;
+  };
+  const file_system& file_system_of_entry(const tree_entry& entry);
+
+  std::map<std::uint64_t, file_system> known_;  ///< by device
 };
 
 /// A file that is about to be added to the tree.
@@ -51,6 +77,7 @@ struct described_file {
   std::shared_ptr<pending_entry> entry;
   bool is_reused = false;                     ///< whether it has content, which the parent has
   std::unique_ptr<file_source> content = {};  ///< the content, if it must be read
+  std::optional<std::size_t> link = {};       ///< the number of the file in `hard_links`, if it has several names
 };
 
 /// Compares files with those of the parent. Not thread-safe.
@@ -58,10 +85,16 @@ class file_description {
  public:
   /// `problem` receives what makes attributes incomplete. Those of an incomplete parent are read again, since it may lack some.
   /// `cancel` may be null.
-  file_description(parent_tree& parent, bool is_parent_incomplete, const cancellation* cancel, problem_function problem)
-      : parent_(parent), is_parent_incomplete_(is_parent_incomplete), cancel_(cancel), problem_(std::move(problem)) {}
+  file_description(parent_tree& parent, bool is_parent_incomplete, const store_backup_options& options,
+                   problem_function problem)
+      : parent_(parent),
+        is_parent_incomplete_(is_parent_incomplete),
+        options_(options),
+        problem_(std::move(problem)),
+        links_(options.cancel) {}
 
-  /// Returns the entry of a file whose content must be read after this call.
+  /// Returns the entry of a file whose content must be read after this call. Its device is 0, so that equal trees have equal
+  /// bytes, wherever they are mounted.
   [[nodiscard]] folder_entry entry_of(const tree_entry& walked);
   /// Describes a file that is no folder, and opens it if its content must be read. `stored` is what the parent has of it, or
   /// null. Errors: io_error; ESTALE, if the name belongs to another file now; cancelled.
@@ -70,23 +103,22 @@ class file_description {
   /// Errors: those after which the file may be described again.
   [[nodiscard]] status add_attributes(folder_entry& entry, const tree_entry& walked, const folder_entry* stored,
                                       const file_source* content);
-  /// Notes the first name of a file with several. Returns whether this is the first one. A later file that has got its inode, as its
-  /// ctime shows, is described as one with a single name.
-  bool is_first_name(const tree_entry& walked, const std::shared_ptr<pending_entry>& entry);
+  /// Notes the first name of a file with several. Returns whether this is the first one.
+  bool is_first_name(const described_file& file);
 
  private:
-  struct first_name {
-    std::shared_ptr<const pending_entry> entry;
-    std::timespec changed;
-  };
+  [[nodiscard]] bool is_known_unchanged(const folder_entry& stored, const tree_entry& walked);
+  [[nodiscard]] std::uint64_t device_of(const tree_entry& walked, std::size_t rank);
 
   parent_tree& parent_;
   bool is_parent_incomplete_;
-  const cancellation* cancel_;
+  const store_backup_options& options_;
   problem_function problem_;
-  change_times change_times_;
-  /// First names of files with several, by device and inode.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, first_name> first_names_;
+  file_systems file_systems_;
+  hard_links links_;
+  std::map<std::size_t, std::shared_ptr<const pending_entry>> first_names_;  ///< by the number of the file in links_
+  /// The numbers that stand for devices, by device and rank (`hard_links`), in the order of the walk.
+  std::map<std::pair<std::uint64_t, std::size_t>, std::uint64_t> devices_;
 };
 
 /// A path that a backup stores, whatever its options leave out.

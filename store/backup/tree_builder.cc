@@ -253,6 +253,9 @@ result<std::vector<std::string_view>> names_in_path(std::string_view path) {
     const std::string_view name = path.substr(begin, end - begin);
     if (name.empty()) return refused(path, "it has an empty name, at its end or between two slashes");
     if (!is_entry_name(name)) return refused(path, fmt::format("'{}' is not the name of a file", name));
+    if (name.size() > longest_name) {
+      return refused(path, fmt::format("a name in it has {} bytes: {} are possible", name.size(), longest_name));
+    }
     names.push_back(name);
     begin = end + 1;
   }

@@ -134,12 +134,15 @@ class parent_tree {
 [[nodiscard]] bool is_same(const std::timespec& a, const std::timespec& b) noexcept;
 
 /// Returns whether an entry has the kind, size, mtime, ctime and inode that it had when it was stored, and the ctime was
-/// trusted (`change_times`). Then its content and its extended attributes are the same too.
+/// trusted (`file_systems`). Then its content and its extended attributes are the same too.
 [[nodiscard]] bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept;
 
 /// Returns what is stored of a file that has no content yet; its name is not known. Errors: invalid_argument, for metadata that
 /// a snapshot cannot have.
 [[nodiscard]] result<folder_entry> entry_of(const pushed_file& file);
+
+/// The most bytes of a name that a backup takes: no file system that a restore can write to has longer ones (NAME_MAX).
+inline constexpr std::size_t longest_name = 255;
 
 /// Splits a path such as "/vm/disk" into its names. Errors: invalid_argument, for a path that a snapshot cannot have.
 [[nodiscard]] result<std::vector<std::string_view>> names_in_path(std::string_view path);

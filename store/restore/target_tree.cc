@@ -25,13 +25,6 @@ bool is_own_folder(int above, const char* name) {
 
 }  // namespace
 
-owned_descriptor::~owned_descriptor() { static_cast<void>(close()); }
-
-int owned_descriptor::close() noexcept {
-  const int descriptor = std::exchange(descriptor_, -1);
-  return descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR ? errno : 0;
-}
-
 result<target_tree> target_tree::open(const std::string& path, target_access access, const std::string& store_folder) {
   target_tree tree;
   tree.access_ = access;

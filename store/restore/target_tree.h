@@ -14,28 +14,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "host/io/owned_descriptor.h"
 #include "store/tree/node.h"
 
 namespace cutpoint::store {
-
-/// A descriptor that is closed when it is destroyed.
-class owned_descriptor {
- public:
-  explicit owned_descriptor(int descriptor = -1) noexcept : descriptor_(descriptor) {}
-  owned_descriptor(owned_descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  owned_descriptor& operator=(owned_descriptor&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~owned_descriptor();
-
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  /// Closes it now, unless it is invalid. Returns 0 or an errno, by which a network file system says what it could not store.
-  [[nodiscard]] int close() noexcept;
-
- private:
-  int descriptor_;
-};
 
 /// Whether a restore changes its target, or only looks at it.
 enum class target_access { changes, looks };

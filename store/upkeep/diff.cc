@@ -24,7 +24,7 @@ bool has_same_change_time(const folder_entry& a, const folder_entry& b) {
 bool has_same_metadata(const folder_entry& a, const folder_entry& b) {
   const auto facts = [](const folder_entry& each) {
     return std::tie(each.permissions, each.user_id, each.group_id, each.modified.tv_sec, each.modified.tv_nsec,
-                    each.device, each.inode, each.link_count, each.device_number, each.flags);
+                    each.inode, each.link_count, each.device_number, each.flags);
   };
   return facts(a) == facts(b) && has_same_change_time(a, b) &&
          std::ranges::equal(a.attributes, b.attributes, [](const auto& left, const auto& right) {

@@ -88,6 +88,7 @@ class Store:
         time: int = 0,
         parent: Snapshot | str = "",
         read_everything: bool = False,
+        trust_change_time: bool = False,
         exclude: Path | Iterable[Path] = (),
         include: Path | Iterable[Path] = (),
         one_file_system: bool = False,
@@ -110,7 +111,7 @@ class Store:
             Of the snapshot, in nanoseconds since 1970; 0 is now.
         parent
             The snapshot whose unchanged files are not read; by default the newest with the same host and paths. With
-            `read_everything` all files are read.
+            `read_everything` all files are read, and with `trust_change_time` an equal ctime counts on any file system.
         exclude, include, one_file_system, exclude_caches
             As for `dedup`.
         dry_run, skip_unchanged

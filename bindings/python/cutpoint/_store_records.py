@@ -132,7 +132,7 @@ class StoredFile(NamedTuple):
     #: ctime, in nanoseconds since 1970, UTC; 0 if the file was so young that this does not tell later changes
     changed: int
     link_count: int
-    #: of the file system; with `inode` it identified the file
+    #: 0, or of a file with several names the ordinal of its file system; older snapshots have the number of the system
     device: int
     inode: int
     #: of a character or block device
@@ -155,6 +155,8 @@ class Restored:
     read_containers: int
     #: files that the snapshot lacks; a folder with everything in it counts once
     removed: int
+    #: names of a file with several that became copies, since the target permits no hard link
+    copied_links: int
     problems: list[Problem]
     #: patterns of `exclude` that matched nothing
     warnings: list[Problem]

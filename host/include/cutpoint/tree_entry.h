@@ -1,17 +1,21 @@
 // An entry of a tree with its metadata, its extended attributes, and a set of files.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <cutpoint/status.h>
 
 namespace cutpoint {
+
+class cancellation;
 
 /// Flags that a file system keeps of a file, as they are set by chattr(1). The numbers are those of FS_IOC_GETFLAGS.
 enum file_flag : std::uint32_t {
@@ -67,24 +71,58 @@ struct extended_attribute {
   std::string value;
 };
 
-/// Reads the extended attributes of an entry, sorted by name, during the walk's call if a walk has found it. Returns an
-/// empty list if the file system does not support them. Errors: io_error; ESTALE, if the name belongs to another file
-/// now.
+/// Returns whether the file system of a regular file or a directory keeps extended attributes, during the walk's call if a walk
+/// has found it. Returns true if that is not known, and for other kinds of files.
+[[nodiscard]] bool has_extended_attributes(const tree_entry& entry);
+/// Reads the extended attributes of an entry, sorted by name, during the walk's call if a walk has found it. Errors: io_error;
+/// ENOTSUP, if the file system keeps none, or if something that filters system calls says so; ESTALE, if the name belongs to
+/// another file now.
 [[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(const tree_entry& entry);
 /// The same of an open file, which may have been opened with O_PATH. `path` names it in errors.
 [[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(int file, const std::string& path);
 
-/// A set of files, which `device` and `inode` identify. File systems number the files of a tree in clusters. So 64
-/// numbers share a word, and the set takes some bytes for each file: about 80 at most. Not thread-safe.
+/// A set of files. Two names are those of one file if device, inode number and file handle (name_to_handle_at(2)) are equal.
+/// Device and inode number alone are not enough: file systems that pass others on (FUSE, 9p, virtiofs) give several files
+/// of one device the same number. They keep no handles, and there the path without links takes the handle's place.
+/// Must be asked about an entry of a walk during the walk's call. Takes about 80 bytes for each file. Not thread-safe.
 class file_set {
  public:
   /// Adds the file of an entry. Returns whether it was not in the set.
   bool insert(const tree_entry& entry);
+  /// Asks the system only if the set has a file with the same device and inode number.
   [[nodiscard]] bool contains(const tree_entry& entry) const;
-  [[nodiscard]] bool is_empty() const noexcept { return words_.empty(); }
+  [[nodiscard]] bool is_empty() const noexcept { return files_.empty(); }
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> words_;  ///< keyed by device and inode / 64
+  std::set<std::array<std::uint64_t, 3>> files_;  ///< device, inode number, and a digest of the handle or path
+};
+
+/// Recognises the hard links of a file. Names with equal device and inode number are those of one file only if both have
+/// several links, and kind, size, both times, owner and file handle are equal. Where the file system has no handles, the
+/// content is read and compared. Not thread-safe.
+class hard_links {
+ public:
+  /// `cancel` may be null; it ends a comparison.
+  explicit hard_links(const cancellation* cancel = nullptr) : cancel_(cancel) {}
+
+  struct answer {
+    std::size_t file;  ///< a number that all names of the file get, and no other file
+    std::size_t rank;  ///< how many other files with its device and inode number were added before the file
+    bool is_first;     ///< whether no name of the file was added before
+  };
+  /// Adds a name of a file that has several links, during the walk's call.
+  answer insert(const tree_entry& entry);
+
+ private:
+  struct known_file {
+    std::size_t file;
+    std::size_t rank;
+    std::string path;  ///< of its first name, if the file system has no handles
+  };
+  const cancellation* cancel_;
+  std::size_t file_count_ = 0;
+  /// By device, inode number, and a digest of the handle and of all that hard links have in common.
+  std::multimap<std::array<std::uint64_t, 3>, known_file> files_;
 };
 
 }  // namespace cutpoint

@@ -17,8 +17,9 @@ namespace cutpoint {
 /// thread-safe.
 class repeated_file_filter {
  public:
-  /// `paths` are all paths that will be walked, in any order.
-  repeated_file_filter(const std::vector<std::string>& paths, symlinks links);
+  /// `paths` are all paths that will be walked, in any order. `cancel`, which may be null, ends comparisons of contents
+  /// (`hard_links`).
+  repeated_file_filter(const std::vector<std::string>& paths, symlinks links, const cancellation* cancel = nullptr);
 
   /// Returns whether another name of the entry's file was asked for before. Must be called for each entry of the walks,
   /// directories included, in their order. Returns false for directories, and for what is no regular file: such an entry
@@ -30,6 +31,7 @@ class repeated_file_filter {
   file_set contained_paths_;      ///< files and directories that another given path contains
   std::string contained_folder_;  ///< the one that the walk is in, with a slash at its end, or empty
   file_set known_files_;
+  hard_links links_;
 };
 
 }  // namespace cutpoint

@@ -188,6 +188,10 @@ struct store_backup_options {
   /// The id of the snapshot whose unchanged files are not read. Empty: the newest with the same host and paths.
   std::string parent = {};
   bool reads_everything = false;  ///< no parent is used
+  /// Whether a file with the size, times and inode number that the parent has counts as unchanged on each file system. False:
+  /// not on those that keep no ctime, and on FUSE, SMB, 9p, overlayfs and unknown ones only if it differs from the mtime.
+  /// For sources whose files are never replaced by others with equal times.
+  bool trusts_change_time = false;
   /// At most so many containers of earlier backups are referred to for each 100 MiB that are read: those that have the most
   /// of it. What only others have is stored again, so that a restore reads few containers. 0: no bound.
   std::uint64_t most_old_containers = 0;
@@ -263,6 +267,9 @@ struct store_restore_summary {
   /// time. The fewer for each MiB, the less the data are scattered.
   std::uint64_t read_containers = 0;
   std::uint64_t removed = 0;  ///< files that the snapshot lacks; a folder with everything in it counts once
+  /// Names of a file with several that became files of their own, since the target permits no (further) hard link. They are a
+  /// problem, which is reported once.
+  std::uint64_t copied_links = 0;
 };
 
 /// A file of a snapshot, with the metadata that it had at the time.

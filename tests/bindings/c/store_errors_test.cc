@@ -206,7 +206,7 @@ TEST_F(c_store_errors, options_are_checked) {
   constexpr std::uint64_t first_bytes = offsetof(cutpoint_store_backup_options, most_old_containers);
   EXPECT_EQ(refused([](auto& o) { o.struct_bytes = first_bytes - 1; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.struct_bytes = 4097; }), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(refused([](auto& o) { o.flags = 32; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.flags = 64; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.path_count = ~std::uint64_t{0}; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.tag_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([&](auto& o) { o.paths = nothing; }), CUTPOINT_INVALID_ARGUMENT);

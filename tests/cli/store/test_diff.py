@@ -57,7 +57,9 @@ class Diff(StoreTest):
         for target in ("a", "b"):
             (self.folder / "link").unlink(missing_ok=True)
             (self.folder / "link").symlink_to(target)
-            snapshots.append(self.backup("link"))
+            run = self.run_store("backup", "link")  # which says that it is a link
+            self.assertIn("link: is stored as a symbolic link, without what it leads to", run.stderr)
+            snapshots.append(run.stdout.strip())
         self.assertEqual(self.diff(*snapshots), [f"M    {self.folder}/link"])
 
     def test_what_cannot_be_compared_is_refused(self):

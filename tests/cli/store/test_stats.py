@@ -75,7 +75,7 @@ class Stats(StoreTest):
         self.assertNotIn("growth", self.store("stats"))
 
     def test_what_is_damaged_is_named_and_the_rest_is_shown(self):
-        self.store("backup", "data/link")
+        self.assertIn("data/link: is stored as a symbolic link", self.run_store("backup", "data/link").stderr)
         snapshot = self.folder / "store/snapshots" / self.first
         snapshot.unlink()
         snapshot.write_bytes(b"damage")

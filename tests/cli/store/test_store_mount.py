@@ -1,6 +1,7 @@
 """A mounted store shows its snapshots as they were stored, to many readers at once."""
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -82,6 +83,20 @@ class Mount(StoreTest):
 
     def files_of(self, snapshot: str) -> Path:
         return Path(f"{self.shown}/ids/{snapshot}{self.folder}/data")
+
+    def test_hard_links_in_it_are_known_by_their_content(self):
+        """It has no file handles that last, and its files have equal times."""
+        snapshot = self.backup()
+        process = self.mount()
+        shown = str(self.files_of(snapshot))
+        results = [json.loads(self.run_command("dedup", "--json", path).stdout)["result"] for path in ("data", shown)]
+        self.assertEqual(results[0], results[1])
+        self.assert_done(self.run_command("init", "--store", "other", "--encryption", "none"))
+        self.assert_done(self.run_command("backup", shown, "--store", "other"))
+        self.unmount(process)
+        self.assert_done(self.run_command("restore", f"latest:{shown}", "--target", "out", "--store", "other"))
+        self.assertEqual((self.folder / "out/a").stat().st_nlink, 2)
+        self.assertEqual((self.folder / "out/a").read_bytes(), (self.folder / "data/a").read_bytes())
 
     def test_files_are_what_was_stored(self):
         snapshot = self.backup()

@@ -25,7 +25,9 @@ void require(bool done, std::string_view what) {
 
 }  // namespace
 
-temporary_folder::temporary_folder() : path_(std::filesystem::temp_directory_path() / "cutpoint-XXXXXX") {
+temporary_folder::temporary_folder() : temporary_folder(std::filesystem::temp_directory_path().string()) {}
+
+temporary_folder::temporary_folder(const std::string& above) : path_(above + "/cutpoint-XXXXXX") {
   require(::mkdtemp(path_.data()) != nullptr, path_);
   require(::chmod(path_.c_str(), 0755) == 0, path_);
 }

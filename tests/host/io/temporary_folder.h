@@ -9,6 +9,8 @@ namespace cutpoint::tests {
 class temporary_folder {
  public:
   temporary_folder();
+  /// In the folder `above`.
+  explicit temporary_folder(const std::string& above);
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
   /// Deletes the folder, even if the test made folders in it inaccessible.

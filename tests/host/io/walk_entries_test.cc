@@ -179,7 +179,8 @@ TEST(file_set, knows_a_file_by_each_of_its_names) {
   file_set files;
   EXPECT_TRUE(files.is_empty());
   std::vector<std::string> repeated;
-  for (const auto& [path, entry] : entries_of(folder / "tree")) {
+  for (auto [path, entry] : entries_of(folder / "tree")) {
+    entry.folder = -1;  // the walk has ended
     const bool is_known = files.contains(entry);
     EXPECT_NE(files.insert(entry), is_known);
     EXPECT_TRUE(files.contains(entry));
@@ -187,6 +188,78 @@ TEST(file_set, knows_a_file_by_each_of_its_names) {
   }
   EXPECT_THAT(repeated, ElementsAre(folder / "tree/link_to_0", folder / "tree/link_to_199"));
   EXPECT_FALSE(files.is_empty());
+}
+
+/// As file systems that show others do it: two files have one number.
+TEST(file_set, keeps_files_with_equal_numbers_apart) {
+  const temporary_folder folder;
+  folder.make_file("a");
+  folder.make_file("b");
+  const auto a = *describe_file(folder / "a", symlinks::skip);
+  auto b = *describe_file(folder / "b", symlinks::skip);
+  b.inode = a.inode;
+  file_set files;
+  EXPECT_TRUE(files.insert(a));
+  EXPECT_FALSE(files.contains(b));
+  EXPECT_TRUE(files.insert(b));
+  EXPECT_TRUE(files.contains(a));
+}
+
+class hard_link : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const std::string name : {"a", "b"}) {
+      folder_.make_file(name);
+      ASSERT_EQ(::link((folder_ / name).c_str(), (folder_ / ("link to " + name)).c_str()), 0);
+    }
+  }
+  /// Describes a file as if it had the numbers and the times of "a".
+  [[nodiscard]] tree_entry described(const std::string& name) const {
+    tree_entry entry = *describe_file(folder_ / name, symlinks::skip);
+    const tree_entry a = *describe_file(folder_ / "a", symlinks::skip);
+    entry.inode = a.inode;
+    entry.modified = a.modified;
+    entry.changed = a.changed;
+    return entry;
+  }
+
+  temporary_folder folder_;
+  hard_links links_;
+};
+
+TEST_F(hard_link, has_the_number_of_the_first_name) {
+  const auto first = links_.insert(described("a"));
+  EXPECT_TRUE(first.is_first);
+  const auto second = links_.insert(described("link to a"));
+  EXPECT_FALSE(second.is_first);
+  EXPECT_EQ(second.file, first.file);
+}
+
+TEST_F(hard_link, to_another_file_with_equal_numbers_times_and_size_has_another_number) {
+  const auto first = links_.insert(described("a"));
+  const auto other = links_.insert(described("b"));
+  EXPECT_TRUE(other.is_first);
+  EXPECT_NE(other.file, first.file);
+  EXPECT_EQ(std::pair(first.rank, other.rank), std::pair(std::size_t{0}, std::size_t{1}));
+  EXPECT_EQ(links_.insert(described("link to b")).file, other.file);
+  EXPECT_EQ(links_.insert(described("link to a")).file, first.file);
+}
+
+/// Files of the kernel have no handles.
+TEST_F(hard_link, without_file_handles_is_one_to_a_file_with_equal_content) {
+  const auto first_as = [](const std::string& path, const tree_entry& later) {
+    tree_entry first = later;
+    first.path = path;
+    return first;
+  };
+  tree_entry later = *describe_file("/proc/self/comm", symlinks::skip);
+  later.size = 1;  // so that the content counts
+  later.link_count = 2;
+  const auto same = links_.insert(first_as("/proc/thread-self/comm", later));
+  EXPECT_EQ(links_.insert(later).file, same.file);
+  hard_links others;
+  const auto other = others.insert(first_as("/proc/version", later));
+  EXPECT_NE(others.insert(later).file, other.file);
 }
 
 TEST(file_set, keeps_file_systems_apart) {

@@ -183,7 +183,7 @@ TEST_F(restored_rights, replace_an_empty_folder_where_a_file_belongs) {
 
 /// Sets flags of a file or folder. Returns false if they cannot be set here.
 bool set_flags_of(const std::string& path, std::uint32_t flags) {
-  const store::owned_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const owned_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return store::set_flags(file.get(), flags) == 0 && store::flags_of(file.get()) == flags;
 }
 
@@ -207,8 +207,8 @@ TEST_F(restored_rights, include_flags_which_are_set_last) {
     restore(replaces);
     EXPECT_EQ(problems_, problem_map());
     for (const char* const name : {"/sub", "/sub/dump", "/sub/file", "/sub/one", "/two"}) {
-      const store::owned_descriptor wanted(::open((source_ / "tree" + name).c_str(), O_RDONLY | O_CLOEXEC));
-      const store::owned_descriptor got(::open((target_ / "t" + name).c_str(), O_RDONLY | O_CLOEXEC));
+      const owned_descriptor wanted(::open((source_ / "tree" + name).c_str(), O_RDONLY | O_CLOEXEC));
+      const owned_descriptor got(::open((target_ / "t" + name).c_str(), O_RDONLY | O_CLOEXEC));
       EXPECT_EQ(store::flags_of(got.get()), store::flags_of(wanted.get())) << name;
     }
     EXPECT_EQ(std::filesystem::hard_link_count(target_ / "t/two"), 2u);

@@ -109,7 +109,8 @@ enum {
   CUTPOINT_BACKUP_EXCLUDE_CACHES = 2,   ///< of folders with a CACHEDIR.TAG only this tag is stored
   CUTPOINT_BACKUP_READ_EVERYTHING = 4,  ///< unchanged files are read too
   CUTPOINT_BACKUP_DRY_RUN = 8,  ///< nothing is written, and the snapshot, whose id is "", says what would be added
-  CUTPOINT_BACKUP_SKIP_UNCHANGED = 16  ///< without a change since the parent no snapshot is made, and its id is ""
+  CUTPOINT_BACKUP_SKIP_UNCHANGED = 16,    ///< without a change since the parent no snapshot is made, and its id is ""
+  CUTPOINT_BACKUP_TRUST_CHANGE_TIME = 32  ///< as `store_backup_options::trusts_change_time`
 };
 
 /// What a restore, a check, a prune or a copy has done of its present activity. The library sets `struct_bytes`; fields that lie
@@ -524,6 +525,7 @@ typedef struct cutpoint_store_restore_summary {
   uint64_t written_bytes;    ///< of the contents, without those that were there already and without holes
   uint64_t read_containers;  ///< that chunks were read from; counted anew for each 65,536 chunks or 1,024 files
   uint64_t removed;          ///< files that the snapshot lacks; a folder with everything in it counts once
+  uint64_t copied_links;     ///< names of a file with several that became copies, since the target permits no hard link
 } cutpoint_store_restore_summary;
 
 /// Restores files. The caller must set the `struct_bytes` of `summary`, which may be null. Errors: the target cannot be
@@ -557,7 +559,8 @@ typedef struct cutpoint_stored_file {
   int64_t changed_seconds;  ///< ctime; 0 if the file was so young that this does not tell later changes
   int64_t changed_nanoseconds;
   uint64_t link_count;
-  uint64_t device;  ///< of the file system; with `inode` it identified the file
+  uint64_t
+      device;  ///< 0, or of a file with several names the ordinal of its file system; older snapshots have the system's number
   uint64_t inode;
   uint64_t device_number;  ///< of a character or block device
   uint64_t file_flags;     ///< as FS_IOC_GETFLAGS numbers them: 0x10 immutable, 0x20 append only, 0x40 no dump
