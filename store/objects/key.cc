@@ -150,10 +150,12 @@ result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
   return kind;
 }
 
-result<opened_key> open_any_key(storage& objects, const key_secret& secret, const fingerprint_key& config) {
+result<opened_key> open_any_key(storage& objects, const key_secret& secret, const fingerprint_key& config,
+                                const std::set<std::string>& removed) {
   CUTPOINT_TRY(const auto ids, objects.list(object_kind::key));
   bool opens_other = false;  // such as those that a process left that stopped before it put its config
   for (const std::string& id : ids) {
+    if (removed.contains(id)) continue;
     auto unlocked_key = open_key(objects, id, secret);
     if (unlocked_key && unlocked_key->facts.config == config) return unlocked_key;
     opens_other |= unlocked_key.ok();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include <cutpoint/fingerprint.h>
@@ -57,9 +58,10 @@ struct opened_key {
 /// memory_limit, if scrypt has too little memory.
 [[nodiscard]] result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret);
 
-/// Opens any key object that the secret opens and that was made for a config. Damaged ones are left out. Errors: as for
-/// `open_key`; damage, if the secret opens keys of other configs only.
-[[nodiscard]] result<opened_key> open_any_key(storage& objects, const key_secret& secret,
-                                              const fingerprint_key& config);
+/// Opens any key object that the secret opens and that was made for a config, except those with a removed id, whose objects
+/// may still be there. Damaged ones are left out. Errors: as for `open_key`; damage, if the secret opens keys of other
+/// configs only.
+[[nodiscard]] result<opened_key> open_any_key(storage& objects, const key_secret& secret, const fingerprint_key& config,
+                                              const std::set<std::string>& removed = {});
 
 }  // namespace cutpoint::store

@@ -65,7 +65,15 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   if (!config) return config.error();
   opened_store->config_ = std::move(*config);
   CUTPOINT_RETURN_IF_FAILED(opened_store->unlock(secret));
-  CUTPOINT_RETURN_IF_FAILED(opened_store->reopen_shards());
+  const auto log = opened_store->read_log([](const object_name&, const status&) {});
+  if (!log) return log.error();
+  std::optional<opened_key>& opened_by = opened_store->opened_by_;
+  if (opened_by && log->removed_keys.contains(opened_by->id)) {
+    // All keys have the same contents. The secret may open another one, too.
+    auto other = open_any_key(*opened_store->objects_, *secret, opened_by->facts.config, log->removed_keys);
+    if (other) opened_by = *std::move(other);
+  }
+  CUTPOINT_RETURN_IF_FAILED(opened_store->open_shards(*log));
   return opened_store;
 }
 
@@ -91,6 +99,10 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
 
 status open_store::reopen_shards() {
   CUTPOINT_TRY(const auto log, read_log([](const object_name&, const status&) {}));
+  return open_shards(log);
+}
+
+status open_store::open_shards(const store_log& log) {
   if (opened_by_ && log.removed_keys.contains(opened_by_->id)) {
     return refused_key("the key that this password or key file opens was removed");
   }

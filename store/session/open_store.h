@@ -117,6 +117,7 @@ class open_store {
  private:
   explicit open_store(storage_opener opener) : opener_(std::move(opener)) {}
   [[nodiscard]] status unlock(const std::optional<key_secret>& secret);
+  [[nodiscard]] status open_shards(const store_log& log);
 
   storage_opener opener_;
   std::unique_ptr<storage> objects_;

@@ -231,8 +231,19 @@ class EncryptedStore(StoreTest):
         listed = self.store("key", "list")
         self.assertNotIn(first.split()[0], listed)
         self.assertEqual(sorted(line.split("  ")[1] for line in listed.splitlines()), ["key file", "password"])
+        (key_object,) = (self.folder / "store").rglob(f"{added}*")
+        left_over = key_object.read_bytes()
         self.store("key", "remove", added[:8])
         self.assert_refused(self.run_command(*with_password), "no key")
+        # A removed key whose object is there again, which is found first, does not hide another with the same password.
+        key_object.write_bytes(left_over)
+        self.assert_refused(self.run_command(*with_password), "was removed")
+        again = []
+        while not again or max(again) <= added:
+            again.append(self.store("key", "add", "--new-password-file", "word").strip())
+        self.assert_done(self.run_command(*with_password))
+        for each in again:
+            self.store("key", "remove", each)
         self.assert_failed(self.run_store("key", "remove", self.store("key", "list")[:8]), "this is the last key")
         self.assert_whole()
 
@@ -259,6 +270,14 @@ class StoreWithPassword(StoreTest):
             self.assert_done(self.run_store("snapshots", *words, env={**os.environ, "WORD": "password"}))
         self.store("key", "add", "--password-file", "none", "--new-password-command", "echo another")
         self.assert_done(self.run_store("snapshots", env={**os.environ, "CUTPOINT_PASSWORD_COMMAND": "echo another"}))
+        # What is to be stored is not for the command, and the command of --stdin-from-command gets it all.
+        reads = ("--store", "store", "--password-command", "head -c 5 >/dev/null; echo another")
+        for words in (("-",), ("--stdin-from-command", "--", "cat")):
+            self.assert_done(self.run_command("backup", *reads, *words, content=b"0123456789"))
+            self.assertEqual(self.run_command("dump", *reads, "latest:/stdin").stdout, "0123456789")
+        self.assert_done(self.run_command("backup", *reads, "--files-from", "-", content=b"none\nunix\n"))
+        listed = self.run_command("ls", *reads, "latest").stdout.splitlines()
+        self.assertEqual(len([line for line in listed if line.endswith(("/none", "/unix"))]), 2)
         for words, told in (
             (("--password-command", "exit 7"), "exit 7: the command for the password ended with 7"),
             (("--password-command", "true"), "true: the password is empty"),
