@@ -5,6 +5,7 @@
 
 #include "cli/chunk/format.h"
 #include "cli/chunk/listing.h"
+#include "cli/common/files.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
 #include "cli/inputs/inputs.h"
@@ -157,6 +158,7 @@ result<exit_code> chunk_command::list_chunks(const console& say) {
 result<exit_code> chunk_command::check_listing(const console& say) {
   if (inputs_.is_given()) return usage_error("--check takes the paths from the listing: give none");
   if (trace_.is_given()) return usage_error("--trace cannot be given with --check");
+  CUTPOINT_RETURN_IF_FAILED(check_readable_again(check_, "a listing is read twice"));
   CUTPOINT_TRY(auto listing, listing_reader::open(check_, &interruption()));
   CUTPOINT_RETURN_IF_FAILED(chunking_.use(listing.cuts(), listing.fingerprint()));
   CUTPOINT_TRY(auto paths, listed_paths(check_, &interruption()));

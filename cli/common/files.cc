@@ -12,16 +12,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/common/console.h"
+#include "cli/common/options.h"
 
 namespace cutpoint::cli {
 
 // --- Inputs ----------------------------------------------------------------------------------------------------------
 
 result<std::string> read_input(const std::string& file, std::uint64_t most_bytes) {
+  if (file == standard_input_path) reads_standard_input = true;
   CUTPOINT_TRY(auto source, file == standard_input_path ? result(file_source::standard_input(&interruption()))
                                                         : file_source::open(file, &interruption()));
   std::string text;
@@ -33,6 +36,14 @@ result<std::string> read_input(const std::string& file, std::uint64_t most_bytes
     if (text.size() > most_bytes)
       return status(status_code::invalid_argument, fmt::format("{}: is longer than {} bytes", file, most_bytes));
   }
+}
+
+status check_readable_again(const std::string& file, std::string_view why) {
+  struct stat facts = {};
+  const bool is_known = ::stat(file.c_str(), &facts) == 0;
+  const bool is_stream = is_known && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode) || S_ISCHR(facts.st_mode));
+  if (file != standard_input_path && !is_stream) return {};
+  return usage_error(fmt::format("{}: is no regular file, and {}", file, why));
 }
 
 // --- A command as input ----------------------------------------------------------------------------------------------

@@ -15,8 +15,15 @@ namespace cutpoint::cli {
 
 inline constexpr std::string_view standard_input_path = "-";
 
+/// Whether this run reads standard input, or passes it on to the command of `--stdin-from-command`. Set before any store is opened.
+inline bool reads_standard_input = false;
+
 /// Returns the content of a file, or of standard input for "-". Errors: io_error; invalid_argument, if it has more bytes; cancelled.
 [[nodiscard]] result<std::string> read_input(const std::string& file, std::uint64_t most_bytes = UINT64_MAX);
+
+/// Returns a failure if a file cannot be read a second time: a pipe, FIFO, socket or terminal, whatever its name, and "-". `why` says who
+/// reads it again. A file that does not exist passes. Errors: invalid_argument.
+[[nodiscard]] status check_readable_again(const std::string& file, std::string_view why);
 
 // --- A command as input ----------------------------------------------------------------------------------------------
 

@@ -48,6 +48,7 @@ status path_options::load() {
   for (const auto* names : {&paths_, &lists_, &zero_lists_}) {
     uses += std::count(names->begin(), names->end(), standard_input_path);
   }
+  if (uses != 0) reads_standard_input = true;
   if (uses > 1) return usage_error("'-' is given twice: standard input can be read once");
   for (const std::string& file : lists_) CUTPOINT_RETURN_IF_FAILED(add_list(file, '\n', paths_));
   for (const std::string& file : zero_lists_) CUTPOINT_RETURN_IF_FAILED(add_list(file, '\0', paths_));

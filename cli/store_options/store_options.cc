@@ -34,9 +34,11 @@ result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-/// Returns what a command prints, which runs in the shell, as the user's environment says it.
+/// Returns what a command prints, which runs in the shell, as the user's environment says it. It has standard input only if that
+/// is a terminal that nothing else reads: a command such as ssh would take what is to be stored.
 result<std::string> output_of(const std::string& command) {
-  std::FILE* const stream = ::popen(command.c_str(), "re");
+  const bool has_input = ::isatty(STDIN_FILENO) == 1 && !reads_standard_input;
+  std::FILE* const stream = ::popen(((has_input ? "" : "exec </dev/null\n") + command).c_str(), "re");
   if (stream == nullptr) return status(status_code::io_error, command + ": " + std::strerror(errno), errno);
   std::string text;
   std::array<char, 4096> block;

@@ -6,6 +6,7 @@
 #include <cutpoint/tune/context_search.h>
 #include <fmt/format.h>
 
+#include "cli/common/files.h"
 #include "cli/common/output.h"
 #include "cli/inputs/inputs.h"
 #include "cli/subcommands.h"
@@ -70,9 +71,8 @@ status tune_command::check_inputs() {
   }
   if (is_monte_carlo_) return {};
   CUTPOINT_RETURN_IF_FAILED(inputs_.load());
-  const auto& paths = inputs_.paths();
-  if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
-    return usage_error("--verify: standard input cannot be read again");
+  for (const std::string& each : is_verified_ ? inputs_.paths() : std::vector<std::string>()) {
+    CUTPOINT_RETURN_IF_FAILED(check_readable_again(each, "--verify reads all inputs again"));
   }
   return {};
 }

@@ -76,6 +76,8 @@ class Check(CommandTest):
         self.write("listing", listing.bytes)
         run = self.run_command("chunk", "--check", "listing", "-", content=content)
         self.assert_refused(run, "--check takes the paths from the listing")
+        run = self.run_command("chunk", "--check", "/dev/stdin", content=content)
+        self.assert_refused(run, "/dev/stdin: is no regular file, and a listing is read twice")
         run = self.run_command("chunk", "--check", "listing", content=content)
         self.assertEqual(run.stdout, "1 equal, 0 different, 0 missing or failed\n", run)
 

@@ -314,7 +314,8 @@ class Faults(Tune):
                 ("--memory", "1M"), ("--threads", "0"), ("--combinations", "0"), ("--chunk-cost", "1G"), ("--runs", "0"))),
             (("--hash", "sha2", "a"), "sha2"),
             (("--monte-carlo", "a"), "--monte-carlo"),
-            (("--verify", "-"), "standard input"),
+            (("--verify", "-"), "--verify reads all inputs again"),
+            (("--verify", "/dev/stdin"), "--verify reads all inputs again"),
             (("-o", "a", "a"), "a: is an input"),
         ):  # fmt: skip
             with self.subTest(arguments=arguments):
