@@ -109,7 +109,8 @@ cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexc
           summary.problems,
           summary.written_bytes,
           summary.read_containers,
-          summary.removed};
+          summary.removed,
+          summary.copied_links};
 }
 
 cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept {

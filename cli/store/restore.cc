@@ -63,6 +63,9 @@ std::string restore_command::summary_of(const store_restore_summary& restored) c
   if (removes_others_) {
     text += fmt::format("; {} others {}", human_count(restored.removed), is_dry_run_ ? "would be removed" : "removed");
   }
+  if (restored.copied_links != 0) {
+    text += fmt::format("; {} hard links became copies", human_count(restored.copied_links));
+  }
   if (restored.problems != 0) text += fmt::format("; {} problems", restored.problems);
   return text + '\n';
 }
@@ -118,7 +121,8 @@ result<exit_code> restore_command::run() {
                                                  {"written_bytes", restored->written_bytes},
                                                  {"read_containers", restored->read_containers},
                                                  {"problems", restored->problems},
-                                                 {"removed", restored->removed}})
+                                                 {"removed", restored->removed},
+                                                 {"copied_links", restored->copied_links}})
                                     : listing + summary_of(*restored);
   const exit_code written = write_report(text, is_json_, say);
   line.finish("done");

@@ -40,6 +40,15 @@ class utf8_locale {
   locale_t before_ = nullptr;
 };
 
+/// Returns the time that libarchive is given. It writes the sign and the digits of the seconds and then those of the nanoseconds, so
+/// that -2 s and 0.25 s, which is 1.75 s before 1970, would be read as 2.25 s before. In the last second before 1970 there is
+/// no such form, and the whole second is written.
+std::timespec time_for_archive(const std::timespec& time) {
+  if (time.tv_sec >= 0 || time.tv_nsec == 0) return time;
+  if (time.tv_sec == -1) return {-1, 0};
+  return {time.tv_sec + 1, 1'000'000'000 - time.tv_nsec};
+}
+
 __LA_MODE_T type_of(file_kind kind) {
   switch (kind) {
     case file_kind::directory:
@@ -198,7 +207,8 @@ status tar_writer::add(const viewed_file& file) {
   ::archive_entry_set_perm(entry, static_cast<__LA_MODE_T>(facts.permissions));
   ::archive_entry_set_uid(entry, facts.user_id);
   ::archive_entry_set_gid(entry, facts.group_id);
-  ::archive_entry_set_mtime(entry, facts.modified.tv_sec, facts.modified.tv_nsec);
+  const std::timespec modified = time_for_archive(facts.modified);
+  ::archive_entry_set_mtime(entry, modified.tv_sec, modified.tv_nsec);
   const std::tuple key(facts.kind, facts.device, facts.inode);
   const auto first = facts.link_count < 2 ? first_paths_.end() : first_paths_.find(key);
   bool is_added = true;

@@ -109,7 +109,7 @@ class restorer {
   store_restore_summary summary_;
   std::string path_;  ///< of the entry that is visited, in the target
   std::vector<level> levels_;
-  std::set<std::string> reported_;  ///< kinds of metadata that cannot be set
+  std::set<std::string> reported_;  ///< kinds of metadata that cannot be set, and hard links
   const restore_window::done_function done_ = [this](auto& file, const auto& failures) { take_done(file, failures); };
   /// Files with several names that have got one. Keyed by kind, device and inode.
   std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, linked_file> linked_files_;
@@ -283,7 +283,18 @@ bool restorer::link_to_first(const folder_entry& entry, int& error) {
                  [&] { return ::linkat(folder.get(), name.c_str(), target_.folder(), entry.name.c_str(), 0); });
   if (error == 0 && !file.outcome) file.other_paths.push_back(path_);
   if (error == 0 && file.outcome && !file.outcome->ok()) report(path_, *file.outcome);
-  return error == 0 || error == EEXIST || error == ENOTEMPTY;  // otherwise it is restored as a file of its own
+  if (error == 0 || error == EEXIST || error == ENOTEMPTY) return true;
+  // It is restored as a file of its own, which further names can be links to if the first has as many as there may be.
+  ++summary_.copied_links;
+  if (reported_.insert("hard links").second) {
+    report(path_,
+           {status_code::io_error,
+            fmt::format("{}: becomes a copy of {}, since it cannot be a hard link (other files may be copies too): {}",
+                        path_, file.first_path, std::strerror(error)),
+            error});
+  }
+  file.first_path = below_target();
+  return false;
 }
 
 /// Remembers a file with several names by its first one. Returns null for any other file.
@@ -395,9 +406,12 @@ void restorer::take_done(restored_file& file, const std::vector<metadata_failure
 
 void restorer::report_metadata(const std::string& path, const std::vector<metadata_failure>& failures) {
   for (const metadata_failure& each : failures) {
-    if (!reported_.insert(each.what).second) continue;
-    const std::string message = fmt::format("{}: its {} cannot be set (other files may lack theirs too): {}", path,
-                                            each.what, std::strerror(each.error));
+    // What is not permitted or not there concerns all files. Other errors, such as too little room for an attribute, do not.
+    const bool concerns_all = each.error == EPERM || each.error == ENOTSUP || each.error == ENOSYS;
+    if (concerns_all && !reported_.insert(each.what).second) continue;
+    const std::string message =
+        fmt::format("{}: its {} cannot be set{}: {}", path, each.what,
+                    concerns_all ? " (other files may lack theirs too)" : "", std::strerror(each.error));
     report(path, {status_code::io_error, message, each.error});
   }
 }

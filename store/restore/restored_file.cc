@@ -30,7 +30,8 @@ constexpr std::size_t most_name_bytes = 4 * KiB;
 bool has_only_attributes_of(const folder_entry& entry, int file) {
   std::array<char, most_name_bytes> names;
   const ssize_t bytes = ::flistxattr(file, names.data(), names.size());
-  if (bytes < 0) return errno == ENOTSUP;
+  // A file system without attributes has none to read either; if only their list is refused, the file may have some.
+  if (bytes < 0) return ::fgetxattr(file, "user.cutpoint.unused", nullptr, 0) < 0 && errno == ENOTSUP;
   for (std::string_view rest(names.data(), static_cast<std::size_t>(bytes)); !rest.empty();) {
     const std::string_view name = rest.substr(0, rest.find('\0'));
     rest.remove_prefix(std::min(name.size() + 1, rest.size()));

@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::array<const char*, 2> access_lists = {"system.posix_acl_access", "system.posix_acl_default"};
 
+/// Returns 0 after a call that failed because there is no such attribute, and -1 after any other.
+int unless_absent() noexcept { return errno == ENODATA || errno == ENOTSUP ? 0 : -1; }
+
 /// The calls in the only order that works: changing the owner clears set-ID bits and capabilities, an ACL changes the
 /// permissions, and everything changes the ctime.
 template <class SetOwner, class RemoveList, class SetAttribute, class SetPermissions, class SetTimes>
@@ -67,7 +70,9 @@ std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry, 
   std::vector<metadata_failure> failures = set_all(
       entry, [&](uid_t user, gid_t group) { return ::fchown(file, user, group); },
       // Looked for first, because most files have none, and a removal writes.
-      [&](const char* list) { return ::fgetxattr(file, list, nullptr, 0) < 0 ? 0 : ::fremovexattr(file, list); },
+      [&](const char* list) {
+        return ::fgetxattr(file, list, nullptr, 0) < 0 ? unless_absent() : ::fremovexattr(file, list);
+      },
       [&](const char* name, const void* value, std::size_t size) { return ::fsetxattr(file, name, value, size, 0); },
       [&](mode_t mode) { return ::fchmod(file, mode); },
       [&](const std::timespec* times) { return ::futimens(file, times); });
@@ -91,7 +96,7 @@ std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& en
   std::vector<metadata_failure> failures = set_all(
       entry, [&](uid_t user, gid_t group) { return ::fchownat(folder, name, user, group, AT_SYMLINK_NOFOLLOW); },
       [&](const char* list) {
-        return ::lgetxattr(path.c_str(), list, nullptr, 0) < 0 ? 0 : ::lremovexattr(path.c_str(), list);
+        return ::lgetxattr(path.c_str(), list, nullptr, 0) < 0 ? unless_absent() : ::lremovexattr(path.c_str(), list);
       },
       [&](const char* attribute, const void* value, std::size_t size) {
         return ::lsetxattr(path.c_str(), attribute, value, size, 0);

@@ -131,8 +131,8 @@ class StandardInput(BackupTest):
         self.assertEqual(self.run_store("dump", "latest:/dump.sql").bytes, content)
         self.assertEqual([(each["path"], each["kind"], each["size"]) for each in self.json_of("ls", "latest")[1:]],
                          [("/dump.sql", "regular file", 400_000)])  # fmt: skip
-        for name in ("", "a/b", ".."):
-            told = f"the name of standard input is not that of a file: '{name}'"
+        for name in ("", "a/b", "..", "n" * 256):
+            told = f"the name of standard input is not that of a file, which has 1 to 255 bytes: '{name}'"
             self.assert_refused(self.back_up("-", f"--stdin-name={name}", content=b"x"), told)
 
     def test_that_is_empty_is_a_warning_and_that_is_closed_commits_nothing(self):

@@ -1,5 +1,6 @@
 """Each system call of a backup fails in turn: the backup says why, or succeeds, and the store stays whole."""
 
+import json
 import os
 import re
 import shutil
@@ -72,6 +73,46 @@ class Faults(StoreTest):
             synced = re.findall(r"fsync\(\d+<(.*?)>\) += 0", (self.folder / "trace").read_text())
             for folder in folders:
                 self.assertIn(str(top / folder), synced)
+
+    def test_hard_links_that_become_copies_are_said_once(self):
+        for name in ("second", "third"):
+            os.link(self.folder / "data/0", self.folder / "data" / name)
+        self.assert_done(self.run_command("backup", "data", "--store", "whole"))
+        for how in ((), ("--json",)):
+            refused = ("-e", "trace=linkat", "-e", "inject=linkat:error=EPERM")
+            run = self.traced(refused, "restore", f"latest:{self.folder}/data", "--target", "out", "--store", "whole", "--overwrite", *how)
+            self.assert_failed(run, "becomes a copy of", "cannot be a hard link", "Operation not permitted")
+            self.assertEqual(run.stderr.count("becomes a copy of"), 1, run)
+            for name in ("0", "second", "third"):
+                self.assertEqual((self.folder / "out" / name).read_bytes(), (self.folder / "data/0").read_bytes())
+        self.assertEqual(json.loads(run.stdout)["copied_links"], 2)
+
+    def test_further_links_are_those_of_a_copy_where_a_file_can_have_no_more(self):
+        for name in ("1st", "2nd", "3rd", "4th"):
+            os.link(self.folder / "data/0", self.folder / "data" / name)
+        self.assert_done(self.run_command("backup", "data", "--store", "whole"))
+        full = ("-e", "trace=linkat", "-e", "inject=linkat:error=EMLINK:when=2")
+        run = self.traced(full, "restore", f"latest:{self.folder}/data", "--target", "out", "--store", "whole")
+        self.assert_failed(run, "becomes a copy of", "Too many links")
+        links = sorted((self.folder / "out" / name).stat().st_nlink for name in ("0", "1st", "2nd", "3rd", "4th"))
+        self.assertEqual(links, [2, 2, 3, 3, 3])
+
+    def test_attributes_that_cannot_be_listed_are_a_problem_with_the_name_of_the_file(self):
+        try:
+            os.setxattr(self.folder / "data/0", "user.comment", b"x")
+        except OSError as error:
+            self.skipTest(f"this file system has no attributes: {error}")
+        for error in ("EOPNOTSUPP", "EPERM", "ENOSYS"):
+            run = self.backup_by_strace("-e", "trace=listxattr", "-e", f"inject=listxattr:error={error}")
+            self.assert_failed(run, f"{self.folder}/data/0: cannot be asked for its extended attributes")
+        none = ("listxattr", "getxattr")  # as a file system without attributes answers
+        injected = [word for call in none for word in ("-e", f"inject={call}:error=EOPNOTSUPP")]
+        run = self.backup_by_strace("-e", f"trace={','.join(none)}", *injected)
+        self.assertEqual(run.code, 0, run)
+        self.assertNotIn("attributes", run.stderr)
+        file_systems = {path.stat().st_dev for path in (self.folder / "data", *(self.folder / "data").resolve().parents)}
+        asked = (self.folder / "trace").read_text().count("user.cutpoint.unused")
+        self.assertIn(asked, range(1, len(file_systems) + 1))
 
     def check_after(self, run):
         if "error while loading shared libraries" in run.stderr:
