@@ -1,7 +1,5 @@
 #include "cli/inputs/inputs.h"
 
-#include "cli/common/files.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "cli/common/files.h"
 
 namespace cutpoint::cli {
 

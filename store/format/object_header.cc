@@ -28,7 +28,8 @@ std::array<std::uint8_t, object_header_bytes> encode(const object_header& header
 result<object_header> decode_header(byte_span bytes, object_kind kind, std::string_view object) {
   if (bytes.size() < object_header_bytes) return damage(object, "it is shorter than a header");
   field_reader fields(bytes.first(object_header_bytes));
-  if (fields.bytes<object_magic.size()>() != object_magic) return damage(object, "it does not begin as an object of a store");
+  if (fields.bytes<object_magic.size()>() != object_magic)
+    return damage(object, "it does not begin as an object of a store");
   const auto stored_kind = fields.number<std::uint32_t>();
   const auto version = fields.number<std::uint16_t>();
   const auto seal = fields.number<std::uint16_t>();

@@ -25,9 +25,9 @@ std::string refusal(std::string_view name, std::string_view settings) {
 using name_list = std::vector<std::string_view>;
 
 const name_list masked = {"gear",    "rabin", "rabin-inck", "adler",         "crc32",
-                      "buzhash", "tttd",  "restic",     "kopia-buzhash", "pbs"};
+                          "buzhash", "tttd",  "restic",     "kopia-buzhash", "pbs"};
 const name_list with_minimum = {"casync",  "desync-legacy", "fastcdc",    "fastcdc2020",
-                            "ronomon", "maxp",          "seqcdc-inc", "seqcdc-dec"};
+                                "ronomon", "maxp",          "seqcdc-inc", "seqcdc-dec"};
 const name_list extremes = {"ae-max", "ae-min", "ram"};
 const name_list mincdc = {"mincdc4", "mincdchash4"};
 const name_list seqcdc = {"seqcdc-inc", "seqcdc-dec"};
