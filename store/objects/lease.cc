@@ -53,17 +53,24 @@ std::uint64_t own_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
 }
 
+/// The start of a process that has ended and that its parent has not waited for.
+constexpr std::uint64_t start_of_ended = UINT64_MAX;
+
 /// Returns the time in ticks since the boot at which a process began, or 0 if there is none.
 std::uint64_t start_time_of(std::uint64_t process) {
   const std::string line = read_text(fmt::format("/proc/{}/stat", process));
   const std::size_t name_end = line.rfind(')');  // the name before it may have any bytes
   if (name_end == std::string::npos) return 0;
-  std::istringstream fields(line.substr(name_end + 1));
-  std::string field;
-  constexpr int start_time_field = 20;  // counted from behind the name
-  for (int i = 0; i < start_time_field; ++i) fields >> field;
+  std::istringstream text(line.substr(name_end + 1));
+  const std::vector<std::string> fields{std::istream_iterator<std::string>(text), {}};
+  constexpr std::size_t state = 0;  // all counted from behind the name
+  constexpr std::size_t threads = 17;
+  constexpr std::size_t start_time = 19;
+  if (fields.size() <= start_time) return 0;
+  // A process whose main thread alone has ended is in the same state, and has other threads.
+  if (fields[state] == "Z" && fields[threads] == "1") return start_of_ended;
   std::uint64_t ticks = 0;
-  std::from_chars(field.data(), field.data() + field.size(), ticks);
+  std::from_chars(fields[start_time].data(), fields[start_time].data() + fields[start_time].size(), ticks);
   return ticks;
 }
 

@@ -1,9 +1,16 @@
 // Leases protect the temporary files of a session while it lives.
 #include "store/objects/lease.h"
 
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,6 +114,9 @@ TEST(lease, of_a_process_that_has_ended_has_expired) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   facts.process.process = static_cast<std::uint64_t>(child);
+  siginfo_t ended = {};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_LT(facts.time_left().count(), 0) << "the child has ended, and nobody has waited for it";
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_LT(facts.time_left().count(), 0) << "the child has ended";
   facts.process.process = static_cast<std::uint64_t>(::getpid());
@@ -118,6 +128,30 @@ TEST(lease, of_a_process_that_has_ended_has_expired) {
   facts.process.process = static_cast<std::uint64_t>(child);
   facts.process.pid_namespace += 1;
   EXPECT_GT(facts.time_left().count(), 0) << "of another namespace nothing is known";
+}
+
+TEST(lease, of_a_process_whose_main_thread_has_ended_lasts) {
+  store::lease facts{
+      .time = store::nanoseconds_now(), .duration = 3'600'000'000'000, .epoch = 0, .process = {}, .owner = ""};
+  int answer[2] = {};
+  ASSERT_EQ(::pipe(answer), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::thread([end = answer[1], process = store::process_identity::own()] {
+      if (::write(end, &process, sizeof process) == ssize_t{sizeof process}) ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);  // of the main thread alone
+  }
+  ASSERT_EQ(::read(answer[0], &facts.process, sizeof facts.process), ssize_t{sizeof facts.process});
+  const auto stat_of_child = [&] {
+    std::ifstream file(fmt::format("/proc/{}/stat", child));
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  while (stat_of_child().find(") Z ") == std::string::npos) std::this_thread::yield();
+  EXPECT_GT(facts.time_left().count(), 0);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  for (const int each : answer) ::close(each);
 }
 
 TEST(lease, from_the_future_lasts_as_long_as_is_legal) {
