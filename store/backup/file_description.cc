@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <tuple>
 
 #include <cutpoint/walk.h>
 #include <fmt/format.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <xxhash.h>
 
 #include "host/io/file_identity.h"
@@ -20,6 +24,7 @@ namespace {
 
 constexpr std::uint32_t squashfs = 0x73717368;
 constexpr std::uint32_t erofs = 0xE0F5E1E2;
+constexpr std::uint32_t overlayfs = 0x794C7630;
 
 }  // namespace
 
@@ -126,28 +131,28 @@ struct known_file_system {
 
 /// All others count as remote and unknown: FUSE and virtiofs, SMB, 9p, and those that nobody has thought of.
 constexpr known_file_system known_file_systems[] = {
-    {0xEF53, true, change_time_kind::kept},         // ext2, ext3, ext4
-    {0x58465342, true, change_time_kind::kept},     // XFS
-    {0x9123683E, true, change_time_kind::kept},     // Btrfs
-    {0xCA451A4E, true, change_time_kind::kept},     // bcachefs
-    {0x2FC12FC1, true, change_time_kind::kept},     // ZFS
-    {0xF2F52010, true, change_time_kind::kept},     // F2FS
-    {0x3153464A, true, change_time_kind::kept},     // JFS
-    {0x52654973, true, change_time_kind::kept},     // ReiserFS
-    {0x01021994, true, change_time_kind::kept},     // tmpfs
-    {0x858458F6, true, change_time_kind::kept},     // ramfs
-    {0x5346544E, true, change_time_kind::kept},     // NTFS
-    {0x7366746E, true, change_time_kind::kept},     // NTFS, the driver ntfs3
-    {0x482B, true, change_time_kind::kept},         // HFS+
-    {0x15013346, true, change_time_kind::kept},     // UDF
-    {0x6969, false, change_time_kind::kept},        // NFS
-    {0x00C36400, false, change_time_kind::kept},    // Ceph
-    {0x0BD00BD0, false, change_time_kind::kept},    // Lustre
-    {0x47504653, false, change_time_kind::kept},    // GPFS
-    {0x01161970, false, change_time_kind::kept},    // GFS2
-    {0x7461636F, false, change_time_kind::kept},    // OCFS2
-    {0x794C7630, true, change_time_kind::unknown},  // overlayfs: that of the layer below
-    {squashfs, true, change_time_kind::none},      {erofs, true, change_time_kind::none},
+    {0xEF53, true, change_time_kind::kept},        // ext2, ext3, ext4
+    {0x58465342, true, change_time_kind::kept},    // XFS
+    {0x9123683E, true, change_time_kind::kept},    // Btrfs
+    {0xCA451A4E, true, change_time_kind::kept},    // bcachefs
+    {0x2FC12FC1, true, change_time_kind::kept},    // ZFS
+    {0xF2F52010, true, change_time_kind::kept},    // F2FS
+    {0x3153464A, true, change_time_kind::kept},    // JFS
+    {0x52654973, true, change_time_kind::kept},    // ReiserFS
+    {0x01021994, true, change_time_kind::kept},    // tmpfs
+    {0x858458F6, true, change_time_kind::kept},    // ramfs
+    {0x5346544E, true, change_time_kind::kept},    // NTFS
+    {0x7366746E, true, change_time_kind::kept},    // NTFS, the driver ntfs3
+    {0x482B, true, change_time_kind::kept},        // HFS+
+    {0x15013346, true, change_time_kind::kept},    // UDF
+    {0x6969, false, change_time_kind::kept},       // NFS
+    {0x00C36400, false, change_time_kind::kept},   // Ceph
+    {0x0BD00BD0, false, change_time_kind::kept},   // Lustre
+    {0x47504653, false, change_time_kind::kept},   // GPFS
+    {0x01161970, false, change_time_kind::kept},   // GFS2
+    {0x7461636F, false, change_time_kind::kept},   // OCFS2
+    {overlayfs, true, change_time_kind::unknown},  // that of the layer below
+    {squashfs, true, change_time_kind::none},     {erofs, true, change_time_kind::none},
     {0x4D44, true, change_time_kind::none},      // FAT
     {0x2011BAB0, true, change_time_kind::none},  // exFAT
     {0x9660, true, change_time_kind::none},      // ISO 9660
@@ -177,10 +182,39 @@ std::timespec trusted_change_time(const std::timespec& changed, const std::times
 
 change_time_kind change_time_kind_of(std::uint32_t file_system) noexcept { return facts_of(file_system).change_time; }
 
+namespace {
+
+/// Returns whether an overlayfs keeps ctimes: unless a layer below it, as far as it can be seen, is an image. A file on a device of
+/// its own lies in a layer on another file system, which cannot be found out.
+bool overlay_keeps_change_times(std::uint64_t device) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  const std::string number = fmt::format(" {}:{} ", major(device), minor(device));
+  for (std::string line; std::getline(mounts, line);) {
+    const std::size_t options = line.find(" - overlay ");
+    if (options == std::string::npos || line.find(number) > options) continue;
+    for (std::size_t layers = line.find("lowerdir", options); layers != std::string::npos;
+         layers = line.find("lowerdir", layers + 1)) {
+      std::istringstream paths(line.substr(layers, line.find_first_of(", ", layers) - layers));
+      for (std::string path; std::getline(paths, path, ':');) {
+        path.erase(0, path.find('/'));
+        struct statfs facts = {};
+        const bool is_seen = ::statfs(path.c_str(), &facts) == 0;
+        if (is_seen && facts_of(static_cast<std::uint32_t>(facts.f_type)).change_time == change_time_kind::none)
+          return false;
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 const file_systems::file_system& file_systems::file_system_of_entry(const tree_entry& entry) {
   const auto known = known_.find(entry.device);
   if (known != known_.end()) return known->second;
-  const known_file_system facts = facts_of(file_system_of(entry));
+  known_file_system facts = facts_of(file_system_of(entry));
+  if (facts.magic == overlayfs && overlay_keeps_change_times(entry.device)) facts.change_time = change_time_kind::kept;
   const auto margin = facts.is_local ? local_change_margin : remote_change_margin;
   return known_
       .emplace(entry.device, file_system{facts.magic, margin, facts.change_time, has_extended_attributes(entry)})

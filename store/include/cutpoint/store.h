@@ -189,7 +189,7 @@ struct store_backup_options {
   std::string parent = {};
   bool reads_everything = false;  ///< no parent is used
   /// Whether a file with the size, times and inode number that the parent has counts as unchanged on each file system. False:
-  /// not on those that keep no ctime, and on FUSE, SMB, 9p, overlayfs and unknown ones only if it differs from the mtime.
+  /// not on those that keep no ctime, and on FUSE, SMB, 9p, overlayfs above such a one and unknown ones only if it differs from the mtime.
   /// For sources whose files are never replaced by others with equal times.
   bool trusts_change_time = false;
   /// At most so many containers of earlier backups are referred to for each 100 MiB that are read: those that have the most
