@@ -12,6 +12,7 @@
 #include "cli/common/output.h"
 #include "cli/options/chunking_options.h"
 #include "cluster_cli/subcommands.h"
+#include "cluster_cli/trace_files.h"
 
 namespace cutpoint::cli {
 
