@@ -2,20 +2,18 @@
 #include "host/io/file_identity.h"
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <system_error>
 #include <vector>
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/source.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "host/io/open_entry.h"
@@ -74,34 +72,32 @@ std::string common_facts(const tree_entry& entry) {
   return bytes;
 }
 
-/// Reads until the buffer is full or the file ends. Returns a negative number on failure.
-ssize_t read_full(int file, std::vector<char>& buffer) {
-  std::size_t filled = 0;
-  while (filled < buffer.size()) {
-    const ssize_t count = ::read(file, buffer.data() + filled, buffer.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return count;
-    if (count == 0) break;
-    filled += static_cast<std::size_t>(count);
-  }
-  return static_cast<ssize_t>(filled);
+/// Returns the file handle of an entry, or the path without links if it has no handle that lasts.
+std::string identity_of(const tree_entry& entry) {
+  const std::string handle = handle_of(entry);
+  return handle.empty() ? path_without_links(entry.path) : handle;
 }
 
 /// Returns whether a file, which is found by its path, has the content of the entry. A failure counts as no.
 bool has_content_of(const tree_entry& entry, const std::string& path, const cancellation* cancel) {
   if (entry.kind != file_kind::regular_file || entry.size == 0) return true;  // all that is known is equal
-  struct stat facts = {};
-  const owned_descriptor later(open_entry(entry, O_RDONLY | O_NONBLOCK, facts));
-  const owned_descriptor earlier(later.get() < 0 ? -1 : open_path(path, O_RDONLY | O_NONBLOCK));
-  if (earlier.get() < 0) return false;
-  std::vector<char> buffer(compared_bytes);
-  std::vector<char> other(compared_bytes);
+  auto later = file_source::open(entry, cancel);
+  auto earlier = file_source::open(path, cancel);
+  if (!later || !earlier) return false;
+  std::vector<std::uint8_t> buffer(compared_bytes);
+  std::vector<std::uint8_t> other(compared_bytes);
   for (;;) {
-    if (cancel != nullptr && cancel->is_requested()) return false;
-    const ssize_t count = read_full(later.get(), buffer);
-    if (count < 0 || read_full(earlier.get(), other) != count) return false;
-    if (count == 0) return true;
-    if (std::memcmp(buffer.data(), other.data(), static_cast<std::size_t>(count)) != 0) return false;
+    const auto count = later->read(buffer);
+    if (!count) return false;
+    if (*count == 0) {
+      const auto rest = earlier->read(other);
+      return rest && *rest == 0;
+    }
+    for (std::size_t done = 0; done < *count;) {
+      const auto next = earlier->read(std::span(other).first(*count - done));
+      if (!next || *next == 0 || std::memcmp(buffer.data() + done, other.data(), *next) != 0) return false;
+      done += *next;
+    }
   }
 }
 
@@ -121,16 +117,6 @@ bool is_same_file(const tree_entry& a, const tree_entry& b) {
   const std::string other = handle_of(b);
   return handle.empty() || other.empty() ? common_facts(a) == common_facts(b) : handle == other;
 }
-
-namespace {
-
-/// Returns the file handle of an entry, or the path without links if it has no handle that lasts.
-std::string identity_of(const tree_entry& entry) {
-  const std::string handle = handle_of(entry);
-  return handle.empty() ? path_without_links(entry.path) : handle;
-}
-
-}  // namespace
 
 bool file_set::insert(const tree_entry& entry) { return files_.insert(key_of(entry, identity_of(entry))).second; }
 

@@ -65,15 +65,14 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   if (!config) return config.error();
   opened_store->config_ = std::move(*config);
   CUTPOINT_RETURN_IF_FAILED(opened_store->unlock(secret));
-  const auto log = opened_store->read_log([](const object_name&, const status&) {});
-  if (!log) return log.error();
+  CUTPOINT_TRY(const auto log, opened_store->read_log([](const object_name&, const status&) {}));
   std::optional<opened_key>& opened_by = opened_store->opened_by_;
-  if (opened_by && log->removed_keys.contains(opened_by->id)) {
+  if (opened_by && log.removed_keys.contains(opened_by->id)) {
     // All keys have the same contents. The secret may open another one, too.
-    auto other = open_any_key(*opened_store->objects_, *secret, opened_by->facts.config, log->removed_keys);
+    auto other = open_any_key(*opened_store->objects_, *secret, opened_by->facts.config, log.removed_keys);
     if (other) opened_by = *std::move(other);
   }
-  CUTPOINT_RETURN_IF_FAILED(opened_store->open_shards(*log));
+  CUTPOINT_RETURN_IF_FAILED(opened_store->open_shards(log));
   return opened_store;
 }
 
