@@ -8,6 +8,7 @@ for look-ups bounds a scan with tables, too, and so does the memory that the byt
 """
 
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -87,4 +88,5 @@ if __name__ == "__main__":
     if "--write" in sys.argv[1:]:
         PAGE.write_text(with_table(PAGE.read_text()))
     else:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that it ends without a word if nobody reads what it prints
         print("".join(table(PAGE.read_text())), end="")

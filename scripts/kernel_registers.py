@@ -9,6 +9,7 @@ Bytes of a stack, or of registers that are spilled, stand beside the registers. 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,7 @@ def resources(files):
 def main(files):
     if not files:
         sys.exit(__doc__)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that it ends without a word if nobody reads what it prints
     kernels = resources(files)
     for name, by_architecture in kernels.items():
         used = (f"{at // 10}.{at % 10}: {registers}" + (f" (+{memory} B)" if memory else "") for at, (registers, memory) in sorted(by_architecture.items()))

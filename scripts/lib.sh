@@ -8,6 +8,7 @@
 
 root=$(CDPATH='' cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
+unset "${!PYTHON@}" # what the user's own programs need may break the scripts' Python
 # shellcheck disable=SC2034  # for the scripts that source this
 readonly scripts=$root/scripts
 readonly deps=$root/.deps              # fetched files, never committed

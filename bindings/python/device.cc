@@ -120,6 +120,17 @@ void check_problem(std::uint32_t problem, const bound_fields& bounds) {
   check(describe_problem(static_cast<device_batch_problem>(problem), bounds_of(bounds)));
 }
 
+bool is_stream_captured(std::uintptr_t stream, int device) {
+  return value_or_raise(without_gil([&] { return is_captured(reinterpret_cast<CUstream_st*>(stream), device); }));
+}
+
+/// Makes a stream wait for another one.
+void order_streams(std::uintptr_t stream, std::uintptr_t other, int device) {
+  check(without_gil([&] {
+    return wait_for_stream(reinterpret_cast<CUstream_st*>(stream), reinterpret_cast<CUstream_st*>(other), device);
+  }));
+}
+
 }  // namespace
 
 void add_devices(nb::module_& m) {
@@ -132,6 +143,8 @@ void add_devices(nb::module_& m) {
       .def("insert", &device_digests::insert)
       .def("size", &device_digests::size);
   m.def("check_problem", &check_problem);
+  m.def("is_captured", &is_stream_captured);
+  m.def("wait_for_stream", &order_streams);
 }
 
 }  // namespace cutpoint::python

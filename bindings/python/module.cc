@@ -43,12 +43,43 @@ std::vector<std::string_view> backend_names() {
   return names;
 }
 
+/// Whether the interpreter that imported the module has ended. Nothing of the module is of use to another one in the process.
+bool has_ended = false;
+
+/// Raises ImportError, and returns -1, in all interpreters but the main one. nanobind has one list of types in each library, so a module
+/// in a second interpreter would take the types of the first away. And threads of the engine call Python in the main one.
+int check_interpreter(PyObject*) noexcept {
+  const auto number = static_cast<long long>(PyInterpreterState_GetID(PyInterpreterState_Get()));
+  if (has_ended) {
+    PyErr_SetString(PyExc_ImportError,
+                    "cutpoint was imported before Python was ended and started again in this process");
+  } else if (number != 0) {
+    PyErr_Format(PyExc_ImportError, "cutpoint runs in the main interpreter of a process only, not in interpreter %lld",
+                 number);
+  } else {
+    return 0;
+  }
+  return -1;
+}
+
+/// The module of the first import. It lives as long as the process.
+PyObject* first_module = nullptr;
+
 }  // namespace
 
+// The function that Python calls is below. It checks the interpreter before nanobind's function does anything.
+#define PyInit__core make_cutpoint_definition
 NB_MODULE(_core, m) {
+  if (first_module != nullptr) {  // the package was removed from sys.modules: classes and functions are the same again
+    if (PyDict_Merge(PyModule_GetDict(m.ptr()), PyModule_GetDict(first_module), 0) != 0) throw nb::python_error();
+    return;
+  }
   // At exit a thread that is in a call owns instances, of which the user would be told.
   nb::set_leak_warnings(false);
-  Py_AtExit(&end_calls);
+  Py_AtExit([] {
+    has_ended = true;
+    end_calls();
+  });
   add_errors(m);
   m.attr("__version__") = version();
 
@@ -69,6 +100,22 @@ NB_MODULE(_core, m) {
   m.def("fingerprints", &fingerprint_names);
   m.def("backends", &backend_names);
   m.def("forget_threads", &forget_threads);
+  first_module = m.inc_ref().ptr();
+}
+#undef PyInit__core
+
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  static std::vector<PyModuleDef_Slot> slots;
+  if (check_interpreter(nullptr) != 0) return nullptr;
+  auto* const definition = reinterpret_cast<PyModuleDef*>(make_cutpoint_definition());
+  if (definition != nullptr && slots.empty()) {
+    // Python may call this function in the main interpreter and make the module in another one.
+    slots.push_back({Py_mod_exec, reinterpret_cast<void*>(&check_interpreter)});
+    for (const PyModuleDef_Slot* each = definition->m_slots; each->slot != 0; ++each) slots.push_back(*each);
+    slots.push_back({});
+    definition->m_slots = slots.data();
+  }
+  return reinterpret_cast<PyObject*>(definition);
 }
 
 }  // namespace cutpoint::python

@@ -1,9 +1,11 @@
-// Lists the devices and measures their links, in a build with a CUDA compiler.
+// Lists the devices, measures their links, and orders streams, in a build with a CUDA compiler.
 #include "cuda/device/devices.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include <cutpoint/cuda.h>
 
 #include "cuda/device/device_executor.cuh"
 #include "cuda/device/measure_link.h"
@@ -91,3 +93,22 @@ result<link_rates> measure_link(int device) {
 }
 
 }  // namespace cutpoint::cuda
+
+namespace cutpoint {
+
+result<bool> is_captured(CUstream_st* stream, int device) {
+  if (stream == nullptr) return false;  // while another stream is captured, CUDA must not be asked
+  CUTPOINT_TRY(const auto scope, cuda::device_scope::enter(device));
+  cudaStreamCaptureStatus captured{};
+  CUTPOINT_RETURN_IF_FAILED(cuda::check(cudaStreamIsCapturing(stream, &captured), "looking at a stream"));
+  return captured != cudaStreamCaptureStatusNone;
+}
+
+status wait_for_stream(CUstream_st* stream, CUstream_st* other, int device) {
+  CUTPOINT_TRY(const auto scope, cuda::device_scope::enter(device));
+  CUTPOINT_TRY(const auto done, cuda::device_event::create_to_wait());
+  CUTPOINT_RETURN_IF_FAILED(cuda::check(cudaEventRecord(done.get(), other), "recording an event"));
+  return cuda::check(cudaStreamWaitEvent(stream, done.get(), 0), "ordering two streams");
+}
+
+}  // namespace cutpoint

@@ -26,6 +26,10 @@ result<link_rates> measure_link(int) { return no_cuda_in_this_build(); }
 
 namespace cutpoint {
 
+result<bool> is_captured(CUstream_st*, int) { return cuda::no_cuda_in_this_build(); }
+
+status wait_for_stream(CUstream_st*, CUstream_st*, int) { return cuda::no_cuda_in_this_build(); }
+
 class device_batch_chunker::batch_enqueuer {};
 
 device_batch_chunker::device_batch_chunker(std::unique_ptr<batch_enqueuer> own) noexcept

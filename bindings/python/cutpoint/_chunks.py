@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 from array import array
@@ -10,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, cast
 
 from cutpoint import _core
-from cutpoint._settings import Bytes, Parameter, Stream, settings
+from cutpoint._settings import Bytes, Parameter, Stream, SupportsRead, settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,8 @@ def chunk(
         A str or os.PathLike is the path of a file, pipe or device. The bytes of an object with a C-contiguous buffer
         (bytes, bytearray, memoryview, mmap, a NumPy array) are not copied in Python; the buffer must not change until
         the iterator has ended or is deleted. A binary file object (BytesIO, an open file) is read from its position
-        to its end, and an iterable gives such buffers as the blocks of one stream.
+        to its end; one that is non-blocking and has no bytes at present raises BlockingIOError. An iterable gives such
+        buffers as the blocks of one stream.
     cuts
         An algorithm, a profile, or a canonical string; see `algorithms`, `profiles` and `canonical`.
     parameters
@@ -100,11 +102,20 @@ def _blocks(data: Stream) -> Iterator[Bytes] | None:
         memoryview(cast(Any, data)).release()
     except TypeError:  # no buffer
         if hasattr(data, "read"):
-            return iter(lambda: data.read(_BLOCK_BYTES), b"")
+            file = cast(SupportsRead, data)
+            return iter(lambda: _read(file), b"")
         return iter(data) if isinstance(data, Iterable) else None
     except (ValueError, BufferError):
         pass  # the module says what is wrong with the buffer
     return None
+
+
+def _read(file: SupportsRead) -> bytes:
+    """Returns the next bytes, and none at the end of the file."""
+    block = file.read(_BLOCK_BYTES)
+    if block is None:  # by which a raw file says that it would block
+        raise BlockingIOError(errno.EAGAIN, "the file object is non-blocking, has no bytes at present, and has not ended")
+    return block
 
 
 def _chunks_of(stream: _core.StreamChunker, blocks: Iterator[Bytes]) -> Iterator[Chunk]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._device_arrays import address_of, stream_handle
+from cutpoint._device_arrays import DeviceArrays, stream_handle
 from cutpoint._settings import MOST_BYTES, Parameter, _checked, _number, settings
 
 _MOST_DEVICE = 4095
@@ -51,9 +51,9 @@ def _fields(bounds: DeviceBounds) -> tuple[int, int, int, int]:
 class DeviceChunker:
     """Cuts and fingerprints batches of buffers that are in a GPU's memory already, thousands in one call.
 
-    All arrays are in device memory and belong to the caller. An array is whatever has `__cuda_array_interface__` or DLPack, such
-    as an array of CuPy, PyTorch, Numba or JAX (which the call does not write, since JAX's do not change). Any number of threads may
-    use one object at once.
+    All arrays are in device memory and belong to the caller. An array is whatever has DLPack (`__dlpack__`, which is asked first) or
+    `__cuda_array_interface__`, such as an array of CuPy, PyTorch, Numba or JAX. One that says that it is read-only, as JAX's do, is
+    read, and refused with ValueError where results are written. Any number of threads may use one object at once.
     """
 
     def __init__(
@@ -69,7 +69,8 @@ class DeviceChunker:
         CutpointError, with the reason, if the GPU cannot be used."""
         how = settings(cuts, fingerprint, fingerprint_key, parameters=parameters)
         self._cuts = how.canonical
-        self._batches = _core.DeviceBatches.make(how, _number("device", device, 0, _MOST_DEVICE))
+        self._device = _number("device", device, 0, _MOST_DEVICE)
+        self._batches = _core.DeviceBatches.make(how, self._device)
 
     @property
     def cuts(self) -> str:
@@ -103,7 +104,8 @@ class DeviceChunker:
         Written: `first_chunks`, `max_buffers` + 1 indices of 4 bytes, so that the chunks of buffer i are those from
         `first_chunks[i]` to before `first_chunks[i + 1]`; for each chunk its offset in the buffer (8 bytes, or None), its length (4
         bytes) and its digest (bytes; None without fingerprints); and `problem`, one number of 4 bytes, for `check`.
-        `workspace` is bytes, aligned to 256. All arrays must live until the stream has done the work.
+        `workspace` is bytes, aligned to 256. All arrays must live until the stream has done the work. Unless it is captured, the stream
+        waits for what makes an array: by DLPack, or for the stream that the array's interface names.
 
         `stream` is a stream of CuPy, PyTorch, Numba or cuda.core, or its handle; None is the default stream.
         """
@@ -112,30 +114,32 @@ class DeviceChunker:
         sizes = DeviceSizes(*self._batches.sizes(fields))
         most = fields[0]
 
-        def read(name: str, array: Any, item_bytes: int, count: int) -> int:
-            return 0 if array is None else address_of(name, array, item_bytes, count, handle)
+        with DeviceArrays(handle, self._device) as arrays:
 
-        def written(name: str, array: Any, item_bytes: int, count: int) -> int:
-            return 0 if array is None else address_of(name, array, item_bytes, count, handle, is_written=True)
+            def read(name: str, array: Any, item_bytes: int, count: int) -> int:
+                return 0 if array is None else arrays.address_of(name, array, item_bytes, count)
 
-        self._batches.enqueue(
-            fields,
-            (
-                read("buffers", buffers, 8, most),
-                read("byte_counts", byte_counts, 8, most),
-                read("buffer_count", buffer_count, 4, 1),
-                read("ends", ends, 1, most),
-            ),
-            (
-                written("first_chunks", first_chunks, 4, most + 1),
-                written("offsets", offsets, 8, sizes.max_chunks),
-                written("lengths", lengths, 4, sizes.max_chunks),
-                written("digests", digests, 1, sizes.max_chunks * sizes.digest_bytes),
-                written("problem", problem, 4, 1),
-            ),
-            (written("workspace", workspace, 1, sizes.workspace_bytes), sizes.workspace_bytes),
-            handle,
-        )
+            def written(name: str, array: Any, item_bytes: int, count: int) -> int:
+                return 0 if array is None else arrays.address_of(name, array, item_bytes, count, is_written=True)
+
+            self._batches.enqueue(
+                fields,
+                (
+                    read("buffers", buffers, 8, most),
+                    read("byte_counts", byte_counts, 8, most),
+                    read("buffer_count", buffer_count, 4, 1),
+                    read("ends", ends, 1, most),
+                ),
+                (
+                    written("first_chunks", first_chunks, 4, most + 1),
+                    written("offsets", offsets, 8, sizes.max_chunks),
+                    written("lengths", lengths, 4, sizes.max_chunks),
+                    written("digests", digests, 1, sizes.max_chunks * sizes.digest_bytes),
+                    written("problem", problem, 4, 1),
+                ),
+                (written("workspace", workspace, 1, sizes.workspace_bytes), sizes.workspace_bytes),
+                handle,
+            )
 
     def check(self, problem: SupportsIndex, bounds: DeviceBounds) -> None:
         """Raises ValueError or MemoryError, with one sentence, if this value of `problem` says that the device refused the
@@ -156,7 +160,8 @@ class DeviceDedup:
         self._digest_bytes = _number("digest_bytes", digest_bytes, 1, 32)
         self._stream = stream  # lives as long as the table
         self._handle = stream_handle(stream)
-        self._known = _core.DeviceDigests.make(self._digest_bytes, self._handle, _number("device", device, 0, _MOST_DEVICE))
+        self._device = _number("device", device, 0, _MOST_DEVICE)
+        self._known = _core.DeviceDigests.make(self._digest_bytes, self._handle, self._device)
 
     def insert(self, digests: Any, count: SupportsIndex, new_chunks: Any) -> int:
         """Inserts the first `count` digests, and writes the positions of the chunks that are new into `new_chunks`, integers of 4
@@ -165,9 +170,10 @@ class DeviceDedup:
         `digests` is an array of bytes. The call waits for the stream. Raises MemoryError if the device has too little memory; the
         table is then as before."""
         size = _number("count", count, 0, (1 << 32) - 1)
-        digests_address = address_of("digests", digests, 1, size * self._digest_bytes, self._handle)
-        new_address = address_of("new_chunks", new_chunks, 4, size, self._handle, is_written=True)
-        return self._known.insert(digests_address, size, new_address)
+        with DeviceArrays(self._handle, self._device) as arrays:
+            digests_address = arrays.address_of("digests", digests, 1, size * self._digest_bytes)
+            new_address = arrays.address_of("new_chunks", new_chunks, 4, size, is_written=True)
+            return self._known.insert(digests_address, size, new_address)
 
     def __len__(self) -> int:
         """The number of digests in the table."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class SupportsRead(Protocol):
     """A binary file object."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes | None: ...
 
 
 #: An object with a buffer. Before Python 3.12 type checkers do not know that NumPy arrays have one.

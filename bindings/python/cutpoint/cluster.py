@@ -7,9 +7,14 @@ simulated clusters. `policies` and `deduplications` return the names that it tak
 from __future__ import annotations
 
 import operator
+import os
+import secrets
+import stat
+import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, SupportsIndex
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple, SupportsIndex
 
 from cutpoint import _core
 from cutpoint._settings import MOST_BYTES, MOST_THREADS, Path, _checked, _number
@@ -37,14 +42,17 @@ def write_trace(path: Path, files: Iterable[TraceFile]) -> None:
     """Writes a chunk trace, file by file, in memory that does not grow with the number of files.
 
     path
-        The file to write. What it had before is lost. If this function raises, the trace is incomplete, and is not read.
+        The file to write. The trace is written beside it, and takes its place when it is whole: if this function raises, the file
+        has what it had before, and a new one is empty. A pipe or a device gets the trace at once.
     files
-        The files in the order in which their chunks are stored. Versions of a file follow each other.
+        The files in the order in which their chunks are stored. Versions of a file follow each other. Files that `read_trace` reads
+        from `path` are refused.
 
-    Raises ValueError for a number, a name or lists that do not fit, and OSError.
+    Raises ValueError for a number, a name or lists that do not fit, and if the trace at `path` is among those that are read; and
+    OSError.
     """
     writer = _core.TraceWriter()
-    with open(path, "wb") as output:
+    with _replaced(path) as output:
         for file in files:
             _checked("application", file.application, str)
             output.write(writer.begin_file(file.application, _number("client", file.client, 0, _MOST_CLIENT)))
@@ -52,6 +60,35 @@ def write_trace(path: Path, files: Iterable[TraceFile]) -> None:
             lengths = _column("I", "length", file.lengths, 1, _MOST_LENGTH)
             output.write(writer.add(fingerprints.tobytes(), lengths.tobytes()))
         output.write(writer.finish())
+
+
+#: thread, device and inode for each file whose place a trace is going to take, which `read_trace` must not read meanwhile
+_written: set[tuple[int, int, int]] = set()
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of the one at the path when the block ends, and not if it raises."""
+    with open(path, "ab") as present:  # loses nothing, and raises if the file must not be written
+        facts = os.fstat(present.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            yield present
+            return
+    place = os.path.realpath(path)
+    draft = os.path.join(os.path.dirname(place), f".trace.{secrets.token_hex(4)}")
+    written = (threading.get_ident(), facts.st_dev, facts.st_ino)
+    with open(draft, "xb") as output:
+        try:
+            _written.add(written)
+            os.fchmod(output.fileno(), stat.S_IMODE(facts.st_mode))
+            yield output
+            output.close()
+            os.replace(draft, place)
+        except BaseException:
+            os.unlink(draft)
+            raise
+        finally:
+            _written.discard(written)
 
 
 def _column(kind: str, name: str, values: Iterable[SupportsIndex], least: int, most: int) -> array[int]:
@@ -67,14 +104,19 @@ def read_trace(path: Path) -> Iterator[TraceFile]:
     """Returns an iterator over the files of a chunk trace, with `array.array` objects of fingerprints (8 bytes each) and lengths (4
     bytes each), which NumPy takes without a copy. The memory is that of one file.
 
-    Raises ValueError, at once or from the iterator, if the file is no chunk trace, or is cut off or malformed, with the place; and
-    OSError.
+    Raises ValueError, at once or from the iterator, if the file is no chunk trace, or is cut off or malformed, with the place, and if it
+    is read for `write_trace` of the same file; and OSError.
     """
-    return _files(_core.TraceReader(path))
+    reader = _core.TraceReader(path)
+    return _files(reader, path, os.stat(path))
 
 
-def _files(reader: _core.TraceReader) -> Iterator[TraceFile]:
-    while (begun := reader.next_file()) is not None:
+def _files(reader: _core.TraceReader, path: Path, facts: os.stat_result) -> Iterator[TraceFile]:
+    while True:
+        if (threading.get_ident(), facts.st_dev, facts.st_ino) in _written:
+            raise ValueError(f"{os.fspath(path)}: is the trace that is read, and would be written over")
+        if (begun := reader.next_file()) is None:
+            return
         fingerprints, lengths = array("Q"), array("I")
         while (columns := reader.next_chunks()) is not None:
             fingerprints.frombytes(columns[0])

@@ -72,6 +72,15 @@ struct device_batch_chunks {
   std::uint32_t* problem = nullptr;  ///< [1] a `device_batch_problem`
 };
 
+/// Returns whether a stream of the GPU that `cutpoint info` calls `device` is being captured. Null is the default stream, which cannot
+/// be. Thread-safe. Errors: unavailable; invalid_argument; backend_failure.
+[[nodiscard]] result<bool> is_captured(CUstream_st* stream, int device = 0);
+
+/// Makes what is put into `stream` from now on wait for what has been put into `other`, on the device: the call does not wait. Both are
+/// streams of the GPU that `cutpoint info` calls `device`, null is the default stream, and `stream` must not be captured, since a graph
+/// cannot wait for work outside of it. Thread-safe. Errors: unavailable; invalid_argument; backend_failure.
+[[nodiscard]] status wait_for_stream(CUstream_st* stream, CUstream_st* other, int device = 0);
+
 /// Gives memory in the order of a stream, as cuda::mr's asynchronous resources do.
 class device_allocator {
  public:

@@ -1,11 +1,13 @@
 """All functions give the chunks of the command, for every kind of input."""
 
 import array
+import errno
 import hashlib
 import io
 import json
 import os
 import signal
+import socket
 import threading
 
 import cutpoint
@@ -148,6 +150,29 @@ def test_streams_in_blocks_are_read_from_their_position_as_far_as_chunks_are_ask
     for empty in (io.BytesIO(), [], [b""]):
         assert list(cutpoint.chunk(empty)) == []
         assert cutpoint.chunk_arrays(empty).digests.shape == (0, 32)
+
+
+@pytest.mark.parametrize("buffering", [0, -1])
+@pytest.mark.parametrize("call", [lambda file: list(cutpoint.chunk(file)), cutpoint.chunk_arrays])
+def test_a_file_object_that_would_block_has_not_ended(call, buffering):
+    """An empty pipe, a pipe with some bytes, and a socket say that they have no more for now, and are no whole streams."""
+    for content in b"", b"some":
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        os.write(writer, content)
+        with open(reader, "rb", buffering) as file, pytest.raises(BlockingIOError, match="has not ended") as caught:
+            call(file)
+        assert caught.value.errno == errno.EAGAIN
+        os.close(writer)
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with ours, theirs, ours.makefile("rb", None if buffering else 0) as file:
+        theirs.sendall(b"some")
+        with pytest.raises(BlockingIOError, match="has not ended"):
+            call(file)
+        theirs.sendall(b"the rest")
+        theirs.shutdown(socket.SHUT_WR)
+        assert sum(each.length for each in cutpoint.chunk(file)) == len(b"the rest")
 
 
 def test_many_buffers_in_one_call(data):

@@ -175,10 +175,72 @@ def test_wrong_traces_are_refused_with_the_sentence_of_the_command(trace):
     ],
 )
 def test_what_a_trace_cannot_have_is_refused(file, error, message, trace):
-    with pytest.raises(error, match=message):
-        cluster.write_trace(trace, [cluster.TraceFile("a", [1], [1]), file])
+    before = trace.read_bytes()
+    for path in trace, trace.with_name("new"):
+        with pytest.raises(error, match=message):
+            cluster.write_trace(path, [cluster.TraceFile("a", [1], [1]), file])
+    assert trace.read_bytes() == before
     with pytest.raises(ValueError, match="cut off|no chunk trace"):  # and not taken for a whole trace
-        list(cluster.read_trace(trace))
+        list(cluster.read_trace(trace.with_name("new")))
+    assert sorted(each.name for each in trace.parent.iterdir()) == ["new", "trace"]
+
+
+def test_a_trace_is_not_written_over_itself(files, trace, tmp_path):
+    """Neither by a reader that was open before nor by one that is opened when other files are written already; by any name."""
+    before = trace.read_bytes()
+    (tmp_path / "link").symlink_to("trace")
+    os.link(trace, tmp_path / "other name")
+    cluster.write_trace(tmp_path / "small", files[:1])
+
+    def joined(*paths):
+        for path in paths:
+            yield from cluster.read_trace(path)
+
+    for path in trace, tmp_path / "link", tmp_path / "other name":
+        for read in (
+            cluster.read_trace(trace),
+            (file._replace(client=1) for file in cluster.read_trace(tmp_path / "link")),
+            joined(tmp_path / "small", trace),
+        ):
+            with pytest.raises(ValueError, match="is the trace that is read, and would be written over"):
+                cluster.write_trace(path, read)
+            assert trace.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 4
+    cluster.write_trace(tmp_path / "link", list(cluster.read_trace(trace)))
+    assert trace.read_bytes() == before and (tmp_path / "link").is_symlink()
+    cluster.write_trace(tmp_path / "joined", joined(tmp_path / "small", trace))
+    assert len(list(cluster.read_trace(tmp_path / "joined"))) == len(files) + 1
+
+
+def test_the_place_of_a_trace_stays_as_it_is(files, tmp_path):
+    cluster.write_trace(tmp_path / "new", files)
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    (tmp_path / "new").chmod(0o640)
+    cluster.write_trace(tmp_path / "new", files[:2])
+    assert (tmp_path / "new").stat().st_mode & 0o7777 == 0o640
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        cluster.write_trace(pipe, files[:2])
+        assert reader.communicate()[0] == (tmp_path / "new").read_bytes()
+    if os.geteuid() != 0:
+        (tmp_path / "new").chmod(0o440)
+        with pytest.raises(PermissionError):
+            cluster.write_trace(tmp_path / "new", files)
+
+
+def test_another_thread_reads_a_trace_while_it_is_replaced(files, trace):
+    def read_elsewhere():
+        counts = []
+        thread = threading.Thread(target=lambda: counts.append(len(list(cluster.read_trace(trace)))))
+        thread.start()
+        thread.join()
+        assert counts == [len(files)]
+        yield files[0]
+
+    cluster.write_trace(trace, read_elsewhere())
+    assert len(list(cluster.read_trace(trace))) == 1
 
 
 def test_names_are_listed(trace):

@@ -1,5 +1,7 @@
 // Tests that a stream can capture a batch of buffers: the call does nothing that CUDA forbids then, and the graph does the work
 // again for whatever sizes within the bounds the device's memory has at that time.
+#include <array>
+
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -91,6 +93,37 @@ TEST_F(capture, is_refused_what_CUDA_forbids) {
   device::instance().faults.clear();  // they were planted
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+}
+
+TEST_F(capture, of_a_stream_is_seen) {
+  const auto expect = [&](bool is_seen) {
+    const auto captured = is_captured(stream_), default_captured = is_captured(nullptr);
+    ASSERT_TRUE(captured && default_captured);
+    EXPECT_EQ(*captured, is_seen);
+    EXPECT_FALSE(*default_captured);
+  };
+  ASSERT_NO_FATAL_FAILURE(expect(false));
+  ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  ASSERT_NO_FATAL_FAILURE(expect(true));
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  ASSERT_NO_FATAL_FAILURE(expect(false));
+}
+
+TEST(streams, wait_for_the_work_of_others) {
+  std::array<cudaStream_t, 2> streams{};
+  for (cudaStream_t& each : streams) ASSERT_EQ(cudaStreamCreateWithFlags(&each, cudaStreamNonBlocking), cudaSuccess);
+  std::uint32_t value = 0;
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, sizeof value), cudaSuccess);
+  ASSERT_EQ(cudaMemsetAsync(memory, 1, sizeof value, streams[0]), cudaSuccess);
+  ASSERT_TRUE(wait_for_stream(streams[1], streams[0]).ok());
+  ASSERT_EQ(cudaMemcpyAsync(&value, memory, sizeof value, cudaMemcpyDeviceToHost, streams[1]), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(streams[1]), cudaSuccess);
+  EXPECT_EQ(value, 0x01010101u);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  for (cudaStream_t each : streams) EXPECT_EQ(cudaStreamDestroy(each), cudaSuccess);
 }
 
 TEST_F(capture, or_an_allocator_gives_the_workspace_elsewhere) {

@@ -57,18 +57,47 @@ class DLPackArray:
     """The same with DLPack alone, as JAX has it."""
 
     def __init__(self, array: DeviceArray) -> None:
-        from cutpoint._device_arrays import _DLTensor
+        from cutpoint._device_arrays import _DLManagedTensor, _DLTensor
 
         self.shape = (ctypes.c_int64 * 1)(array.count)
-        self.content = _DLTensor(array.address.value, 2, 0, 1, UNSIGNED, 8 * array.item_bytes, 1, self.shape, None, 0)
+        tensor = _DLTensor(array.address.value, 2, 0, 1, UNSIGNED, 8 * array.item_bytes, 1, self.shape, None, 0)
+        self.content = _DLManagedTensor(tensor)  # without a deleter: the memory is freed by its owner
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.content.device_type, 0
+        return self.content.tensor.device_type, 0
 
     def __dlpack__(self, *, stream: int) -> object:
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         return new(ctypes.addressof(self.content), b"dltensor", None)
+
+
+class StreamedArray:
+    """Names the stream that makes it, as version 3 of the interface does."""
+
+    def __init__(self, array: DeviceArray, stream: int) -> None:
+        self.array, self.stream = array, stream
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        return {**self.array.__cuda_array_interface__, "stream": self.stream}
+
+
+class OrderingArray(DLPackArray):
+    """Makes the consumer's stream wait for a stream, as CuPy and PyTorch do, which would spoil a capture."""
+
+    def __init__(self, array: DeviceArray, stream: int) -> None:
+        super().__init__(array)
+        self.stream = stream
+
+    def __dlpack__(self, *, stream: int) -> object:
+        if stream != -1:
+            event = ctypes.c_void_p()
+            checked(RUNTIME.cudaEventCreate(ctypes.byref(event)))
+            checked(RUNTIME.cudaEventRecord(event, ctypes.c_void_p(self.stream)))
+            checked(RUNTIME.cudaStreamWaitEvent(ctypes.c_void_p(stream), event, ctypes.c_uint(0)))
+            checked(RUNTIME.cudaEventDestroy(event))
+        return super().__dlpack__(stream=stream)
 
 
 class Batches(unittest.TestCase):
@@ -130,6 +159,38 @@ class Batches(unittest.TestCase):
                 self.assertEqual(count, len(wanted))
                 if fingerprint != "none":
                     self.assertEqual(digests.bytes()[: count * len(wanted[0])], b"".join(wanted))
+
+    def test_arrays_of_another_stream_are_waited_for_unless_a_graph_is_captured(self) -> None:
+        content = random.Random(3).randbytes(9_000)
+        chunker = cutpoint.DeviceChunker("fastcdc(avg_bytes=1K)", fingerprint="none")
+        bounds = cutpoint.DeviceBounds(max_buffers=1, max_total_bytes=len(content))
+        sizes = chunker.sizes(bounds)
+        expected = [(each.offset, each.length) for each in cutpoint.chunk(content, "fastcdc(avg_bytes=1K)", fingerprint="none")]
+        for kind in StreamedArray, OrderingArray:
+            for captures in False, True:
+                with self.subTest(kind.__name__, captures=captures):
+                    stream, other = self.stream(), self.stream()
+                    place = self.device(1, len(content), content)
+                    offsets, lengths = self.device(8, sizes.max_chunks), self.device(4, sizes.max_chunks)
+                    first_chunks, problem = self.device(4, 2), self.device(4, 1)
+                    words = {
+                        "buffers": kind(self.device_of(8, [place.address.value]), other),
+                        "byte_counts": kind(self.device_of(8, [len(content)]), other),
+                        "workspace": self.device(1, sizes.workspace_bytes),
+                    }
+                    results = {"first_chunks": first_chunks, "offsets": offsets, "lengths": lengths, "problem": problem}
+                    graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
+                    if captures:
+                        checked(RUNTIME.cudaStreamBeginCapture(ctypes.c_void_p(stream), ctypes.c_int(0)))
+                    chunker.enqueue(bounds, **words, **results, stream=stream)
+                    if captures:
+                        checked(RUNTIME.cudaStreamEndCapture(ctypes.c_void_p(stream), ctypes.byref(graph)))
+                        checked(RUNTIME.cudaGraphInstantiate(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)))
+                        checked(RUNTIME.cudaGraphLaunch(executable, ctypes.c_void_p(stream)))
+                    checked(RUNTIME.cudaStreamSynchronize(ctypes.c_void_p(stream)))
+                    chunker.check(problem.numbers()[0], bounds)
+                    count = first_chunks.numbers()[1]
+                    self.assertEqual(list(zip(offsets.numbers()[:count], lengths.numbers()[:count], strict=True)), expected)
 
     def test_a_batch_beyond_its_bounds_is_refused(self) -> None:
         chunker = cutpoint.DeviceChunker("fastcdc(avg_bytes=1K)", fingerprint="none")
