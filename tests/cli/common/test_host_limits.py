@@ -1,15 +1,18 @@
-"""Limits of the system on one process. What meets one says so; what need not meet it does not."""
+"""Limits of the system on one process and on files. What meets one says so; what need not meet it does not."""
 
 import os
 import resource
 import signal
+import tempfile
 import unittest
+from pathlib import Path
 
 from command import DONE, INPUT_FAILED, CommandTest
 from stores import StoreTest, facts_of, paths_below
 from streams import MIB, random_bytes
 
 KIB = 1 << 10
+LARGEST_FILE = (1 << 63) - 1
 
 
 def limited(which: int, value: int) -> dict:
@@ -142,6 +145,50 @@ class SizesOfObjects(StoreTest):
         self.assert_whole()
         self.store("prune")
         self.assert_whole()
+
+
+class LargestFile(StoreTest):
+    """A file as long as files can be, in memory, where its file system takes it."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="cutpoint-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        self.addCleanup(folder.cleanup)
+        self.memory = Path(folder.name)
+        try:
+            with open(self.memory / "largest", "wb") as file:
+                file.write(b"begin")
+                file.truncate(LARGEST_FILE)
+        except OSError as refused:
+            self.skipTest(f"there is no file of 2^63 - 1 bytes here: {refused}")
+
+    def test_is_counted(self):
+        for words in ((), ("--algorithm", "fixed", "--size", "16M", "--memory", "32M"), ("--input", "pread")):
+            report = self.run_command("dedup", "--json", *words, self.memory / "largest")
+            self.assert_done(report)
+            self.assertEqual(report.json()["result"]["bytes"], LARGEST_FILE)
+
+    def test_is_stored_and_restored(self):
+        snapshot = self.backup(self.memory / "largest")
+        self.store("restore", snapshot, "--target", self.memory / "out")
+        restored = next(path for path in paths_below(self.memory / "out") if path.name == "largest")
+        self.assertEqual(restored.stat().st_size, LARGEST_FILE)
+        with open(restored, "rb") as file:
+            self.assertEqual(file.read(9), b"begin\0\0\0\0")
+
+
+class LongChunks(CommandTest):
+    def test_of_holes_are_counted_within_the_memory(self):
+        size = 1 << 42
+        with open(self.folder / "sparse", "wb") as file:
+            file.write(random_bytes(100_000, 1))
+            file.truncate(size)
+        for algorithm, length in (("fixed", "16M"), ("fastcdc", "4M")):
+            run = self.run_command("dedup", "--json", "--algorithm", algorithm, "--size", length, "--memory", "40M", "sparse")
+            self.assert_done(run)
+            report = run.json()
+            self.assertEqual(report["result"]["bytes"], size)
+            self.assertGreater(report["work"]["run_bytes"], size * 0.99)
 
 
 if __name__ == "__main__":
