@@ -1,7 +1,8 @@
-"""Limits of the system on one process and on files. What meets one says so; what need not meet it does not."""
+"""Limits of the system on one process: the size of files, how many are open. What meets one says so; what need not meet it does not."""
 
 import os
 import resource
+import shutil
 import signal
 import tempfile
 import unittest
@@ -145,6 +146,54 @@ class SizesOfObjects(StoreTest):
         self.assert_whole()
         self.store("prune")
         self.assert_whole()
+
+
+class OpenFiles(StoreTest):
+    """With few descriptors every command does its work, or says which limit it met."""
+
+    def setUp(self):
+        super().setUp()
+        for i in range(100):
+            self.write(f"data/{i % 7}/{i}", random_bytes(20_000, i))
+        self.write("/".join(["data", *"abcdefghijklmnopqrstuvwxyz" * 2, "deep"]), b"deep")
+        self.write("data/large", random_bytes(3 * MIB, 1))
+
+    def run_with(self, count: int, command: str, *words):
+        run = self.run_command(command, *words, **limited(resource.RLIMIT_NOFILE, count))
+        if run.code != DONE:
+            self.assertEqual(run.code, INPUT_FAILED, run)
+            for line in run.stderr.splitlines():
+                self.assertIn(f"(the limit of open files, ulimit -n, is {count})", line, run)
+        return run
+
+    def test_may_be_few(self):
+        for i in range(4):
+            self.write("data/changed", random_bytes(50_000, 1000 + i))
+            self.backup()
+        for count in (8, 16, 20, 24, 28, 32, 40, 64):
+            with self.subTest(descriptors=count):
+                other, out = f"other-{count}", f"out-{count}"
+                self.write("data/changed", random_bytes(50_000, count))
+                self.assert_done(self.run_command("init", "--store", other, "--encryption", "none"))
+                runs = [
+                    self.run_with(count, *words)
+                    for words in (
+                        ("dedup", "--json", "data"),
+                        ("backup", "--store", "store", "data"),
+                        ("check", "--store", "store", "--read-data"),
+                        ("restore", "--store", "store", "latest", "--target", out),
+                        ("copy", "--from-store", "store", "--store", other),
+                        ("forget", "--store", "store", "--keep-last", "3"),
+                        ("prune", "--store", "store"),
+                        ("check", "--store", other),
+                    )
+                ]
+                self.assert_whole()
+                if count >= 24:
+                    self.assertEqual([run.code for run in runs], [DONE] * len(runs), "\n".join(str(run) for run in runs if run.code))
+                    deep = [path for path in paths_below(self.folder / out) if path.name == "deep"]
+                    self.assertEqual([path.read_bytes() for path in deep], [b"deep"])
+                shutil.rmtree(self.folder / out, ignore_errors=True)
 
 
 class LargestFile(StoreTest):
