@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <map>
 #include <new>
@@ -224,6 +225,17 @@ result<exit_code> run(int argc, char** argv, const program& definition, const co
   return text ? write_all(output_option(), *text, say) : line.chosen().run();
 }
 
+/// Lets a write past the limit of file sizes fail, so that it is reported. Programs that this one starts inherit a signal that is
+/// ignored, but no handler.
+void survive_size_signal() {
+  struct sigaction action = {};
+  ::sigaction(SIGXFSZ, nullptr, &action);
+  if (action.sa_handler == SIG_IGN) return;
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv, const program& definition) {
@@ -232,6 +244,7 @@ int run_program(int argc, char** argv, const program& definition) {
   exit_code outcome = exit_code::input_failed;
   try {
     occupy_closed_descriptors();
+    survive_size_signal();
     const auto ended = run(argc, argv, definition, say);
     outcome = ended ? *ended : say.refuse(ended.error());
   } catch (const std::bad_alloc&) {

@@ -1,8 +1,7 @@
 // `cutpoint init`: makes a store.
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <iterator>
+#include <span>
 #include <variant>
 
 #include <cutpoint/algorithms.h>
@@ -71,14 +70,19 @@ void warn_of_cuts(const backup_store& store, const console& say) {
 status make_key_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0 && errno == EEXIST) return {};
-  if (file < 0) return {status_code::io_error, path + ": " + std::strerror(errno), errno};
+  if (file < 0) return system_failure(path, "created", errno);
   std::array<std::uint8_t, 32> bytes = {};
-  const bool is_random = ::getentropy(bytes.data(), bytes.size()) == 0;
-  const bool is_written =
-      is_random && ::write(file, bytes.data(), bytes.size()) == std::ssize(bytes) && ::fsync(file) == 0;
-  const bool is_closed = ::close(file) == 0;
-  if (is_written && is_closed) return {};
-  return {status_code::io_error, path + ": " + std::strerror(errno), errno};
+  bool is_written = ::getentropy(bytes.data(), bytes.size()) == 0;
+  for (std::span<const std::uint8_t> rest = bytes; is_written && !rest.empty();) {
+    const ssize_t count = ::write(file, rest.data(), rest.size());
+    is_written = count >= 0;
+    if (is_written) rest = rest.subspan(static_cast<std::size_t>(count));
+  }
+  int error = is_written && ::fsync(file) == 0 ? 0 : errno;
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error == 0) return {};
+  ::unlink(path.c_str());  // a part of a key is none
+  return system_failure(path, "written", error);
 }
 
 }  // namespace

@@ -12,11 +12,15 @@
 
 #include <cutpoint/topology.h>
 
+#include "host/core/process_limits.h"
+
 namespace cutpoint {
 
-/// Returns how many threads to use if `threads` were asked for; 0 means one for each usable processor.
+/// Returns how many threads to use if `threads` were asked for; 0 means one for each usable processor. There are no more than may each
+/// have a file open.
 [[nodiscard]] inline std::size_t thread_count(std::uint64_t threads) {
-  return threads != 0 ? threads : usable_processor_count();
+  const std::size_t wanted = threads != 0 ? threads : usable_processor_count();
+  return std::min(wanted, descriptor_share(8, SIZE_MAX));
 }
 
 /// Calls `perform(worker, item)` for each item below `items`. The calls of one worker, which is below `workers`, do not

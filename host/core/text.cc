@@ -1,5 +1,6 @@
 // Parses and formats numbers, finds the nearest name, tells statuses, and reads the clock of a thread.
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <cutpoint/text.h>
 #include <cutpoint/timing.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace cutpoint {
 
@@ -136,9 +138,27 @@ std::string_view to_string(status_code code) noexcept {
   return index < std::size(names) ? names[index] : "unknown";
 }
 
+namespace {
+
+/// Returns a note with the limit of this process that a call met which failed with `error`, or an empty string.
+std::string limit_note(int error) {
+  rlimit limit = {};
+  const auto is_met = [&](int number, auto resource) {
+    return error == number && ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  };
+  if (is_met(EFBIG, RLIMIT_FSIZE))
+    return fmt::format(" (the limit of file sizes, ulimit -f, is {} bytes)", std::uint64_t{limit.rlim_cur});
+  if (is_met(EMFILE, RLIMIT_NOFILE))
+    return fmt::format(" (the limit of open files, ulimit -n, is {})", std::uint64_t{limit.rlim_cur});
+  return {};
+}
+
+}  // namespace
+
 status system_failure(std::string_view name, std::string_view done, int error) {
   return {status_code::io_error,
-          fmt::format("{}: cannot be {}: {}", name, done, std::generic_category().message(error)), error};
+          fmt::format("{}: cannot be {}: {}{}", name, done, std::generic_category().message(error), limit_note(error)),
+          error};
 }
 
 // Reads the clock of a thread, and computes medians.

@@ -5,6 +5,7 @@
 #include <cutpoint/file_reader.h>
 #include <fmt/format.h>
 
+#include "host/core/process_limits.h"
 #include "host/io/read_ahead.h"
 
 namespace cutpoint {
@@ -81,7 +82,7 @@ class file_reader::queued_files {
 
   bool is_full() const {
     if (entries_.empty()) return false;
-    return is_held_up_ || entries_.size() >= options_.most_files || ahead_->is_full();
+    return is_held_up_ || entries_.size() >= most_files_ || ahead_->is_full();
   }
 
   result<std::unique_ptr<file_stream>> next() {
@@ -106,6 +107,7 @@ class file_reader::queued_files {
   };
 
   file_reader_options options_;
+  const std::size_t most_files_ = descriptor_share(8, options_.most_files);  ///< each may be open twice
   std::string why_not_;
   std::unique_ptr<read_ahead> ahead_;
   std::deque<entry> entries_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include <fcntl.h>
@@ -17,6 +18,9 @@
 namespace cutpoint {
 
 namespace {
+
+/// SEEK_DATA of a tmpfs does not find data in the last page before the largest offset.
+constexpr off_t unsearched = INT64_MAX / 65'536 * 65'536;
 
 bool is_same(const std::timespec& a, const std::timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
@@ -34,7 +38,7 @@ file_extent extent_at(int descriptor, const file_state& earlier, std::uint64_t o
   off_t end = ::lseek(descriptor, begin, SEEK_DATA);
   struct stat facts = {};
   const bool is_last = end < 0 && errno == ENXIO;
-  if (is_last && ::fstat(descriptor, &facts) == 0) end = std::min(facts.st_size, size);
+  if (is_last && ::fstat(descriptor, &facts) == 0) end = std::min({facts.st_size, size, unsearched});
   return end > begin ? file_extent{.hole_bytes = static_cast<std::uint64_t>(end - begin)} : file_extent{};
 }
 

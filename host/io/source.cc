@@ -36,6 +36,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// The largest offset that a file can have.
+constexpr auto largest_offset = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+
 /// The longest time until a request to stop is seen.
 constexpr milliseconds turn{100};
 
@@ -169,7 +172,9 @@ std::ptrdiff_t file_source::read_once(std::span<std::uint8_t> destination) {
   }
   if (!regular_) return ::read(descriptor_, destination.data(), destination.size());
   const std::uint64_t data = regular_->data_end - std::min(regular_->offset, regular_->data_end);
-  const std::size_t size = data == 0 ? destination.size() : std::min<std::uint64_t>(destination.size(), data);
+  // No read may go past the largest offset, not even to see the end of a file of 2^63 - 1 bytes.
+  const std::uint64_t readable = std::min(data == 0 ? UINT64_MAX : data, largest_offset - regular_->offset);
+  const std::size_t size = std::min<std::uint64_t>(destination.size(), readable);
   const auto count = ::pread(descriptor_, destination.data(), size, static_cast<off_t>(regular_->offset));
   if (count > 0) regular_->offset += static_cast<std::uint64_t>(count);
   return count;
@@ -215,9 +220,6 @@ bool file_source::restart_unmodified() {
 }
 
 // Files that can be read at any offset.
-
-/// The largest offset that a file can have.
-constexpr auto largest_offset = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
 
 file_random_access::file_random_access(int descriptor, std::string name, const cancellation* cancel) noexcept
     : descriptor_(descriptor), name_(std::move(name)), cancel_(cancel) {}

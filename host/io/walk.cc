@@ -19,6 +19,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "host/core/process_limits.h"
 #include "host/io/entry_filter.h"
 #include "host/io/file_identity.h"
 #include "host/io/open_entry.h"
@@ -27,7 +28,7 @@ namespace cutpoint {
 
 namespace {
 
-constexpr std::size_t most_open_directories = 16;
+constexpr std::size_t usual_open_directories = 16;
 
 struct close_directory {
   void operator()(DIR* open) const { ::closedir(open); }
@@ -219,6 +220,7 @@ class walker {
     open_directory opened_directory;
     int error = 0;
     if (is_directory && !is_on_other_file_system()) {
+      const std::size_t most_open_directories = descriptor_share(8, usual_open_directories);
       if (levels_.size() >= most_open_directories) levels_[levels_.size() - most_open_directories].directory.reset();
       const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (entry_.follows_link ? 0 : O_NOFOLLOW);
       opened_directory = directory_of(::openat(directory, name, flags));

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "host/core/process_limits.h"
 #include "pipeline/backends/fastest.h"
 #include "pipeline/schedule/lane.h"
 
@@ -180,8 +181,9 @@ double page_cache_rate(std::span<std::uint8_t> buffer) {
   if (file < 0) return 0;
   bool is_whole = true;
   for (std::uint64_t position = 0; position < file_bytes && is_whole; position += read_block_bytes) {
-    is_whole = ::pwrite(file, buffer.data(), read_block_bytes, static_cast<off_t>(position)) ==
-               static_cast<ssize_t>(read_block_bytes);
+    const ssize_t count = without_size_signal(
+        [&] { return ::pwrite(file, buffer.data(), read_block_bytes, static_cast<off_t>(position)); });
+    is_whole = count == static_cast<ssize_t>(read_block_bytes);
   }
   double cost = 0;
   if (is_whole) {

@@ -110,7 +110,9 @@ result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_option
 /// A source that limits the size of reads and holes, so that their chunks can be returned before more is read.
 class chunk_reader::short_reads final : public source {
  public:
-  explicit short_reads(source& input) noexcept : source_(input) {}
+  /// `reach` is that of the chunker. Without a maximum chunk size a hole is written and cut as other bytes are.
+  short_reads(source& input, std::uint64_t reach) noexcept
+      : source_(input), most_hole_bytes_(reach < unlimited / 64 ? std::max(64 * MiB, 64 * reach) : 64 * MiB) {}
 
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
     return source_.read(destination.first(std::min(destination.size(), most_bytes)));
@@ -120,16 +122,16 @@ class chunk_reader::short_reads final : public source {
     if (hole_left_ == 0) {
       CUTPOINT_TRY(hole_left_, source_.skip_hole());
     }
-    const std::uint64_t skipped = std::min(hole_left_, most_hole_bytes);
+    const std::uint64_t skipped = std::min(hole_left_, most_hole_bytes_);
     hole_left_ -= skipped;
     return skipped;
   }
 
  private:
   static constexpr std::size_t most_bytes = 4 * MiB;
-  static constexpr std::uint64_t most_hole_bytes = 64 * MiB;  // more than of data, because holes are not read
 
   source& source_;
+  const std::uint64_t most_hole_bytes_;  ///< more than of data, and than a few chunks, because most of a hole is counted
   std::uint64_t hole_left_ = 0;
 };
 
@@ -143,7 +145,7 @@ result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& opti
   auto queue = std::make_unique<chunk_queue>();
   CUTPOINT_TRY(auto feed, engine.open(options, *queue));
   CUTPOINT_RETURN_IF_FAILED(feed.begin(0));
-  return result<chunk_reader>(chunk_reader(std::move(queue), std::move(feed), std::make_unique<short_reads>(source)));
+  return result<chunk_reader>(chunk_reader(std::move(queue), std::move(feed), std::make_unique<short_reads>(source, options.cuts.reach())));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {

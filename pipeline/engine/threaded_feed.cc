@@ -122,7 +122,12 @@ status feed::threaded_feed::commit(std::uint64_t count) {
 
 status feed::threaded_feed::write_zeros(std::uint64_t count) {
   CUTPOINT_RETURN_IF_FAILED(check_count(count));
+  const cancellation* const cancel = schedule_.context().cancel;
   while (count != 0) {
+    if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
+    CUTPOINT_TRY(const auto counted, count_zeros(count));
+    count -= counted;
+    if (counted != 0) continue;
     CUTPOINT_TRY(const auto room, space());
     result<std::uint64_t> byte_count = std::uint64_t{0};
     measure(intake_meter(), [&] {
@@ -133,6 +138,15 @@ status feed::threaded_feed::write_zeros(std::uint64_t count) {
     count -= *byte_count;
   }
   return {};
+}
+
+result<std::uint64_t> feed::threaded_feed::count_zeros(std::uint64_t count) {
+  CUTPOINT_TRY(const auto period, intake_.zeros_to_count(count));
+  if (!period) return std::uint64_t{0};
+  std::unique_lock lock(pool_.mutex);
+  const std::uint64_t counted = intake_.count_zeros(count, schedule_.frontier(), *period);
+  if (counted != 0) publish(lock);
+  return counted;
 }
 
 status feed::threaded_feed::check_count(std::uint64_t count) const {

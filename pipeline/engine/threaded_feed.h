@@ -159,6 +159,8 @@ class feed::threaded_feed final : public task_source {
   [[nodiscard]] std::span<std::uint8_t> room_of(std::uint64_t bytes);
   /// Whether the feed's bytes can still be counted in 64 bits after `count` more.
   [[nodiscard]] status check_count(std::uint64_t count) const;
+  /// Takes whole chunks of `count` zeros without writing them, where the cuts that are known permit it. Returns their bytes.
+  [[nodiscard]] result<std::uint64_t> count_zeros(std::uint64_t count);
   void close(range_end how, status outcome);
   /// Publishes the bytes that were taken if there are enough of them. Then performs tasks while more segments wait than
   /// the other lanes can take.

@@ -12,9 +12,6 @@ namespace cutpoint {
 /// At most a sixteenth of the memory is used for read-ahead.
 constexpr std::uint64_t share_of_reading = 16;
 
-/// The largest number of bytes of a hole that are skipped between two checks for cancellation.
-constexpr std::uint64_t most_hole_at_once = 64 * MiB;
-
 void input_observer::passed_over(const std::string&, file_kind) {}
 void input_observer::repeated(const std::string&) {}
 void input_observer::left_out(const std::string&, omission) {}
@@ -54,19 +51,16 @@ status file_feeder::feed_waiting() {
 
 /// Feeds data and holes until the file ends or cannot be read.
 status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, status& failure) {
-  for (std::uint64_t hole_bytes = 0;;) {
+  for (;;) {
     if (cancel_ != nullptr && cancel_->is_requested()) failure = stopped_as_asked();
     if (!failure.ok()) return {};
-    if (hole_bytes == 0) {
-      const auto hole = meter.measure([&] { return file.skip_hole(); });
-      if (!hole) failure = hole.error();
-      if (!hole) return {};
-      hole_bytes = *hole;
-    }
-    if (hole_bytes != 0) {
-      const std::uint64_t skipped = std::min(hole_bytes, most_hole_at_once);
-      hole_bytes -= skipped;
-      CUTPOINT_RETURN_IF_FAILED(receiver.skip(skipped));
+    const auto hole = meter.measure([&] { return file.skip_hole(); });
+    if (!hole) failure = hole.error();
+    if (!hole) return {};
+    if (*hole != 0) {
+      const status skipped = receiver.skip(*hole);
+      if (skipped.code() == status_code::cancelled) failure = skipped;  // the content ends here, as where a read is cancelled
+      if (failure.ok()) CUTPOINT_RETURN_IF_FAILED(skipped);
       continue;
     }
     CUTPOINT_TRY(const auto room, receiver.space());

@@ -83,7 +83,7 @@ class content_receiver {
   [[nodiscard]] virtual result<std::span<std::uint8_t>> space() = 0;
   /// Takes bytes that were written to the beginning of the room.
   [[nodiscard]] virtual status commit(byte_span bytes) = 0;
-  /// Takes a hole, or the next bytes of one.
+  /// Takes a hole. With the error cancelled it may have taken a part, and the content can still be ended.
   [[nodiscard]] virtual status skip(std::uint64_t hole_bytes) = 0;
   /// Ends the content, and begins it again if it is read once more.
   [[nodiscard]] virtual status end_content(const content_end& end) = 0;

@@ -262,6 +262,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   configuration.fill_limit = std::min(rounded_up(configuration.fill_limit), configuration.ring_bytes);
   if (options.join == join_kind::exact) {
     configuration.intake.shortens_runs = for_runs <= configuration.fill_limit;
+    configuration.intake.counts_zeros = is_bounded && !configuration.intake.shortens_runs;
   } else {
     configuration.intake.cut_every = wanted_segment;
   }

@@ -1,4 +1,4 @@
-// The ring is one anonymous file in memory, mapped at two neighbouring addresses. Chunks that a receiver keeps are copied out of it.
+// The ring is shared memory that is mapped at two neighbouring addresses. Chunks that a receiver keeps are copied out of it.
 #include "pipeline/schedule/ring.h"
 
 #include <cerrno>
@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "host/core/process_limits.h"
 
 namespace cutpoint {
 
@@ -22,8 +24,8 @@ constexpr int collapse_pages = 25;
 /// Both halves and their neighbours must have addresses.
 constexpr std::uint64_t largest_ring = std::uint64_t{1} << 46;
 
-status no_memory(std::uint64_t bytes, std::string_view missing_step, int error) {
-  const status cause = system_failure("a ring of " + size_with_unit(bytes), missing_step, error);
+status no_memory(std::uint64_t bytes, int error) {
+  const status cause = system_failure("a ring of " + size_with_unit(bytes), "mapped", error);
   return {status_code::memory_limit, cause.message(), error};
 }
 
@@ -38,32 +40,40 @@ void* reserve(std::uint64_t bytes) {
   return begin + before;
 }
 
-/// Maps the file over both halves of a reserved range. Returns errno, or 0.
-int map_twice(int file, std::uint8_t* base, std::uint64_t size) {
+/// Maps a file in memory over both halves of a reserved range. Returns errno, or 0.
+int map_file_twice(std::uint8_t* base, std::uint64_t size) {
+  const int file = ::memfd_create("cutpoint ring", MFD_CLOEXEC);
+  if (file < 0) return errno;
+  const bool is_sized = without_size_signal([&] { return ::ftruncate(file, static_cast<off_t>(size)); }) == 0;
+  int error = is_sized ? 0 : errno;
   for (std::uint8_t* half : {base, base + size}) {
-    if (::mmap(half, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) return errno;
+    if (error == 0 && ::mmap(half, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) error = errno;
   }
-  return 0;
+  ::close(file);  // the mappings keep it
+  return error;
+}
+
+/// Does the same without a file, so that the limits of descriptors and of file sizes do not matter. Returns false if the system
+/// refuses: an emulator of user programs does not map memory for the second time.
+bool map_memory_twice(std::uint8_t* base, std::uint64_t size) {
+  constexpr int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (::mmap(base, size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  return ::mremap(base, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, base + size) != MAP_FAILED;
 }
 
 }  // namespace
 
 result<ring> ring::make(std::uint64_t least_bytes) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (least_bytes > largest_ring) return no_memory(least_bytes, "mapped", ENOMEM);
+  if (least_bytes > largest_ring) return no_memory(least_bytes, ENOMEM);
   const std::uint64_t size = (least_bytes + page - 1) / page * page;
-  const int file = ::memfd_create("cutpoint ring", MFD_CLOEXEC);
-  if (file < 0) return no_memory(size, "made, because memfd_create failed", errno);
-  int error = ::ftruncate(file, static_cast<off_t>(size)) == 0 ? 0 : errno;
-  void* range = MAP_FAILED;
-  if (error == 0) {
-    range = reserve(2 * size);
-    error = range == MAP_FAILED ? errno : map_twice(file, static_cast<std::uint8_t*>(range), size);
-  }
-  ::close(file);  // the mappings keep it
-  if (error == 0) return ring(static_cast<std::uint8_t*>(range), size, true);
-  if (range != MAP_FAILED) ::munmap(range, 2 * size);
-  return no_memory(size, "mapped", error);
+  void* const range = reserve(2 * size);
+  if (range == MAP_FAILED) return no_memory(size, errno);
+  auto* const base = static_cast<std::uint8_t*>(range);
+  const int error = map_file_twice(base, size);
+  if (error == 0 || map_memory_twice(base, size)) return ring(base, size, true);
+  ::munmap(range, 2 * size);
+  return no_memory(size, error);
 }
 
 void ring::prepare(std::uint64_t last) noexcept {

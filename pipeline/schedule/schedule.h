@@ -46,6 +46,8 @@ class schedule {
   void finish();
   /// How many bytes may be written from `cursor` on.
   [[nodiscard]] std::uint64_t room(std::uint64_t cursor) const noexcept;
+  /// Position at which the first chunk begins that is not known.
+  [[nodiscard]] std::uint64_t frontier() const noexcept { return frontier_; }
   /// Call this if the ring is full, no task runs and there is none to take. Makes a task or more room. Errors:
   /// memory_limit, with the offset of the chunk, if a chunk outgrows the memory.
   [[nodiscard]] status make_room();

@@ -1,7 +1,11 @@
 // The entries and runs of the sequence, in order, and the intake of bytes.
 #include "pipeline/schedule/sequence.h"
 
+#include <cerrno>
 #include <cstring>
+
+#include <cutpoint/text.h>
+#include <sys/mman.h>
 
 namespace cutpoint {
 
@@ -144,6 +148,20 @@ result<run_period> run_periods::of(byte_span run, std::size_t rule) {
   return *known;
 }
 
+/// Memory that is only read has no pages of its own: they are all the system's page of zeros.
+result<run_period> run_periods::of_zeros(std::size_t rule) {
+  if (const auto& known = known_[rule][0]) return *known;
+  const std::uint64_t bytes = chunkers_[rule].behind() + chunkers_[rule].reach();
+  void* const zeros = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zeros == MAP_FAILED) {
+    const status cause = system_failure(size_with_unit(bytes) + " of zeros", "mapped", errno);
+    return status(status_code::memory_limit, cause.message(), cause.system_error());
+  }
+  auto period = of({static_cast<const std::uint8_t*>(zeros), bytes}, rule);
+  ::munmap(zeros, bytes);
+  return period;
+}
+
 // Writes streams into the sequence, and removes whole periods from runs.
 
 namespace {
@@ -167,12 +185,14 @@ intake::intake(const ring& ring, stream_chunkers chunkers, run_periods periods, 
 void intake::begin(std::uint64_t stream, std::size_t rule) {
   update_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream, .rule = rule});
   rule_ = rule;
+  zeros_begin_.reset();
   stream_bytes_ = 0;
   scanned_ = cursor_;
 }
 
 status intake::commit(std::uint64_t count) {
   if (options_.cut_every != 0) force_cuts(count);
+  if (count != 0) zeros_begin_.reset();
   cursor_ += count;
   stream_bytes_ += count;
   taken_bytes_ += count;
@@ -192,14 +212,39 @@ result<std::uint64_t> intake::commit_zeros(std::uint64_t count, std::uint64_t ro
     taken_bytes_ += removed_bytes;
   }
   const std::uint64_t written = std::min(count - removed_bytes, room);
+  const std::uint64_t begin = zeros_begin_.value_or(cursor_);
   std::memset(ring_->at(cursor_), 0, written);
   CUTPOINT_RETURN_IF_FAILED(commit(written));
+  zeros_begin_ = begin;
   return removed_bytes + written;
+}
+
+result<std::optional<run_period>> intake::zeros_to_count(std::uint64_t count) {
+  const std::uint64_t zero_bytes = cursor_ - zeros_begin_.value_or(cursor_);
+  if (!options_.counts_zeros || counted_run_ || zero_bytes + count < behind() + 3 * reach()) return std::optional<run_period>();
+  CUTPOINT_TRY(const auto period, periods_.of_zeros(rule_));
+  return std::optional(period);
+}
+
+/// What is counted is published when the bytes of one reach follow `start`. Until then the schedule may find chunks from `start` on,
+/// each a period, which begin within this reach. The chunk that follows them is a period as well, since two reaches are left.
+std::uint64_t intake::count_zeros(std::uint64_t count, std::uint64_t start, const run_period& period) {
+  if (!zeros_begin_ || start < *zeros_begin_ + behind()) return 0;
+  const std::uint64_t known_bytes = cursor_ - start + count;
+  if (known_bytes < 2 * reach()) return 0;
+  const std::uint64_t periods = std::min(known_bytes - 2 * reach(), count) / period.length;
+  if (periods == 0) return 0;
+  counted_run_ = {.what = intake_event::kind::run, .position = start, .period = period, .count = periods};
+  stream_bytes_ += periods * period.length;
+  taken_bytes_ += periods * period.length;
+  publish_readable();
+  return periods * period.length;
 }
 
 void intake::end(range_end how, status outcome) {
   end_run();
   publish_readable();
+  counted_run_.reset();  // of a stream that fails before: its chunks are not decided
   update_.events.push_back(
       {.what = intake_event::kind::end, .position = cursor_, .how = how, .outcome = std::move(outcome)});
 }
@@ -274,6 +319,8 @@ void intake::end_run() {
 
 void intake::publish_readable() {
   update_.readable = run_ ? std::max(update_.readable, std::min(run_->kept_from, cursor_)) : cursor_;
+  if (counted_run_ && update_.readable >= counted_run_->position + reach())
+    update_.events.push_back(*std::exchange(counted_run_, std::nullopt));
 }
 
 }  // namespace cutpoint

@@ -76,6 +76,9 @@ class run_periods {
 
   /// `run` must have at least `behind + reach` bytes of the rule's chunker, all equal. Errors: the fingerprint's.
   [[nodiscard]] result<run_period> of(byte_span run, std::size_t rule);
+  /// The period of zeros, of which none are written. Errors: memory_limit, if there are too few addresses for what a cut depends on;
+  /// the fingerprint's.
+  [[nodiscard]] result<run_period> of_zeros(std::size_t rule);
 
  private:
   stream_chunkers chunkers_;
@@ -90,6 +93,9 @@ class run_periods {
 // `behind` before its start to `reach` after it, the next chunk starts in the same situation one period later, until
 // fewer than `reach` bytes of the run are left. So removing whole periods from a run changes no other cut, if at least
 // 2 `reach` stay beyond its first `behind` bytes. The removed chunks precede the first chunk that starts in the rest.
+//
+// Where the ring has no room for that, zeros of holes are still not written: once the cuts that are known have come to a chunk that
+// starts in them, whole periods of the zeros that will follow are counted. The ring then holds one chunk at a time, as for other bytes.
 
 /// How a visible_range of the sequence ends.
 enum class range_end {
@@ -127,6 +133,7 @@ struct intake_update {
 
 struct intake_options {
   bool shortens_runs = false;   ///< needs a reach, and a ring of `least_ring_for_runs`
+  bool counts_zeros = false;    ///< by `count_zeros`; needs a reach; not with the others
   std::uint64_t cut_every = 0;  ///< bytes of a stream between forced cuts; 0 for none; not with `shortens_runs`
 };
 
@@ -152,6 +159,11 @@ class intake {
   /// Takes up to `count` zeros and returns their number. The ring has room for `room` bytes at the cursor. Within a run
   /// of zeros it takes all of them, else as many as fit. Errors: the fingerprint's.
   [[nodiscard]] result<std::uint64_t> commit_zeros(std::uint64_t count, std::uint64_t room);
+  /// Returns the period of zeros if whole periods of the next `count` zeros may have to be counted. Errors: as `run_periods::of_zeros`.
+  [[nodiscard]] result<std::optional<run_period>> zeros_to_count(std::uint64_t count);
+  /// Takes and counts as many whole periods of the next `count` zeros as can be left out. Returns their bytes. The first chunk that is
+  /// not known begins at `start`. The rest of the zeros must be taken by `commit_zeros`, unless the stream fails.
+  [[nodiscard]] std::uint64_t count_zeros(std::uint64_t count, std::uint64_t start, const run_period& period);
   void end(range_end how, status outcome);
 
   [[nodiscard]] intake_update take_update();
@@ -187,6 +199,8 @@ class intake {
   std::uint64_t stream_bytes_ = 0;
   std::uint64_t taken_bytes_ = 0;
   std::optional<pending_run> run_;
+  std::optional<std::uint64_t> zeros_begin_;  ///< of the zeros of holes at the cursor
+  std::optional<intake_event> counted_run_;   ///< is published with all bytes that its first chunk may depend on
   intake_update update_;
 };
 

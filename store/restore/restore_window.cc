@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "host/core/parallel.h"
+#include "host/core/process_limits.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -19,12 +19,6 @@ namespace {
 constexpr std::size_t most_places = std::size_t{1} << 16;
 /// Names and attributes of the files of a window.
 constexpr std::size_t most_entry_bytes = 64 * MiB;
-
-std::size_t most_open_files() {
-  struct rlimit limit = {};
-  const bool is_known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return std::clamp<std::size_t>(is_known ? limit.rlim_cur / 4 : 256, 16, 1024);
-}
 
 std::uint64_t bytes_of(const content_place& place) { return place.count * place.record.raw_bytes; }
 
@@ -65,7 +59,7 @@ restore_window::restore_window(const store_restore_options& options, progress_me
       workers_(thread_count(options.threads)) {}
 
 bool restore_window::has_room() const noexcept {
-  return collected_.files.size() < most_open_files() && collected_.entry_bytes < most_entry_bytes;
+  return collected_.files.size() < descriptor_share(8, 1024) && collected_.entry_bytes < most_entry_bytes;
 }
 
 bool restore_window::is_full() const noexcept { return collected_.places.size() >= most_places; }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/core/parallel.h"
+#include "host/core/process_limits.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -77,14 +78,16 @@ void restored_file::resize() {
   }
   is_resized_ = true;
   const bool is_possible = entry.size <= INT64_MAX;
-  if (is_possible && ::ftruncate(descriptor.get(), static_cast<off_t>(entry.size)) == 0) return;
+  const auto give_size = [&] { return ::ftruncate(descriptor.get(), static_cast<off_t>(entry.size)); };
+  if (is_possible && without_size_signal(give_size) == 0) return;
   fail(system_failure(path, "given its size", is_possible ? errno : EFBIG));
 }
 
 status restored_file::write_all(std::uint64_t offset, byte_span bytes) {
   written_bytes_ += bytes.size();
   while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t count = without_size_signal(
+        [&] { return ::pwrite(descriptor.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return system_failure(path, "written", count < 0 ? errno : EIO);
     bytes = bytes.subspan(static_cast<std::size_t>(count));

@@ -7,13 +7,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "host/core/process_limits.h"
 #include "store/restore/set_metadata.h"
 
 namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t most_open_folders = 32;
+constexpr std::size_t usual_open_folders = 32;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr int path_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
@@ -92,6 +93,7 @@ int target_tree::push(int folder) {
   if (is_store_folder(facts)) return EBUSY;
   levels_.push_back({std::move(owner), facts.st_dev, facts.st_ino, false});
   // The target stays open, because `open_below` begins there.
+  const std::size_t most_open_folders = descriptor_share(8, usual_open_folders);
   if (levels_.size() > most_open_folders + 1)
     levels_[levels_.size() - 1 - most_open_folders].folder = owned_descriptor();
   return 0;

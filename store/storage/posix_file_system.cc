@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/core/interruptible.h"
+#include "host/core/process_limits.h"
 #include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
 
@@ -45,8 +46,10 @@ class posix_file final : public open_file {
   void hold(file_descriptor descriptor) noexcept { descriptor_ = std::move(descriptor); }
   status append(byte_span bytes) override {
     while (!bytes.empty()) {
-      const ssize_t count = repeat_interrupted(nullptr, [&] {
-        return ::write(descriptor_.number(), bytes.data(), std::min(bytes.size(), largest_transfer_bytes));
+      const ssize_t count = without_size_signal([&] {
+        return repeat_interrupted(nullptr, [&] {
+          return ::write(descriptor_.number(), bytes.data(), std::min(bytes.size(), largest_transfer_bytes));
+        });
       });
       if (count < 0) return system_failure(name_, "written", errno);
       if (count == 0) return system_failure(name_, "written", EIO);

@@ -27,7 +27,8 @@ struct file_reader_options {
   /// The largest number of bytes that are held of files read ahead. If it is less than `least_budget_bytes`, files are
   /// not read ahead.
   std::uint64_t budget_bytes = 16 * MiB;
-  /// The largest number of files that are opened ahead. Fewer are if the process runs out of descriptors.
+  /// The largest number of files that are opened ahead. Fewer are where the limit of open files is low, or if the process runs out
+  /// of descriptors.
   std::uint64_t most_files = 64;
   /// Requests that reads stop. It is checked between system calls, and ten times a second during a wait. It may be null
   /// and must outlive the reader.

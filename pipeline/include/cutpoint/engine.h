@@ -246,8 +246,9 @@ class feed {
 
   /// Copies any number of bytes. Errors: as `space`.
   [[nodiscard]] status write(byte_span bytes);
-  /// Takes `count` zeros. A long run of them takes no time. Errors: as `space`; invalid_argument, if the feed would
-  /// then have more than 2^64 - 1 bytes, and no byte is taken.
+  /// Takes `count` zeros. Only those around the first few chunks and the last are cut and fingerprinted, unless chunks have no maximum
+  /// size. Errors: as `space`; cancelled, as soon as that is asked for, so that a part of the zeros is taken and the feed still
+  /// works for its `cancel_grace`; invalid_argument, if the feed would then have more than 2^64 - 1 bytes, and no byte is taken.
   [[nodiscard]] status write_zeros(std::uint64_t count);
 
   /// Ends the stream. If `outcome` is a failure, the chunks that the bytes decide are still delivered.

@@ -138,7 +138,7 @@ struct input_feeder_options {
   feed& destination;
   file_reader& reader;
   input_receiver& receiver;
-  /// Requests that the feeding stops. It is checked between two system calls, and every 64 MiB in a hole.
+  /// Requests that the feeding stops. It is checked between two system calls. In a hole the feeds look at their own.
   const cancellation& cancel;
   /// A second feed that gets the same streams; may be null. It gets no streams that carry failures alone.
   feed* copy = nullptr;

@@ -1,12 +1,15 @@
 // Tests that holes of sparse files are skipped on request, and read as zeros otherwise.
 #include <cerrno>
 
+#include <cutpoint/file_reader.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/host/io/reading.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/value_of.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -115,6 +118,34 @@ TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_ofte
         EXPECT_EQ(content_.find_first_not_of('\0', offset), content_.find_first_not_of('\0', offset + length));
       }
     }
+  }
+}
+
+/// A file in memory, since most file systems have no files of this size.
+TEST(largest_file, is_read_to_its_end) {
+  constexpr off_t size = INT64_MAX;
+  const held_open file(::memfd_create("largest", MFD_CLOEXEC));
+  ASSERT_GE(file.get(), 0);
+  if (::ftruncate(file.get(), size) != 0 || ::pwrite(file.get(), "end", 3, size - 3) != 3) GTEST_SKIP() << "files are not that long";
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  for (const file_access access : {file_access::automatic, file_access::pread}) {
+    file_reader reader = value_of(file_reader::make({.access = access}));
+    reader.add(path);
+    const auto stream = value_of(reader.next());
+    std::uint64_t holes = 0;
+    std::string content;
+    for (;;) {
+      const std::uint64_t skipped = value_of(stream->skip_hole());
+      holes += skipped;
+      if (skipped != 0) continue;
+      std::vector<std::uint8_t> room(unit);
+      const std::size_t count = value_of(stream->read(room));
+      if (count == 0) break;
+      content.append(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    EXPECT_EQ(holes + content.size(), static_cast<std::uint64_t>(size));
+    EXPECT_TRUE(content.ends_with("end"));
+    EXPECT_TRUE(stream->check_unchanged().ok());
   }
 }
 

@@ -264,6 +264,40 @@ TEST(runs, of_terabytes_of_zeros_take_no_time) {
   EXPECT_EQ(feed->statistics().fed_bytes, size + 3);
 }
 
+TEST(runs, of_holes_are_counted_in_little_memory) {
+  const chunker cuts = chunker_of("fastcdc", "min_bytes=1M,avg_bytes=2M,max_bytes=4M");
+  for (const std::uint64_t threads : {1U, 3U}) {
+    auto lanes = engine::make({.threads = threads});
+    adder out;
+    auto feed = lanes->open({.cuts = cuts, .memory_bytes = 6 * MiB}, out);
+    const std::uint64_t size = (std::uint64_t{1} << 63) - 1;
+    ASSERT_TRUE(feed->begin(0).ok());
+    ASSERT_TRUE(feed->write(std::vector<std::uint8_t>(100'000, 7)).ok());
+    ASSERT_TRUE(feed->write_zeros(size).ok());
+    ASSERT_TRUE(feed->write(std::vector<std::uint8_t>{1, 2, 3}).ok());
+    ASSERT_TRUE(feed->end().ok());
+    ASSERT_TRUE(feed->finish().ok());
+    EXPECT_EQ(out.bytes, size + 100'003);
+    EXPECT_TRUE(out.is_contiguous);
+    EXPECT_GT(feed->statistics().run_bytes, size - 32 * MiB);
+  }
+}
+
+TEST(runs, that_are_counted_of_a_stream_that_fails_are_not_those_of_the_next) {
+  const chunker cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
+  const run_period period = {.length = 400, .fingerprint = {}};
+  const ring ring = value_of(ring::make(64 * KiB));
+  intake streams(ring, cuts, run_periods(cuts, value_of(fingerprinter::make(fingerprint_kind::xxh3))), {.counts_zeros = true});
+  streams.begin(0);
+  ASSERT_EQ(streams.commit_zeros(100, 100).value(), 100u);
+  EXPECT_GT(streams.count_zeros(100'000, 90, period), 90'000u);
+  streams.end(range_end::failed, {status_code::io_error, "unreadable"});
+  streams.begin(1);
+  ASSERT_TRUE(streams.commit_zeros(5000, 5000).ok());
+  streams.end(range_end::stream, {});
+  for (const intake_event& each : streams.take_update().events) EXPECT_NE(each.what, event::run);
+}
+
 TEST(runs, past_what_64_bits_count_are_refused) {
   const chunker cuts = chunker_of("fastcdc");
   auto threads = engine::make({.threads = 1});
@@ -309,6 +343,39 @@ TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
     EXPECT_EQ(out.streams[0].bytes, stream);
     EXPECT_GT(feed.statistics().run_bytes, 0u);
   }
+}
+
+/// The memory has no room to shorten runs, so that zeros are counted instead.
+TEST_P(runs_of_every_name, counts_holes_in_little_memory) {
+  const chunker cuts = chunker_of(GetParam());
+  const std::uint64_t reach = cuts.reach();
+  if (reach > 256 * KiB) GTEST_SKIP() << "runs of its length are too long for a test";
+  std::uint64_t counted_bytes = 0;
+  for (std::uint64_t seed = 0; seed < case_count(3u); ++seed) {
+    seeded_choices random(seed);
+    std::vector<std::uint8_t> stream;
+    recorder out;
+    auto lanes = engine::make({.threads = random.between(1, 3)});
+    auto feed = value_of(lanes->open({.cuts = cuts, .memory_bytes = 2 * (cuts.behind() + reach) + 64 * KiB}, out));
+    ASSERT_TRUE(feed.begin(0).ok());
+    for (int i = 0; i < 4; ++i) {
+      const auto bytes = make_stream(content::random, random.between(i == 0 ? 0 : 1, 2 * reach), random);
+      ASSERT_TRUE(feed.write(bytes).ok());
+      stream.insert(stream.end(), bytes.begin(), bytes.end());
+      const std::uint64_t hole = random.between(1, 12 * reach + 512 * KiB);
+      const std::uint64_t first = random.between(0, hole);
+      ASSERT_TRUE(feed.write_zeros(first).ok());
+      ASSERT_TRUE(feed.write_zeros(hole - first).ok());
+      stream.resize(stream.size() + hole);
+    }
+    ASSERT_TRUE(feed.end().ok());
+    ASSERT_TRUE(feed.finish().ok());
+    EXPECT_EQ(out.fault, "");
+    EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream)) << "seed " << seed;
+    EXPECT_EQ(out.streams[0].bytes, stream);
+    counted_bytes += feed.statistics().run_bytes;
+  }
+  EXPECT_GT(counted_bytes, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, runs_of_every_name, testing::ValuesIn(catalog_names()), catalog_test_name);
