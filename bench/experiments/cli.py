@@ -10,6 +10,11 @@ DATA = Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data")
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
+def shown(text: object) -> str:
+    """Text with a path in it, as results keep it and pages show it: bytes that are not UTF-8 become escapes such as \\xfc."""
+    return str(text).encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
 def logger(script: str) -> Callable[[str], None]:
     """Returns the function that prints a message of this script."""
     return lambda text: print(f"{script}: {text}", file=sys.stderr, flush=True)

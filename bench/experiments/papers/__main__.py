@@ -96,7 +96,10 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def stored_json(file: Path) -> dict:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except ValueError as problem:
+        raise Unreadable(f"{file} is no JSON: {problem}") from None
 
 
 def main(words: list[str]) -> int:
@@ -120,18 +123,18 @@ def main(words: list[str]) -> int:
         low_entropy, stored, *others = (stored_json(options.pages / name) for name in files_of_runs)
         evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), *others)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
+        changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]
+        for file in changed:
+            if options.check:
+                log(f"{file} differs from the results")
+            else:
+                file.write_text(done[file], encoding="utf-8")
     except (Unreadable, pages.Malformed) as wrong:
         log(str(wrong))
         return WRONG_USAGE
     except (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited) as failed:
         log(str(failed))
         return FAILED
-    changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]
-    for file in changed:
-        if options.check:
-            log(f"{file} differs from the results")
-        else:
-            file.write_text(done[file], encoding="utf-8")
     missing = ours.missing if ours else []
     for each in missing[:MOST]:
         log(f"missing: {each}")
