@@ -12,6 +12,7 @@ import collections
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import typing
@@ -221,4 +222,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     sys.exit(main())

@@ -8,6 +8,7 @@ for look-ups bounds a scan with tables, too, and so does the memory that the byt
 """
 
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -84,6 +85,7 @@ def with_table(page):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     if "--write" in sys.argv[1:]:
         PAGE.write_text(with_table(PAGE.read_text()))
     else:

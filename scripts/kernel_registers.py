@@ -9,6 +9,7 @@ Bytes of a stack, or of registers that are spilled, stand beside the registers. 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,4 +55,5 @@ def main(files):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     main(sys.argv[1:])

@@ -1,6 +1,7 @@
 """What the scripts of the experiments share: exit codes, messages on standard error, and the folder of data sets."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,3 +19,17 @@ def shown(text: object) -> str:
 def logger(script: str) -> Callable[[str], None]:
     """Returns the function that prints a message of this script."""
     return lambda text: print(f"{script}: {text}", file=sys.stderr, flush=True)
+
+
+def run_script(main: Callable[[list[str]], int]) -> None:
+    """Ends the process with the exit code of a script's main function. Where a reader of its output has gone, it ends as if by SIGPIPE,
+    without a message; while it runs, that signal is ignored, since it also comes from servers and other programs."""
+    if sys.stdout:
+        sys.stdout.reconfigure(errors="surrogateescape")  # paths are printed as they are
+    try:
+        try:
+            sys.exit(main(sys.argv[1:]))
+        finally:
+            print(end="", flush=True)
+    except BrokenPipeError:
+        os._exit(128 + signal.SIGPIPE)  # anything else would try to write what is left

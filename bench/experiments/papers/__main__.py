@@ -3,11 +3,10 @@
 import argparse
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from experiments import memory_limit
-from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
+from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger, run_script
 from experiments.papers import (  # noqa: F401
     ae, ae_claims, appdedupe, cluster_runs, context_runs, contexts, coverage, definition_runs, definitions, fair_runs, p_dedupe, p_dedupe_claims,
     p_dedupe_store, pages, paper, prune, runs, seqcdc,
@@ -132,6 +131,8 @@ def main(words: list[str]) -> int:
     except (Unreadable, pages.Malformed) as wrong:
         log(str(wrong))
         return WRONG_USAGE
+    except BrokenPipeError:
+        raise  # run_script ends it
     except (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited) as failed:
         log(str(failed))
         return FAILED
@@ -144,4 +145,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_script(main)

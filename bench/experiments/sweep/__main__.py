@@ -4,10 +4,9 @@ import argparse
 import contextlib
 import os
 import sqlite3
-import sys
 from pathlib import Path
 
-from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger, run_script
 from experiments.results import Unreadable, meaning
 from experiments.sweep import plan
 from experiments.sweep.command import Command, Failed
@@ -95,6 +94,8 @@ def main(words: list[str]) -> int:
     except plan.Wrong as wrong:
         log(str(wrong))
         return WRONG_USAGE
+    except BrokenPipeError:
+        raise  # run_script ends it
     except OSError as failed:
         log(f"{failed.filename or ''}: {failed.strerror or failed}".removeprefix(": "))
         return WRONG_USAGE if failed.filename == str(options.file) else FAILED
@@ -104,4 +105,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_script(main)

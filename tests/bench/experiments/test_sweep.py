@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -77,6 +78,17 @@ class Results(SweepTest):
     def test_list_measures_nothing(self):
         self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells are missing", self.sweep(SMALL, "--list"))
         self.assertEqual(self.select("select count(*) from cells"), [(0,)])
+
+    def test_a_reader_of_the_list_that_has_gone_ends_it_without_a_message(self):
+        for unbuffered in ("", "1"):
+            reading, writing = os.pipe()
+            os.close(reading)
+            words = [sys.executable, "-B", "-m", "experiments.sweep", *self.words(SMALL, "--list")]
+            variables = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+            run = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, env=variables, check=False)
+            os.close(writing)
+            self.assertEqual(run.returncode, 128 + signal.SIGPIPE, run.stderr)
+            self.assertNotRegex(run.stderr, "Traceback|Broken|Exception")
 
     def test_only_one_group(self):
         self.sweep(SMALL, "--only", "parameters")
