@@ -12,6 +12,7 @@ import collections
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -102,4 +103,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     main()

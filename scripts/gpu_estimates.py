@@ -85,6 +85,7 @@ def with_table(page):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     if "--write" in sys.argv[1:]:
         PAGE.write_text(with_table(PAGE.read_text()))
     else:

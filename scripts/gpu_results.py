@@ -8,6 +8,7 @@ Parts and figures that are missing are named on the page. The exit status is 1 i
 
 import json
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -166,4 +167,5 @@ def main(words):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     main(sys.argv[1:])

@@ -56,4 +56,5 @@ def main(files):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the shell's own programs end when their reader does
     main(sys.argv[1:])

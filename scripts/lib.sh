@@ -27,7 +27,7 @@ readonly avx512=$deps/avx512           # the Linux that an emulated machine boot
 readonly cuda_wheels='cuda-toolkit[nvcc,cudart,cccl,crt]==13.0.*'
 readonly cmake_wheel='cmake>=3.30,<4.1'
 readonly cmake_wanted=3.30             # the oldest that knows CUDA 13
-readonly cuda_wanted=13                # the oldest major version that CMakeLists.txt takes
+readonly cuda_wanted=13.0              # the oldest version that cuda/CMakeLists.txt takes
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -84,19 +84,26 @@ experiments_python() {
 
 # --- CUDA and CMake: the machine's own if they are new enough, else from PyPI ------------------------------------------------------
 
-nvcc_major() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\)\..*/\1/p'; }
+# nvcc_version FILE: prints the version of a CUDA compiler, such as 12.4; nothing if it does not say one.
+nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' || true; }
+
+# machine_nvccs: prints the paths of the machine's CUDA compilers, one on each line.
+machine_nvccs() {
+  local nvcc
+  for nvcc in "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" "$(on_path nvcc)" /usr/local/cuda/bin/nvcc; do
+    if [[ -n $nvcc && -x $nvcc ]]; then printf '%s\n' "$nvcc"; fi
+  done | awk '!told[$0]++'
+}
 
 # machine_nvcc: prints the path of the machine's CUDA compiler if one is new enough.
 machine_nvcc() {
-  local nvcc major
-  for nvcc in "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" "$(on_path nvcc)" /usr/local/cuda/bin/nvcc; do
-    [[ -n $nvcc && -x $nvcc ]] || continue
-    major=$(nvcc_major "$nvcc")
-    if ((${major:-0} >= cuda_wanted)); then
+  local nvcc
+  while read -r nvcc; do
+    if version_at_least "$(nvcc_version "$nvcc")" "$cuda_wanted"; then
       printf '%s\n' "$nvcc"
       return
     fi
-  done
+  done < <(machine_nvccs)
 }
 
 # machine_cmake: prints the path of the machine's CMake if it is new enough for CUDA.
@@ -142,6 +149,21 @@ pick_nvcc() {
   if [[ -e $cuda_stamp || -n $(machine_cmake) ]]; then printf '%s' "$nvcc"; fi
 }
 
+# report_passed_over NVCC: says which CUDA compilers of the machine are not used and why, if none is, and what is done instead. NVCC is the
+# one that compiles, or empty.
+report_passed_over() {
+  local nvcc version instead="the build is for the CPU only (scripts/setup fetches what it takes)"
+  if [[ -e $cuda_refused || -n ${without_cuda:-} ]]; then return; fi
+  if [[ -n $1 ]]; then instead="$1 compiles"; fi
+  nvcc=$(machine_nvcc)
+  if [[ -n $nvcc && -z $1 ]]; then say "$nvcc is not used: it takes CMake $cmake_wanted or newer; $instead"; fi
+  if [[ -n $nvcc ]]; then return; fi
+  while read -r nvcc; do
+    version=$(nvcc_version "$nvcc")
+    say "$nvcc is not used: CUDA $cuda_wanted or newer is needed, and this is ${version:-of an unknown version}; $instead"
+  done < <(machine_nvccs)
+}
+
 # cuda_arguments PRESET: prints CMake's arguments for CUDA, one on each line. Presets without CUDA have none.
 cuda_arguments() {
   local nvcc
@@ -150,6 +172,7 @@ cuda_arguments() {
     *) return ;;
   esac
   nvcc=$(pick_nvcc)
+  report_passed_over "$nvcc"
   if [[ -n $nvcc ]]; then
     printf '%s\n' "-DCMAKE_CUDA_COMPILER=$nvcc"
   elif [[ $1 == release || $1 == package ]]; then

@@ -81,7 +81,7 @@ result<cuda::device_info> usable_device(int device) {
 }
 
 std::vector<named_fact> about(const cuda::device_info& device, const std::vector<named_fact>& clocks) {
-  const auto machine = discover_topology();
+  const topology machine = discover_topology();
   const auto gibibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / static_cast<double>(GiB); };
   std::vector<named_fact> facts = {
       {"device", fmt::format("{}, {:.1f} GiB, {} multiprocessors, compute capability {}, L2 {:.1f} MiB", device.name,
@@ -93,9 +93,9 @@ std::vector<named_fact> about(const cuda::device_info& device, const std::vector
                                : fmt::format("PCI Express {}.0 x{}", device.link.generation, device.link.width)});
   facts.push_back({"CUDA", fmt::format("driver for {}, build with {}", cuda::to_string(device.driver),
                                        cuda::to_string(device.runtime))});
-  facts.push_back({"host", machine
-                               ? fmt::format("{}, {} processors", machine->processor_model, machine->processor_count)
-                               : machine.error().message()});
+  facts.push_back({"host", machine.problem.empty()
+                               ? fmt::format("{}, {} processors", machine.processor_model, machine.processor_count)
+                               : machine.problem});
   facts.push_back({"cutpoint", fmt::format("{}, commit {}", version(), build_commit)});
   facts.push_back({"build", fmt::format("{}, `{}`", build_compiler, build_flags)});
   return facts;

@@ -1,6 +1,7 @@
 """Reads results files as lists of dictionaries, each setting once, from the run that was started last; even while a sweep writes to the file."""
 
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,18 +11,39 @@ from pathlib import Path
 from urllib.parse import quote
 
 from experiments.catalog import Catalog
+from experiments.cli import shown
 
 GIB = 1 << 30
+HEADER = b"SQLite format 3\0"  # of a file
 
 # Rows with equal values of these have the same setting. The newest of several binaries or machines counts.
 RUN = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
 SPEED = ("dataset", "algorithm", "size", "parameters", "place", "backend")
 TUNE = ("dataset", "algorithm", "size")
-STORE_FIELDS = ("snapshots", "snapshot_bytes", "container_bytes", "shard_bytes", "growth", "live_shares", "oldest", "newest", "kinds")
+STORE_FIELDS = {name: int for name in ("snapshots", "snapshot_bytes", "container_bytes", "shard_bytes")}
+STORE_FIELDS |= {name: list for name in ("growth", "live_shares", "kinds")} | {name: dict for name in ("oldest", "newest")}
 
 
 class Unreadable(Exception):
     """The file has no results. The message names it and says why."""
+
+
+# What SQLite's errors mean to whoever gave the file, by the code without its extension.
+MEANINGS = {
+    sqlite3.SQLITE_BUSY: "is locked by another program",
+    sqlite3.SQLITE_LOCKED: "is locked by another program",
+    sqlite3.SQLITE_CORRUPT: "is damaged",
+    sqlite3.SQLITE_FULL: "does not fit on its disk",
+    sqlite3.SQLITE_IOERR: "cannot be read or written",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened",
+    sqlite3.SQLITE_READONLY: "cannot be written",
+}
+
+
+def meaning(path: Path, problem: sqlite3.Error) -> str:
+    """A sentence for an error of SQLite about a results file. Errors of queries mean that it is none."""
+    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+    return f"{path} {MEANINGS.get(code, 'is no results file of scripts/sweep')}: {problem}"
 
 
 @dataclass
@@ -84,15 +106,15 @@ def _rows(ask, view: str, grouped: str, catalog: Catalog) -> list[dict]:
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Yields a connection to a snapshot of the file. Raises Unreadable, also for later errors of the database."""
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
+        connection = sqlite3.connect(f"file:{quote(os.fsencode(path.resolve()))}?mode=ro", uri=True)
     except sqlite3.Error as problem:
-        raise Unreadable(f"{path}: {problem}") from None
+        raise Unreadable(meaning(path, problem)) from None
     connection.row_factory = sqlite3.Row
     try:
         connection.execute("begin")
         yield connection
     except sqlite3.Error as problem:
-        raise Unreadable(f"{path} is no results file of scripts/sweep: {problem}") from None
+        raise Unreadable(meaning(path, problem)) from None
     finally:
         connection.close()
 
@@ -111,16 +133,17 @@ def read_stores(paths: Iterable[Path]) -> list[dict]:
     """Reads outputs of `cutpoint stats --details --json`. Raises Unreadable if one is something else, or if two files have one name."""
     stores: dict[str, dict] = {}
     for path in paths:
-        if path.stem in stores:
-            raise Unreadable(f"two stores are called {path.stem}: rename {path}")
+        name = shown(path.stem)
+        if name in stores:
+            raise Unreadable(f"two stores are called {name}: rename {path}")
         try:
             store = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as problem:
             raise Unreadable(f"{path} is no JSON: {problem}") from None
-        missing = [name for name in STORE_FIELDS if not isinstance(store, dict) or name not in store]
+        missing = [name for name, kind in STORE_FIELDS.items() if not isinstance(store, dict) or not isinstance(store.get(name), kind)]
         if missing:
             raise Unreadable(f"{path} is not what cutpoint stats --details --json prints: it has no {missing[0]}")
-        stores[path.stem] = store | {"name": path.stem}
+        stores[name] = store | {"name": name}
     return list(stores.values())
 
 

@@ -140,8 +140,8 @@ int main(int argc, char** argv) {
     return app.exit(failure) == 0 ? 0 : 2;
   }
 
-  const auto machine = discover_topology();
-  peers_report report{.machine = machine ? machine->processor_model : "an unknown processor",
+  const topology machine = discover_topology();
+  peers_report report{.machine = machine.problem.empty() ? machine.processor_model : "an unknown processor",
                       .build = fmt::format("commit {}, {} {}", build_commit, build_compiler, build_flags),
                       .rounds = settings.rounds,
                       .comparisons = {}};

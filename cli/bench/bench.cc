@@ -207,7 +207,8 @@ result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, const c
   CUTPOINT_TRY(auto out, output_.open());
   CUTPOINT_TRY(const auto trace, trace_.open());
   CUTPOINT_RETURN_IF_FAILED(check_files(out, trace.get()));
-  CUTPOINT_TRY(const auto machine, discover_topology());
+  const topology machine = discover_topology();
+  if (!machine.problem.empty()) say.warning(machine.problem);
   CUTPOINT_TRY(const auto data, files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))
                                                : aligned_bytes::read_files(files_, facts.data_bytes, interruption()));
   if (data.view().size() < least_data) {

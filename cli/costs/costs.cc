@@ -265,7 +265,7 @@ status save_costs(const std::string& path, const cost_model& costs, const std::s
 
 result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_options& job, measurement_policy when,
                                   const console& say) {
-  CUTPOINT_TRY(const auto machine, discover_topology());
+  const topology machine = discover_topology();
   const std::string key = machine_key(machine, gpus);
   const std::string build = build_key();
   const auto file = costs_file(key, job);

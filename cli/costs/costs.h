@@ -48,7 +48,7 @@ struct known_costs {
 };
 
 /// Returns the stored costs of a job on this machine and build, or measures new ones. If the stored file cannot be used, a
-/// note says why. Errors: as `calibrate`, and `discover_topology`.
+/// note says why. Errors: as `calibrate`.
 [[nodiscard]] result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_options& job,
                                                 measurement_policy when, const console& say);
 

@@ -106,16 +106,18 @@ json json_of(const topology& machine) {
     return json{{"index", each.index}, {"memory_bytes", each.memory_bytes}, {"processors", each.processor_count}};
   };
   const auto device = [](const system_device& each) { return json{{"kind", each.kind}, {"name", each.name}}; };
-  return {{"processor_model", machine.processor_model},
-          {"packages", machine.package_count},
-          {"cores", machine.core_count},
-          {"processors", machine.processor_count},
-          {"usable_processors", machine.usable_processor_count},
-          {"cpu_quota", or_null(machine.cpu_quota)},
-          {"instruction_sets", machine.instruction_sets},
-          {"caches", json_list(machine.caches, cache)},
-          {"numa_nodes", json_list(machine.numa_nodes, node)},
-          {"devices", json_list(machine.devices, device)}};
+  json out = {{"processor_model", machine.processor_model},
+              {"packages", machine.package_count},
+              {"cores", machine.core_count},
+              {"processors", machine.processor_count},
+              {"usable_processors", machine.usable_processor_count},
+              {"cpu_quota", or_null(machine.cpu_quota)},
+              {"instruction_sets", machine.instruction_sets},
+              {"caches", json_list(machine.caches, cache)},
+              {"numa_nodes", json_list(machine.numa_nodes, node)},
+              {"devices", json_list(machine.devices, device)}};
+  if (!machine.problem.empty()) out["problem"] = machine.problem;
+  return out;
 }
 
 json gpu_json(const gpu_info& gpu) {
@@ -145,9 +147,12 @@ json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& g
 }
 
 std::string text_of(const topology& machine) {
-  std::string out = fmt::format("processor    {}\n             {} packages, {} cores, {} processors\n",
-                                machine.processor_model.empty() ? "unknown" : machine.processor_model,
-                                machine.package_count, machine.core_count, machine.processor_count);
+  std::string out = machine.problem.empty() ? "" : fmt::format("topology     unknown: {}\n", machine.problem);
+  out += fmt::format("processor    {}\n             ",
+                     machine.processor_model.empty() ? "unknown" : machine.processor_model);
+  if (machine.package_count != 0) out += fmt::format("{} packages, ", machine.package_count);
+  if (machine.core_count != 0) out += fmt::format("{} cores, ", machine.core_count);
+  out += fmt::format("{} processors\n", machine.processor_count);
   out += fmt::format("threads      {} by default{}\n", machine.usable_processor_count,
                      machine.cpu_quota ? fmt::format("; a CPU quota grants {} processors", *machine.cpu_quota) : "");
   out += fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
@@ -204,19 +209,17 @@ result<exit_code> info_command::run() {
   CUTPOINT_TRY(const auto cuts, cuts_.checked());
   CUTPOINT_TRY(const auto fingerprint, hash_.checked("sha256"));
   const feed_options job{.cuts = cuts.chunker, .fingerprint = fingerprint};
-  const auto machine = discover_topology();
-  const auto failed = [&say](const status& why) {
-    say.error(why.message());
-    return exit_code::input_failed;
-  };
-  if (!machine) return failed(machine.error());
+  const topology machine = discover_topology();
   const auto gpus = cutpoint::gpus();
   const auto known = machine_costs(gpus ? *gpus : std::vector<gpu_info>(), job,
                                    calibrates_ ? measurement_policy::always : measurement_policy::never, say);
-  if (!known) return failed(known.error());
+  if (!known) {
+    say.error(known.error().message());
+    return exit_code::input_failed;
+  }
   if (!known->problem.ok()) say.warning(fmt::format("the costs are not stored: {}", known->problem.message()));
   const std::string text =
-      is_json_ ? json_text(json_of_all(*machine, gpus, *known)) : text_of_all(*machine, gpus, *known, job);
+      is_json_ ? json_text(json_of_all(machine, gpus, *known)) : text_of_all(machine, gpus, *known, job);
   return write_all(output_, text, say);
 }
 

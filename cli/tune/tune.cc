@@ -129,7 +129,13 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
   std::vector<std::string> extensions;
   CUTPOINT_RETURN_IF_FAILED(reading.fill(sample, extensions, facts));
-  if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
+  if (facts.sample_bytes == 0) {
+    return {status_code::io_error,
+            facts.input_bytes == 0
+                ? "the inputs have no bytes to sample"
+                : fmt::format("the sample takes none of the {} of the inputs: give a larger --sample",
+                              size_with_unit(facts.input_bytes))};
+  }
   if (say.shows_progress()) say.announce(task_text(job.plan, facts));
   const auto progress = [&say](std::string_view text) {
     if (text.empty() || say.shows_progress()) say.progress(text);

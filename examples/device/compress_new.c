@@ -1,6 +1,10 @@
 // Compresses the chunks of files that are new, each as an LZ4 block of its own, by nvCOMP's batched compression. Cutting, deciding what is
 // new and compressing are done by a GPU, where the bytes stay. It lists each new chunk: file, offset, length, compressed length.
 #include <nvcomp/lz4.h>
+#include <nvcomp/version.h>
+#if NVCOMP_VER_MAJOR < 6
+#error "compress_new needs nvCOMP 6: before, nvcompBatchedLZ4CompressGetTempSize took no stream and had another name"
+#endif
 
 #include "files_on_device.h"
 

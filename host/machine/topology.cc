@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,11 +17,26 @@
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "host/machine/hwloc_machine.h"
 #include "host/machine/machine_facts.h"
 
 namespace cutpoint {
+
+namespace {
+
+/// Returns the variables that are set and tell hwloc to look at something else, or in another way, as " by NAME, NAME".
+std::string by_variables() {
+  std::string names;
+  for (const char* const name :
+       {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS"}) {
+    if (std::getenv(name) != nullptr) names += (names.empty() ? " by " : ", ") + std::string(name);
+  }
+  return names;
+}
+
+}  // namespace
 
 result<hwloc_machine> load_machine(machine_detail detail) {
   hwloc_topology_t raw = nullptr;
@@ -38,8 +54,11 @@ result<hwloc_machine> load_machine(machine_detail detail) {
     }
   }
   if (hwloc_topology_load(raw) != 0) {
-    return status{status_code::backend_failure,
-                  fmt::format("hwloc cannot look at this machine: {}", std::generic_category().message(errno)), errno};
+    const int error = errno;
+    return status{
+        status_code::backend_failure,
+        fmt::format("hwloc cannot look at this machine{}: {}", by_variables(), std::generic_category().message(error)),
+        error};
   }
   return loaded;
 }
@@ -148,19 +167,30 @@ std::vector<std::string> instruction_sets() {
 
 }  // namespace
 
-result<topology> discover_topology() {
-  CUTPOINT_TRY(const auto loaded, load_machine(machine_detail::all));
-  hwloc_topology_t machine = loaded.get();
-  return topology{.processor_model = model_of(machine),
-                  .package_count = count_of(machine, HWLOC_OBJ_PACKAGE),
-                  .core_count = count_of(machine, HWLOC_OBJ_CORE),
-                  .processor_count = count_of(machine, HWLOC_OBJ_PU),
-                  .usable_processor_count = usable_processor_count(),
-                  .cpu_quota = read_cpu_quota(),
-                  .caches = caches_of(machine),
-                  .numa_nodes = numa_nodes_of(machine),
-                  .devices = devices_of(machine),
-                  .instruction_sets = instruction_sets()};
+topology discover_topology() {
+  topology known{.problem = {},
+                 .processor_model = {},
+                 .usable_processor_count = usable_processor_count(),
+                 .cpu_quota = read_cpu_quota(),
+                 .caches = {},
+                 .numa_nodes = {},
+                 .devices = {},
+                 .instruction_sets = instruction_sets()};
+  const auto loaded = load_machine(machine_detail::all);
+  if (!loaded) {
+    known.problem = loaded.error().message();
+    known.processor_count = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    return known;
+  }
+  hwloc_topology_t machine = loaded->get();
+  known.processor_model = model_of(machine);
+  known.package_count = count_of(machine, HWLOC_OBJ_PACKAGE);
+  known.core_count = count_of(machine, HWLOC_OBJ_CORE);
+  known.processor_count = count_of(machine, HWLOC_OBJ_PU);
+  known.caches = caches_of(machine);
+  known.numa_nodes = numa_nodes_of(machine);
+  known.devices = devices_of(machine);
+  return known;
 }
 
 std::uint64_t usable_processor_count() {

@@ -110,8 +110,7 @@ result<std::shared_ptr<const job_rates>> measure_rates(const feed_options& job, 
   std::shared_ptr<const job_rates> rates;
   const std::vector<gpu_info> devices = gpus_to_measure(job);
   if (devices.empty()) return rates;
-  CUTPOINT_TRY(const auto machine, discover_topology());
-  CUTPOINT_TRY(const auto costs, calibrate(machine, devices, job));
+  CUTPOINT_TRY(const auto costs, calibrate(discover_topology(), devices, job));
   rates = std::make_shared<const job_rates>(rates_for(costs, job, thread_count));
   return rates;
 }

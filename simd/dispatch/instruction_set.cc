@@ -70,6 +70,9 @@ std::string_view to_string(instruction_set set) noexcept {
   return names[static_cast<std::size_t>(set)];
 }
 
+static_assert((HWY_TARGETS & ~(HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON | HWY_EMU128 | HWY_SCALAR)) == 0,
+              "kernels are compiled for a target of Highway that no kernel_table has");
+
 bool is_compiled(instruction_set set) noexcept {
   constexpr bool sse4 = (HWY_TARGETS & HWY_SSE4) != 0;
   constexpr bool avx512 = (HWY_TARGETS & HWY_AVX3) != 0;

@@ -4,7 +4,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -144,6 +146,40 @@ class Launcher(unittest.TestCase):
         (self.root / "build/release/.built").unlink()
         self.run_command()
         self.assertEqual(self.builds()[-1], without)
+
+
+class Links(unittest.TestCase):
+    """Each script works through a symbolic link, and ends without a message when its reader has gone."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def check(self, script: pathlib.Path, *words: str) -> None:
+        link = self.folder / "link" / script.name
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(script)
+        whole = subprocess.run([link, *words], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((whole.returncode, whole.stderr), (0, ""), script)
+        self.assertTrue(whole.stdout, script)
+        reading, writing = os.pipe()
+        os.close(reading)
+        cut = subprocess.run([link, *words], cwd=self.folder, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60)
+        os.close(writing)
+        self.assertEqual(cut.stderr, "", script)
+        self.assertIn(cut.returncode, (0, -signal.SIGPIPE, 128 + signal.SIGPIPE), script)
+
+    def test_scripts_of_the_shell(self):
+        scripts = [path for path in sorted((ROOT / "scripts").iterdir()) if path.is_file() and "\nusage() {" in path.read_text()]
+        self.assertGreater(len(scripts), 5)
+        for script in scripts:
+            with self.subTest(script.name):
+                self.check(script, "--help")
+
+    def test_scripts_of_python(self):
+        self.check(ROOT / "scripts/datasets", "list")
+        (self.folder / "python").write_text(f"#!/bin/sh\nexec '{sys.executable}' -B '{ROOT}/scripts/gpu_estimates.py'\n")
+        (self.folder / "python").chmod(0o755)
+        self.check(self.folder / "python")
 
 
 if __name__ == "__main__":

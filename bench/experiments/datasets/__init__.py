@@ -5,6 +5,6 @@
 
 from experiments.datasets.base import Failed
 from experiments.datasets.catalog import Unknown, names
-from experiments.datasets.store import DataSet, make, open_set, verify
+from experiments.datasets.store import DataSet, check, make, open_set, verify
 
-__all__ = ["DataSet", "Failed", "Unknown", "make", "names", "open_set", "verify"]
+__all__ = ["DataSet", "Failed", "Unknown", "check", "make", "names", "open_set", "verify"]

@@ -2,11 +2,10 @@
 
 import argparse
 import signal
-import sys
 from pathlib import Path
 
 from experiments import sizes
-from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, WRONG_USAGE, logger
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, WRONG_USAGE, logger, run_script
 from experiments.datasets import catalog, store
 from experiments.datasets.base import Failed
 
@@ -94,4 +93,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_script(main)

@@ -52,9 +52,7 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
 
     Raises ValueError (or its subclass Unknown) for wrong arguments, and Failed for failures.
     """
-    entry = catalog.entry(name)
-    size, versions = size or entry.size, versions or entry.versions
-    _check(entry, size, versions, seed)
+    entry, size, versions = check(name, size, versions, seed)
     folder = folder.absolute() / f"{name}-{sizes.text_of(size)}-v{versions}-s{seed}"
     if (folder / "dataset.json").is_file():
         tools.remove(folder / ".making")  # if the process was killed after writing dataset.json
@@ -75,7 +73,10 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
     return open_set(folder)
 
 
-def _check(entry: catalog.Entry, size: int, versions: int, seed: int) -> None:
+def check(name: str, size: int | None, versions: int | None, seed: int) -> tuple[catalog.Entry, int, int]:
+    """The catalog's entry of a set, and its size and versions. None stands for the catalog's default. Raises ValueError as `make` does."""
+    entry = catalog.entry(name)
+    size, versions = size or entry.size, versions or entry.versions
     if not LEAST <= size <= MOST:
         raise ValueError(f"size {sizes.text_of(size)} is outside {sizes.text_of(LEAST)} to {sizes.text_of(MOST)}")
     if not 1 <= versions <= MOST_VERSIONS:
@@ -86,6 +87,7 @@ def _check(entry: catalog.Entry, size: int, versions: int, seed: int) -> None:
         raise ValueError(
             f"data set '{entry.name}' takes at least {sizes.text_of(entry.least)} for each version: {versions} in {sizes.text_of(size)} are too many"
         )
+    return entry, size, versions
 
 
 def _need_space(folder: Path, size: int) -> None:

@@ -3,11 +3,10 @@
 import argparse
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from experiments import memory_limit
-from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
+from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger, run_script
 from experiments.papers import (  # noqa: F401
     ae, ae_claims, appdedupe, cluster_runs, context_runs, contexts, coverage, definition_runs, definitions, fair_runs, p_dedupe, p_dedupe_claims,
     p_dedupe_store, pages, paper, prune, runs, seqcdc,
@@ -96,7 +95,10 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def stored_json(file: Path) -> dict:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except ValueError as problem:
+        raise Unreadable(f"{file} is no JSON: {problem}") from None
 
 
 def main(words: list[str]) -> int:
@@ -120,18 +122,20 @@ def main(words: list[str]) -> int:
         low_entropy, stored, *others = (stored_json(options.pages / name) for name in files_of_runs)
         evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), *others)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
+        changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]
+        for file in changed:
+            if options.check:
+                log(f"{file} differs from the results")
+            else:
+                file.write_text(done[file], encoding="utf-8")
     except (Unreadable, pages.Malformed) as wrong:
         log(str(wrong))
         return WRONG_USAGE
+    except BrokenPipeError:
+        raise  # run_script ends it
     except (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited) as failed:
         log(str(failed))
         return FAILED
-    changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]
-    for file in changed:
-        if options.check:
-            log(f"{file} differs from the results")
-        else:
-            file.write_text(done[file], encoding="utf-8")
     missing = ours.missing if ours else []
     for each in missing[:MOST]:
         log(f"missing: {each}")
@@ -141,4 +145,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_script(main)

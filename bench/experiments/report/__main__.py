@@ -1,10 +1,9 @@
 """scripts/report: writes the report of a results file."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from experiments.cli import DONE, FAILED, logger
+from experiments.cli import DONE, FAILED, logger, run_script
 from experiments.report import Unreadable, write
 
 log = logger("report")
@@ -33,6 +32,8 @@ def main(words: list[str]) -> int:
     except Unreadable as problem:
         log(str(problem))
         return FAILED
+    except BrokenPipeError:
+        raise  # run_script ends it
     except OSError as problem:
         log(f"{problem.filename or options.output}: {problem.strerror}")
         return FAILED
@@ -40,4 +41,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_script(main)

@@ -97,10 +97,15 @@ def page(results: Results, sections: list[Section]) -> str:
 
 def _replace(path: Path, content: bytes) -> None:
     """Writes a file atomically, since another process may write the same report."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        file.write(content)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+    try:
+        with file:
+            file.write(content)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except OSError as failed:
+        os.unlink(file.name)
+        raise OSError(failed.errno, failed.strerror, str(path)) from None
 
 
 def write(results: Path | None, folder: Path, log: Callable[[str], None], stores: Sequence[Path] = ()) -> None:

@@ -1,10 +1,13 @@
 """scripts/sweep: measures the cells of a sweep that have no result yet, and writes the report."""
 
 import argparse
-import sys
+import contextlib
+import os
+import sqlite3
 from pathlib import Path
 
-from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger, run_script
+from experiments.results import Unreadable, meaning
 from experiments.sweep import plan
 from experiments.sweep.command import Command, Failed
 from experiments.sweep.run import Run, check
@@ -31,33 +34,54 @@ def parse(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def check_places(wanted: plan.Plan, places: dict[str, Path]) -> None:
+    """Raises Wrong if what the sweep writes would lie in data, which it would change."""
+    for what, place in places.items():
+        real = Path(os.path.realpath(place))
+        for source in wanted.sources.values():
+            for path in source.paths:
+                if path.resolve() in (real, *real.parents):
+                    raise plan.Wrong(f"{wanted.name}: datasets.{source.name}: the {what}, {place}, would be written into {path}")
+
+
 def sweep(options: argparse.Namespace) -> int:
     wanted = plan.read(options.file)
     if options.only and options.only not in {group for group, _ in wanted.members}:
         raise plan.Wrong(f"no group '{options.only}'; there are {', '.join(sorted({group for group, _ in wanted.members}))}")
+    results = options.results or options.data / "sweeps" / wanted.name / "results.sqlite"
+    folder = options.report or results.parent / "report"
+    check_places(wanted, {"results": results} | ({} if options.no_report else {"report": folder}))
+    if not options.no_report and folder.exists() and not folder.is_dir():
+        raise plan.Wrong(f"{folder} is no folder, so it cannot have the report")
     command = Command(options.command)
     check(wanted, command)
-    results = options.results or options.data / "sweeps" / wanted.name / "results.sqlite"
-    store = Store(results)
     try:
-        run = Run(wanted, command, options.data.resolve(), store, log)
+        failed, absent = measure(options, wanted, command, results)
+    except sqlite3.Error as problem:
+        ending = "" if problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT else "; earlier results are kept, and the same command continues"
+        raise Unreadable(meaning(results, problem) + ending) from None
+    if not options.no_report and not options.list:
+        from experiments import report
+
+        report.write(results, folder, log)
+    return FAILED if failed or absent else DONE
+
+
+def measure(options: argparse.Namespace, wanted: plan.Plan, command: Command, results: Path) -> tuple[int, bool]:
+    """Measures or lists the missing cells. Returns how many failed, and whether data sets are absent."""
+    with contextlib.closing(Store(results)) as store:
+        run = Run(wanted, command, Path(os.path.realpath(options.data)), store, log)
         cells = run.missing(options.only)
         if options.list:
             for cell in cells:
                 print(cell)
             log(f"{len(cells)} of {len(wanted.cells)} cells are missing in {results}")
-            return DONE
+            return 0, False
         log(f"{len(cells)} of {len(wanted.cells)} cells are to be measured; results: {results}")
         failed = run.measure(cells)
         for outcome, problem in store.problems(wanted.name):
             log(f"{outcome}: {problem}")
-    finally:
-        store.close()
-    if not options.no_report:
-        from experiments import report
-
-        report.write(results, options.report or results.parent / "report", log)
-    return FAILED if failed or run.absent else DONE
+    return failed, bool(run.absent)
 
 
 def main(words: list[str]) -> int:
@@ -70,13 +94,15 @@ def main(words: list[str]) -> int:
     except plan.Wrong as wrong:
         log(str(wrong))
         return WRONG_USAGE
+    except BrokenPipeError:
+        raise  # run_script ends it
     except OSError as failed:
         log(f"{failed.filename or ''}: {failed.strerror or failed}".removeprefix(": "))
         return WRONG_USAGE if failed.filename == str(options.file) else FAILED
-    except (Failed, Busy) as failed:
+    except (Failed, Busy, Unreadable) as failed:
         log(str(failed))
         return FAILED
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_script(main)

@@ -6,25 +6,35 @@ import os
 import statistics
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 from experiments.catalog import INSTRUCTION_SETS, summary_of
+from experiments.cli import WRONG_USAGE
+from experiments.sizes import text_of
 from experiments.sweep.data import Data
-from experiments.sweep.plan import Cell, digest
+from experiments.sweep.plan import LEAST_BYTES, Cell, digest
 
 
 class Failed(Exception):
     """The command failed. The message is its own."""
+
+    def __init__(self, message: str, code: int | None = None):
+        super().__init__(message)
+        self.code = code
+
+    @property
+    def reason(self) -> str:
+        return str(self).removeprefix("cutpoint: error: ")
 
 
 class Command:
     """A binary of the command. Its answers are cached."""
 
     def __init__(self, path: Path):
-        self.path = path.resolve()
+        self.path = Path(os.path.realpath(path))
         self._absences: dict[str, str] = {}  # by back end
 
     def run(self, *words: str) -> str:
@@ -32,8 +42,15 @@ class Command:
         run = subprocess.run([self.path, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         if run.returncode:
             messages = run.stderr.strip().splitlines()
-            raise Failed(messages[-1] if messages else f"cutpoint {words[0]}: exit code {run.returncode}")
+            raise Failed(messages[-1] if messages else f"cutpoint {words[0]}: exit code {run.returncode}", run.returncode)
         return run.stdout
+
+    def _answer(self, word: str) -> dict:
+        """What the command says of itself."""
+        try:
+            return json.loads(self.run(word, "--json"))
+        except ValueError as problem:
+            raise Failed(f"{self.path}: what '{word} --json' prints is no JSON: {problem}") from None
 
     @cached_property
     def key(self) -> str:
@@ -48,7 +65,7 @@ class Command:
     @cached_property
     def machine(self) -> dict:
         """Processors, caches and GPUs, without values that change from day to day."""
-        info = json.loads(self.run("info", "--json"))
+        info = self._answer("info")
         usable = [entry["name"] for entry in self._list["back_ends"] if entry["runs_here"]]
         return {"machine": info["machine"], "gpus": info["gpus"], "kernel": os.uname().release, "back_ends": usable}
 
@@ -58,7 +75,7 @@ class Command:
 
     @cached_property
     def _list(self) -> dict:
-        return json.loads(self.run("list", "--json"))
+        return self._answer("list")
 
     @cached_property
     def profiles(self) -> set[str]:
@@ -83,7 +100,11 @@ class Command:
 
     def _problem_of(self, back_end: str) -> str:
         """The command's own words, which say why it cannot use a back end."""
-        return self._refusal("--algorithm", "fixed", "--backend", back_end) or f"back end '{back_end}' does not run here"
+        try:
+            self.run("chunk", "-q", "--algorithm", "fixed", "--backend", back_end, os.devnull)
+        except Failed as refused:
+            return refused.reason
+        return f"back end '{back_end}' does not run here"
 
     def cuts(self, cell: Cell) -> list[str]:
         """The options that decide the cuts."""
@@ -101,22 +122,26 @@ class Command:
             words += ["--segment", cell.segment]
         return words
 
+    def words(self, cell: Cell) -> list[str]:
+        """The words of a run for a cell, before those for the data."""
+        if cell.kind == "kernels":
+            return ["bench", "--kernels", "--json", "-q", "--bytes", cell.bytes, "--rounds", str(cell.rounds), *self.cuts(cell)]
+        if cell.kind == "tune":
+            return ["tune", "--json", "-q", "--sample", cell.sample, *self.cuts(cell)]
+        return ["dedup", "--json", "-q", *self.engine(cell)]
+
     def refusal(self, cell: Cell) -> str:
         """The command's message if it refuses such a cell, else an empty string. It is run on an empty input."""
         if cell.kind == "dedup" and cell.backend not in self.back_ends:
             return f"no back end '{cell.backend}'; there are {', '.join(self.back_ends)}"
-        if cell.kind == "kernels" and cell.parameters:
-            return "kernels are measured with each name's own parameters: no parameters and no grid here"
-        words = self.cuts(cell) if cell.kind != "dedup" else self.engine(cell)
         if cell.kind == "dedup" and not self.back_ends[cell.backend]:
-            words[words.index("--backend") + 1] = "auto"  # checks the other options
-        return self._refusal(*words)
-
-    def _refusal(self, *words: str) -> str:
+            cell = replace(cell, backend="auto")  # checks the other options
+        if cell.kind == "kernels":
+            cell = replace(cell, bytes=text_of(LEAST_BYTES))  # for which the command takes memory before it looks at the data
         try:
-            self.run("chunk", "-q", *words, os.devnull)
+            self.run(*self.words(cell), *(["--data"] if cell.kind == "kernels" else []), os.devnull)
         except Failed as refused:
-            return str(refused).removeprefix("cutpoint: error: ")
+            return refused.reason if refused.code == WRONG_USAGE else ""  # others are about the empty input
         return ""
 
 
@@ -145,7 +170,7 @@ def _at(report: dict, path: str):
 
 def dedup(command: Command, cell: Cell, paths: list[Path]) -> dict:
     """The report of the round with the median time, and the times of all."""
-    words = ["dedup", "--json", "-q", *command.engine(cell), *map(str, paths)]
+    words = [*command.words(cell), *map(str, paths)]
     reports = sorted((json.loads(command.run(*words)) for _ in range(cell.rounds)), key=lambda report: report["wall_seconds"])
     for path in CONSTANT:
         values = {json.dumps(_at(report, path)) for report in reports}
@@ -160,13 +185,12 @@ def dedup(command: Command, cell: Cell, paths: list[Path]) -> dict:
 
 def kernels(command: Command, cell: Cell, paths: list[Path]) -> dict:
     """The speeds of the processor's back ends in one thread on the first bytes of the data."""
-    words = ["bench", "--kernels", "--json", "-q", "--bytes", cell.bytes, "--rounds", str(cell.rounds), *command.cuts(cell)]
-    return json.loads(command.run(*words, *(word for path in paths for word in ("--data", str(path)))))
+    return json.loads(command.run(*command.words(cell), *(word for path in paths for word in ("--data", str(path)))))
 
 
 def tune(command: Command, cell: Cell, paths: list[Path]) -> dict:
     """The search for the best parameters on a sample. The best five are tried on all of the data."""
-    return json.loads(command.run("tune", "--json", "-q", "--verify", "--sample", cell.sample, *command.cuts(cell), *map(str, paths)))
+    return json.loads(command.run(*command.words(cell), "--verify", *map(str, paths)))
 
 
 def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | None]:

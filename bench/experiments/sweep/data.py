@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments import datasets
+from experiments.cli import shown
 from experiments.sizes import bytes_of
 from experiments.sweep.plan import Source
 
@@ -20,12 +21,16 @@ class Known:
     info: dict
 
 
+def _unreadable(failed: OSError) -> None:
+    raise failed
+
+
 def files_under(path: Path) -> list[Path]:
     """The regular files below a path, in the byte order of names, or the path itself if it is a file."""
     if path.is_file():
         return [path]
     files = []
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in os.walk(path, onerror=_unreadable):
         folders.sort()
         files += [Path(folder, name) for name in sorted(names) if Path(folder, name).is_file() and not Path(folder, name).is_symlink()]
     return files
@@ -36,8 +41,11 @@ def _checksum(paths: list[Path]) -> tuple[str, int]:
     total, size = hashlib.sha256(), 0
     for path in paths:
         for file in files_under(path):
-            with file.open("rb") as stream:
-                content = hashlib.file_digest(stream, "sha256").hexdigest()
+            try:
+                with file.open("rb") as stream:
+                    content = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as failed:
+                raise OSError(failed.errno, failed.strerror, str(file)) from None  # one that fails to be read has no name
             size += file.stat().st_size
             total.update(f"{content}  {file.relative_to(path.parent)}\n".encode(errors="surrogateescape"))
     return total.hexdigest(), size
@@ -59,7 +67,7 @@ class Data:
             if source.paths:
                 log(f"{name}: reading the files for their checksum")
                 checksum, size = _checksum(list(source.paths))
-                info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": path.name} for path in source.paths]}
+                info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": shown(path.name)} for path in source.paths]}
                 self.known[name] = Known(checksum, list(source.paths), info)
             else:
                 data_set = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, log)

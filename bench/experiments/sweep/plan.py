@@ -3,11 +3,16 @@
 import hashlib
 import itertools
 import json
+import math
+import os
+import stat
 import tomllib
 from dataclasses import asdict, dataclass, field
+from datetime import date, time
 from pathlib import Path
 
-from experiments.sizes import bytes_of
+from experiments.cli import shown
+from experiments.sizes import bytes_of, text_of
 
 # A cell: a combination of settings that is measured as a whole, and the key of its result.
 
@@ -17,6 +22,11 @@ OF_KIND = {
     "kernels": {"bytes", "rounds"},
     "tune": {"sample"},
 }
+
+MOST_ROUNDS = 1000  # of `cutpoint bench`; those of `dedup` have no other bound
+LEAST_BYTES = 64 << 10  # of `cutpoint bench`
+MOST_CELLS = 100_000  # of a sweep, which asks the command about each before it begins
+MOST_FILE_BYTES = 16 << 20  # of a sweep's file
 
 
 def digest(value) -> str:
@@ -137,18 +147,45 @@ def _size(text: str, where: str) -> int:
         raise Wrong(f"{where}: {wrong}") from None
 
 
+def _path(text: str, folder: Path, where: str) -> Path:
+    """The path of a file or folder that can be read to its end."""
+    try:
+        path = folder / Path(text).expanduser()
+        kind = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        pattern = "; a path is no pattern, so name the files or their folder" if set("*?[") & set(text) else ""
+        raise Wrong(f"{where}: there is no {path}{pattern}") from None
+    except OSError as failed:
+        raise Wrong(f"{where}: {path}: {failed.strerror}") from None
+    except (RuntimeError, ValueError) as wrong:  # no home folder; a zero byte
+        raise Wrong(f"{where}: {text!r}: {wrong}") from None
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        raise Wrong(f"{where}: {path} is neither a file nor a folder")
+    return path
+
+
+def _check_apart(paths: tuple[Path, ...], where: str) -> None:
+    """Raises Wrong if the command would read a file by two of the paths, since it reads it once."""
+    known: dict[Path, Path] = {}
+    for path in paths:
+        if (real := path.resolve()) in known:
+            raise Wrong(f"{where}: {path} is given twice" + (f", also as {known[real]}" if known[real] != path else ""))
+        known[real] = path
+    for real, path in known.items():
+        if around := next((known[above] for above in real.parents if above in known), None):
+            raise Wrong(f"{where}: {path} is given twice, since it lies in {around}")
+
+
 def _source(name: str, table: dict, folder: Path, where: str) -> Source:
     _table(table, OF_DATASET, where)
     if "path" in table:
         if len(table) > 1:
             raise Wrong(f"{where}: path stands alone, without {', '.join(sorted(set(table) - {'path'}))}")
         listed = [table["path"]] if isinstance(table["path"], str) else table["path"]
-        paths = tuple(folder / Path(_typed(path, str, f"{where}: path")).expanduser() for path in listed)
-        for path in paths:
-            if not path.exists():
-                raise Wrong(f"{where}: there is no {path}")
-        if not paths:
+        if not listed:
             raise Wrong(f"{where}: path is empty")
+        paths = tuple(_path(_typed(path, str, f"{where}: path"), folder, where) for path in listed)
+        _check_apart(paths, where)
         return Source(name, paths=paths)
     if table.get("versions", 1) < 1:
         raise Wrong(f"{where}: versions is {table['versions']}, at least 1")
@@ -163,12 +200,21 @@ def _values(listed, kind: type | None, where: str) -> list:
     return [_typed(value, kind, where) if kind else value for value in listed]
 
 
-def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
+def _parameter(value, where: str):
+    """A value that can be given as NAME=VALUE."""
+    if isinstance(value, (dict, list, date, time)):
+        raise Wrong(f"{where}: {value!r} is neither a number nor a text")
+    return value
+
+
+def _block(block: dict, names: list[str], most: int, where: str) -> list[tuple[str, Cell]]:
     kind = _table(block, OF_BLOCK, where).get("kind", "dedup")
     if kind not in OF_KIND:
         raise Wrong(f"{where}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
     fields = {key: AXES[key][0] if key in AXES else key for key in OF_BLOCK}
-    shared = {"datasets", "algorithm", "size", "parameters", "group", "kind", "grid"} | OF_KIND[kind]
+    shared = {"datasets", "algorithm", "size", "group", "kind"} | OF_KIND[kind]
+    if kind == "dedup":  # kernels have each name's own parameters, and tune searches for them
+        shared |= {"parameters", "grid"}
     _table(block, {key: OF_BLOCK[key] for key, field in fields.items() if field in shared}, f"{where} (kind {kind})")
     if "algorithms" not in block:
         raise Wrong(f"{where}: algorithms are missing")
@@ -178,13 +224,19 @@ def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
     for name in datasets:
         if name not in names:
             raise Wrong(f"{where}: no data set '{name}'; there are {', '.join(names) or 'none'}")
-    if block.get("rounds", 1) < 1:
-        raise Wrong(f"{where}: rounds is {block['rounds']}, at least 1")
-    if "bytes" in block:
-        _size(block["bytes"], f"{where}: bytes")
+    if not 1 <= block.get("rounds", 1) <= MOST_ROUNDS:
+        raise Wrong(f"{where}: rounds is {block['rounds']}, outside 1 to {MOST_ROUNDS}")
+    if "bytes" in block and _size(block["bytes"], f"{where}: bytes") < LEAST_BYTES:
+        raise Wrong(f"{where}: bytes is {block['bytes']}, at least {text_of(LEAST_BYTES)}")
     axes = {field: _values(block[axis], kind_of_value, f"{where}: {axis}") for axis, (field, kind_of_value) in AXES.items() if axis in block}
     once = {name: block[name] for name in ("rounds", "bytes", "sample") if name in block}
     grid = {name: _values(values, None, f"{where}: grid.{name}") for name, values in block.get("grid", {}).items()}
+    for table in [grid, *axes.get("parameters", [])]:
+        for name, value in table.items():
+            for each in value if table is grid else [value]:
+                _parameter(each, f"{where}: {name}")
+    if math.prod(map(len, [datasets, *axes.values(), *grid.values()])) > most:
+        raise Wrong(f"{where}: its lists make more cells than a sweep may have, {MOST_CELLS}")
     points = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
     cells = []
     for values in itertools.product(datasets, *axes.values()):
@@ -197,14 +249,21 @@ def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
 
 def read(path: Path) -> Plan:
     """Reads the sweep of a file. Raises Wrong if it is wrong, OSError if it cannot be read."""
+    with path.open("rb") as file:
+        content = file.read(MOST_FILE_BYTES + 1)
+    if len(content) > MOST_FILE_BYTES:
+        raise Wrong(f"{path}: no sweep has more than {text_of(MOST_FILE_BYTES)} bytes")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise Wrong(f"{path}: {wrong}") from None
+    except RecursionError:
+        raise Wrong(f"{path}: lists or tables lie too deep in each other") from None
     _table(table, {"datasets": dict, "cells": list}, str(path))
     sources = {name: _source(name, entry, path.parent, f"{path}: datasets.{name}") for name, entry in table.get("datasets", {}).items()}
-    blocks = enumerate(table.get("cells", []), 1)
-    members = [member for i, block in blocks for member in _block(block, list(sources), f"{path}: cells, block {i}")]
+    members: list[tuple[str, Cell]] = []
+    for i, block in enumerate(table.get("cells", []), 1):
+        members += _block(block, list(sources), MOST_CELLS - len(members), f"{path}: cells, block {i}")
     if not members:
         raise Wrong(f"{path}: there are no cells")
-    return Plan(path.stem, sources, members)
+    return Plan(shown(path.stem), sources, members)

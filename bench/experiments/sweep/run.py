@@ -88,6 +88,11 @@ def check(plan: Plan, command: Command) -> None:
     for source in plan.sources.values():
         if source.make and source.make not in datasets.names():
             raise Wrong(f"{plan.name}: no data set '{source.make}' can be made; there are {', '.join(datasets.names())}")
+        try:
+            if source.make:
+                datasets.check(source.make, source.size, source.versions, source.seed)
+        except ValueError as wrong:
+            raise Wrong(f"{plan.name}: datasets.{source.name}: {wrong}") from None
     asked: dict[tuple, str] = {}
     for cell in plan.cells:
         key = cell.key("", "")
@@ -115,11 +120,12 @@ class Run:
     def _open(self, name: str) -> None:
         try:
             known = self.data.open(name, self.log)
-        except datasets.Failed as failed:
+        except (datasets.Failed, ValueError) as failed:
             self.absent.add(name)
             self.log(f"failed: {failed}; the cells of '{name}' are left out")
-        except ValueError as wrong:
-            raise Wrong(f"{self.plan.name}: datasets.{name}: {wrong}") from None
+        except OSError as failed:
+            self.absent.add(name)
+            self.log(f"failed: {failed.filename or name}: {failed.strerror}; the cells of '{name}' are left out")
         else:
             self.store.add_dataset(known.checksum, known.info)
 

@@ -1,10 +1,13 @@
 """The results file: an SQLite database to which each cell is written in one transaction."""
 
+import contextlib
 import fcntl
 import json
 import sqlite3
 from pathlib import Path
 
+from experiments.cli import shown
+from experiments.results import HEADER, Unreadable
 from experiments.sweep.command import Command, Measured
 from experiments.sweep.plan import OF_KIND
 
@@ -19,23 +22,51 @@ def _text(value) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+def _check_kind(path: Path) -> None:
+    """Raises Unreadable if there is something at the path that can be no results file, beside which nothing is then made."""
+    if path.is_dir():
+        raise Unreadable(f"{path} is a folder, and no file for results")
+    if path.exists() and not path.is_file():
+        raise Unreadable(f"{path} is no regular file, so it cannot have results")
+    if path.exists():
+        with path.open("rb") as file:
+            if file.read(len(HEADER)) not in (b"", HEADER):
+                raise Unreadable(f"{path} is no results file of scripts/sweep: it is no SQLite database")
+
+
 class Store:
-    """The results, opened for writing. A missing file is made. Only one process may have it open."""
+    """The results, opened for writing. A missing file is made. Only one process may have it open.
+
+    Raises Unreadable if there is something else or a damaged file, Busy, OSError, and later errors of SQLite as they are.
+    """
 
     def __init__(self, path: Path):
+        _check_kind(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = path.with_name(path.name + ".lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Busy(f"another sweep is writing to {path}") from None
-        self._file = sqlite3.connect(path, isolation_level=None)
-        self._file.execute("pragma journal_mode = wal")
-        self._file.executescript(SCHEMA.read_text(encoding="utf-8"))
+        with contextlib.ExitStack() as resources:
+            lock = resources.enter_context(path.with_name(path.name + ".lock").open("w"))
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Busy(f"another sweep is writing to {path}") from None
+            except OSError as failed:
+                raise Busy(f"{path} cannot be locked: {failed.strerror}") from None
+            self._file = resources.enter_context(contextlib.closing(sqlite3.connect(path, isolation_level=None)))
+            self._check_content(path)
+            self._file.execute("pragma journal_mode = wal")
+            self._file.executescript(SCHEMA.read_text(encoding="utf-8"))
+            self._resources = resources.pop_all()
 
     def close(self) -> None:
-        self._file.close()
-        self._lock.close()
+        self._resources.close()
+
+    def _check_content(self, path: Path) -> None:
+        tables = [name for name, in self._file.execute("select name from sqlite_master order by name")]
+        if tables and "cells" not in tables:
+            raise Unreadable(f"{path} is no results file of scripts/sweep: it is a database of something else, with '{tables[0]}'")
+        verdict, = self._file.execute("pragma quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise Unreadable(f"{path} is damaged: {' '.join(verdict.split())}")
 
     def outcomes(self) -> dict[str, str]:
         """The outcome of each cell that was measured, by key."""
@@ -76,7 +107,7 @@ class Store:
             "key": key, "kind": cell.kind, "dataset": cell.dataset, "checksum": checksum, "algorithm": cell.algorithm,
             "size": cell.size, "parameters": _text(cell.parameters), "settings": _text(cell.settings), "binary": command.key,
             "machine": command.machine_key, "started": done.started, "seconds": done.seconds, "outcome": done.outcome,
-            "problem": done.problem, "result": _text(done.result) if done.result is not None else None,
+            "problem": shown(done.problem), "result": _text(done.result) if done.result is not None else None,
         }  # fmt: skip
         row["join_name"] = cell.join if "join" in of_kind else None
         row |= {name: getattr(cell, name) if name in of_kind else None for name in ("hash", "backend", "threads", "segment", "rounds")}

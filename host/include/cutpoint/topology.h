@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <cutpoint/status.h>
-
 namespace cutpoint {
 
 /// The caches of one level and kind.
@@ -35,6 +33,9 @@ struct system_device {
 
 /// The parts of one machine. A count is 0 if hwloc does not know it.
 struct topology {
+  /// Why hwloc could not look at the machine, empty if it could. Otherwise only the number of processors, the CPU quota and the
+  /// instruction sets are known, which do not come from hwloc.
+  std::string problem;
   std::string processor_model;  ///< empty if unknown
   std::uint64_t package_count = 0;
   std::uint64_t core_count = 0;
@@ -49,9 +50,8 @@ struct topology {
   std::vector<std::string> instruction_sets;
 };
 
-/// Describes this machine with hwloc and /proc/cpuinfo. Takes milliseconds. Thread-safe. Errors: backend_failure, if
-/// hwloc cannot read the machine's topology.
-[[nodiscard]] result<topology> discover_topology();
+/// Describes this machine with hwloc and /proc/cpuinfo, as far as these can be read. Takes milliseconds. Thread-safe.
+[[nodiscard]] topology discover_topology();
 
 /// Returns how many processors this process can keep busy, which is the default for every number of threads: the
 /// hardware threads of the calling thread's affinity, but no more than the CPU quota of the process's control groups,

@@ -96,7 +96,7 @@ struct cost_model {
 [[nodiscard]] std::vector<gpu_info> gpus_to_measure(const feed_options& job);
 
 /// Measures the rates for `feed_options::rates` by `calibrate` and `rates_for`. Null, which takes no time, if there are no
-/// `gpus_to_measure`. Errors: as `calibrate` and `discover_topology`.
+/// `gpus_to_measure`. Errors: as `calibrate`.
 [[nodiscard]] result<std::shared_ptr<const job_rates>> measure_rates(const feed_options& job,
                                                                      std::uint64_t thread_count);
 

@@ -329,6 +329,9 @@ class Pages(SweepTest):
     def test_what_cannot_be_done_is_wrong_usage(self):
         folder = self.page("<!-- table: no-such -->\n<!-- end -->\n")
         self.assertIn("no table 'no-such'", self.papers(folder, code=2))
+        (folder / "fair.json").write_text("{")
+        self.assertIn("fair.json is no JSON: ", self.papers(folder, code=2))
+        (folder / "fair.json").unlink()
         self.results.write_text("no database, but long enough to be looked at")
         self.assertIn("no results file of scripts/sweep", self.papers(folder, code=2))
         self.results.unlink()

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import struct
 import tempfile
@@ -321,6 +322,27 @@ class Report(unittest.TestCase):
         self.assertGreater(colours_in((self.out / "stores.png").read_bytes()), 20)
         self.assertEqual(self.page(stores=[store_stats(self.folder / "store.json", 0)]).sections, {})
 
+    def test_names_that_are_not_utf8_are_names(self):
+        odd = self.folder / os.fsdecode(b"M\xfcller")
+        odd.mkdir()
+        self.results = ResultsFile(odd / "results.sqlite")
+        self.addCleanup(self.results.file.close)
+        self.results.add_matrix()
+        page = self.page(stores=[store_stats(odd / os.fsdecode(b"\xe4.json"))])
+        self.assertEqual(page.tables["stores"][1][0], r"\xe4")
+        self.assertIn("savings", page.sections)
+
+    def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing_half(self):
+        self.results.add_matrix()
+        self.page()
+        before = sorted(path.name for path in self.out.iterdir())
+        (self.out / "index.html").unlink()
+        (self.out / "index.html").mkdir()
+        with self.assertRaises(IsADirectoryError) as caught:
+            self.page()
+        self.assertEqual(caught.exception.filename, str(self.out / "index.html"))
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), before)
+
     def test_one_row_is_enough(self):
         self.results.add_run("linux", "restic", "own", cuts_of("rabin", 524288, 1048576, 8388608), 0.25)
         self.assertEqual(set(self.page().sections), (RUNS | {"verdict"}) - {"pareto"})
@@ -346,7 +368,7 @@ class Command(unittest.TestCase):
 
     def test_a_file_that_is_not_of_a_store_is_named(self):
         path = self.folder / "store.json"
-        for content, told in (("no JSON", "is no JSON"), ("[]", ".* it has no snapshots"), ('{"snapshots": 1}', ".* it has no snapshot_bytes")):
+        for content, told in (("no JSON", "is no JSON"), ("[]", ".* it has no snapshots"), ('{"snapshots": 1}', ".* it has no snapshot_bytes"), ('{"snapshots": "1"}', ".* it has no snapshots")):
             path.write_text(content)
             self.fails(1, f"{path} {told}", "--store", path, "-o", self.out)
         same = [store_stats(self.folder / name) for name in ("a.json", "a.txt")]

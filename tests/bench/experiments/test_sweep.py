@@ -1,20 +1,27 @@
 """Sweeps: what is measured, what is kept, and what a kill, a failure or another binary changes."""
 
 import fcntl
+import functools
 import json
+import os
 import random
 import re
+import resource
+import signal
+import sqlite3
 import subprocess
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
-from programs import BINARY, ROOT
+from programs import BINARY, ROOT, run_here
 from results_files import CATALOG
 from sweeps import SMALL, SMALL_COUNT, SweepTest
 
 from experiments.sizes import bytes_of, rounded, text_of
 from experiments.sweep import plan
+from experiments.sweep.__main__ import main
 from experiments.sweep.plan import OF_KIND, Cell
 from experiments.sweep.run import Estimate, duration
 
@@ -71,6 +78,17 @@ class Results(SweepTest):
     def test_list_measures_nothing(self):
         self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells are missing", self.sweep(SMALL, "--list"))
         self.assertEqual(self.select("select count(*) from cells"), [(0,)])
+
+    def test_a_reader_of_the_list_that_has_gone_ends_it_without_a_message(self):
+        for unbuffered in ("", "1"):
+            reading, writing = os.pipe()
+            os.close(reading)
+            words = [sys.executable, "-B", "-m", "experiments.sweep", *self.words(SMALL, "--list")]
+            variables = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+            run = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, env=variables, check=False)
+            os.close(writing)
+            self.assertEqual(run.returncode, 128 + signal.SIGPIPE, run.stderr)
+            self.assertNotRegex(run.stderr, "Traceback|Broken|Exception")
 
     def test_only_one_group(self):
         self.sweep(SMALL, "--only", "parameters")
@@ -181,6 +199,11 @@ class Endings(SweepTest):
         self.assertIn("the cells of 'random' are left out", said)
         self.assertEqual(len(self.cuts()), SMALL_COUNT)
 
+    def test_a_data_set_that_cannot_be_read_is_named_and_the_rest_is_done(self):
+        text = SMALL.replace("[datasets.b]", '[datasets.c]\npath = "/proc/self/mem"\n[datasets.b]')
+        self.assertIn("failed: /proc/self/mem: Input/output error; the cells of 'c' are left out", self.sweep(text, code=1))
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+
     def test_two_at_once_are_refused(self):
         self.sweep(SMALL, "--list")
         with Path(str(self.results) + ".lock").open("w") as lock:
@@ -188,9 +211,86 @@ class Endings(SweepTest):
             self.assertIn("another sweep is writing to", self.sweep(SMALL, code=1))
 
 
+class ResultsFiles(SweepTest):
+    """Whatever lies where results are to be, the sweep ends with a sentence about it."""
+
+    def refused(self, text: str = SMALL) -> str:
+        said = self.sweep(text, code=1)
+        self.assertRegex(said, rf"^(sweep: .*\n)*sweep: {re.escape(str(self.results))} .*\n$")
+        return said.splitlines()[-1]
+
+    def test_what_is_no_results_file_is_named_and_left_alone(self):
+        other = self.folder / "other"
+        with sqlite3.connect(other) as file:
+            file.execute("create table bookmarks (address text)")
+        file.close()
+        for content, told in ((b"no database" * 400, "no SQLite database"), (other.read_bytes(), "a database of something else, with 'bookmarks'")):
+            with self.subTest(told):
+                self.results.write_bytes(content)
+                self.assertIn("is no results file of scripts/sweep: it is " + told, self.refused())
+                self.assertEqual(self.results.read_bytes(), content)
+
+    def test_what_is_no_file_is_named_and_nothing_is_made_beside_it(self):
+        for make, told in ((self.results.mkdir, "is a folder"), (lambda: os.mkfifo(self.results), "is no regular file")):
+            with self.subTest(told):
+                make()
+                self.assertIn(told, self.refused())
+                self.assertEqual([path.name for path in self.folder.glob("results*")], ["results.sqlite"])
+            if self.results.is_dir():
+                self.results.rmdir()
+
+    def test_a_damaged_file_is_named_before_anything_is_measured(self):
+        self.begin_with(SMALL)
+        content = self.results.read_bytes()
+        middle = len(content) // 2
+        for damaged in (content[:20_000], content[:middle] + b"?" * 4096 + content[middle + 4096 :]):
+            self.results.write_bytes(damaged)
+            self.assertIn("is damaged: ", self.refused())
+            self.assertEqual(self.results.read_bytes(), damaged)
+
+    def test_a_file_that_another_program_locks_is_named_and_keeps_its_results(self):
+        self.begin_with(SMALL)
+        other = sqlite3.connect(self.results, isolation_level=None)
+        self.addCleanup(other.close)
+        other.execute("begin immediate")
+        with unittest.mock.patch.object(sqlite3, "connect", functools.partial(sqlite3.connect, timeout=0)):
+            self.assertIn("is locked by another program: ", self.refused())
+        other.execute("rollback")
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+
+    def test_a_file_that_cannot_grow_keeps_what_was_measured(self):
+        limit = 250_000  # as on a full disk: the tables fit, and not all results do
+        words = [sys.executable, "-B", "-m", "experiments.sweep", *self.words(SMALL, binary=self.disguise("ulimit -S -f unlimited"))]
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        run = subprocess.run(words, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most)))
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(run.stderr, r"\nsweep: .*results\.sqlite cannot be .*; earlier results are kept, and the same command continues\n$")
+        count = len(self.cuts())
+        self.assertGreater(count, 0)
+        self.assertIn(f"{SMALL_COUNT - count} of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL, binary=self.folder / "cutpoint"))
+
+    def test_names_that_are_not_utf8_are_names(self):
+        before = self.folder
+        self.folder = before / os.fsdecode(b"M\xfcller")
+        self.folder.mkdir()
+        for name in ("a", "b1", "b2"):
+            (self.folder / name).write_bytes((before / name).read_bytes())
+        odd = self.folder / os.fsdecode(b"\xe4.toml")
+        odd.write_text(SMALL)
+        page = self.folder / "page"
+        words = [str(odd), "--data", str(self.folder), "--command", str(BINARY), "--report", str(page)]
+        run = run_here(main, *words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('<section id="savings">', (page / "index.html").read_text(encoding="utf-8"))
+        self.assertTrue((self.folder / "sweeps" / r"\xe4" / "results.sqlite").is_file())
+
+
 class WrongFiles(SweepTest):
     def test_what_is_wrong_is_named_with_its_place_and_bound(self):
         data, cell = '[datasets.a]\npath = "a"\n', '[[cells]]\nalgorithms = ["gear"]\n'
+        (self.folder / "loop").symlink_to("loop")
+        (self.folder / "below").mkdir()
+        (self.folder / "below" / "c").write_text("c")
         for text, said in (
             ("x = [", "small.toml: "),
             (data, "there are no cells"),
@@ -200,20 +300,48 @@ class WrongFiles(SweepTest):
             (data + cell + 'datasets = ["b"]\n', "no data set 'b'; there are a"),
             (data + cell + "sizes = []\n", "sizes is empty"),
             (data + cell + "threads = [1.5]\n", "threads: 1.5 is not a whole number"),
-            (data + cell + "rounds = 0\n", "rounds is 0, at least 1"),
+            (data + cell + "rounds = 0\n", "rounds is 0, outside 1 to 1000"),
+            (data + cell + "rounds = 100000000000000000000\n", "rounds is 100000000000000000000, outside 1 to 1000"),
             (data + cell + 'kind = "kernels"\nhashes = ["sha1"]\n', "block 1 (kind kernels): no key 'hashes'"),
+            (data + cell + 'kind = "kernels"\nbytes = "1K"\n', "bytes is 1K, at least 64K"),
+            (data + cell + 'kind = "tune"\nsample = "0%"\n', "--sample 0%: must be a size, or more than 0%"),
+            (data + cell + 'kind = "tune"\nsizes = ["2K:8K:64K"]\n', "--size"),
+            (data + cell + 'kind = "tune"\n[cells.grid]\nseq_length = [5]\n', "block 1 (kind tune): no key 'grid'"),
+            (data + cell + 'hashes = ["none"]\n', "dedup a gear own none: "),
+            (data + cell + "threads = [100000000000000000000]\n", "--threads"),
+            (data + cell + "[cells.grid]\nseq_length = [2026-01-01]\n", "seq_length: datetime.date(2026, 1, 1) is neither a number nor a text"),
+            (data + cell + "[cells.grid]\n" + "".join(f"{name} = [1, 2, 3, 4]\n" for name in "abcdefghi"), "more cells than a sweep may have, 100000"),
+            ("x = " + "[" * 100_000, "too deep in each other"),
+            ("# " + "x" * (16 << 20), "no sweep has more than 16M bytes"),
             (data + cell + 'sizes = ["3K"]\n', "gear: avg_bytes = 3072 must be a power of two"),
             (data + '[[cells]]\nalgorithms = ["gears"]\n', "no algorithm or profile 'gears', did you mean 'gear'?"),
             (data + cell + 'backends = ["mmx"]\n', "no back end 'mmx'; there are scalar,"),
             (data + cell + "[cells.grid]\nseq_length = [5]\n", "seq_length"),
             ('[datasets.a]\npath = "c"\n' + cell, "datasets.a: there is no "),
+            ('[datasets.a]\npath = "**/*"\n' + cell, "/**/*; a path is no pattern"),
+            ('[datasets.a]\npath = "loop"\n' + cell, "/loop: Too many levels of symbolic links"),
+            ('[datasets.a]\npath = "/dev/zero"\n' + cell, "/dev/zero is neither a file nor a folder"),
+            ('[datasets.a]\npath = "a\\u0000"\n' + cell, "null byte"),
+            ('[datasets.a]\npath = ["a", "b1", "below/../a"]\n' + cell, "/below/../a is given twice, also as "),
+            ('[datasets.a]\npath = ["below/c", "below"]\n' + cell, "/below/c is given twice, since it lies in "),
+            ('[datasets.a]\npath = "."\n' + cell, f"datasets.a: the results, {self.results}, would be written into "),
             ('[datasets.a]\npath = "a"\nseed = 2\n' + cell, "path stands alone, without seed"),
             ('[datasets.random]\nsize = "big"\n' + cell, "datasets.random: size: 'big' is no size"),
             ('[datasets.random]\nsize = "1K"\n' + cell, "datasets.random: size 1K is outside 1M to"),
+            ("[datasets.random]\nversions = 1000\n" + cell, "datasets.random: version count 1000 is outside 1 to 999"),
+            ("[datasets.random]\nseed = 100000000000000000000\n" + cell, "datasets.random: seed 100000000000000000000 is outside 0 to"),
             ("[datasets.dice]\n" + cell, "no data set 'dice' can be made; there are "),
         ):
             with self.subTest(said):
                 self.assertIn(said, self.sweep(text, code=2))
+                self.assertFalse(self.results.exists())
+
+    def test_options_that_cannot_be_met_are_named_before_anything_is_measured(self):
+        (self.folder / "page").write_text("in its way")
+        self.assertIn("page is no folder", self.sweep(SMALL, "--report", str(self.folder / "page"), code=2))
+        text = self.disguise("echo no JSON; exit")
+        self.assertIn("what 'list --json' prints is no JSON", self.sweep(SMALL, code=1, binary=text))
+        self.assertFalse(self.results.exists())
 
     def test_a_file_that_is_not_there(self):
         words = self.words(SMALL)

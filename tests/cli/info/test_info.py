@@ -26,6 +26,26 @@ class Info(CommandTest):
         self.assertGreaterEqual(machine["processors"], 1)
         self.assertLessEqual(machine["processors"], os.sysconf("SC_NPROCESSORS_CONF"))
 
+    def test_goes_on_where_hwloc_is_told_to_look_at_what_it_cannot_read(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        data = folder / "data"
+        data.write_bytes(os.urandom(2 << 20))
+        environment = os.environ | {"HWLOC_XMLFILE": str(folder)}
+        environment.pop("HWLOC_COMPONENTS", None)  # which some builds set, and before which hwloc ignores the other
+        told = "hwloc cannot look at this machine by HWLOC_XMLFILE"
+        text = self.run_command("info", env=environment)
+        self.assert_done(text)
+        self.assertEqual(len([line for line in text.lines if told in line]), 1)
+        described = self.run_command("info", "--json", env=environment).json()["machine"]
+        self.assertIn(told, described["problem"])
+        self.assertGreaterEqual(described["processors"], described["usable_processors"])
+        self.assertNotIn("problem", self.described()["machine"])
+        bench = self.run_command("bench", "--kernels", "--algorithm", "gear", "--bytes", "1M", "--rounds", "1", env=environment)
+        self.assertEqual(bench.code, DONE, bench.stderr)
+        self.assertIn(told, bench.stderr)
+        for words in (("dedup", data), ("tune", "--algorithm", "gear", "--size", "8K", data)):
+            self.assert_done(self.run_command(*words, env=environment))
+
     def test_has_the_shape_that_programs_expect(self):
         described = self.described()
         machine = described["machine"]

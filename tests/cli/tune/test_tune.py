@@ -283,6 +283,12 @@ class Faults(Tune):
         self.write("empty", b"")
         self.assert_failed(self.run_command("tune", "one"), "too little data", "1 byte,")
         self.assert_failed(self.run_command("tune", *FAST, "empty"), "no bytes")
+        self.write("long", bytes(range(256)) * 10_000)
+        self.write("short", b"a short file")
+        for share, name in (("0.000001%", "long"), ("1%", "short")):
+            run = self.run_command("tune", *FAST, "--sample", share, name)
+            self.assert_failed(run, "the sample takes none of the ", "give a larger --sample")
+            self.assertEqual(run.stdout, "", run)
         run = self.run_command("tune", *FAST, "missing")
         self.assertEqual(run.code, INPUT_FAILED, run)
         self.assertIn("missing", run.stderr)

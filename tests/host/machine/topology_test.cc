@@ -1,7 +1,9 @@
 // Tests the topology of this machine, CPU quotas and the memory nodes of devices.
 #include <cstdio>
+#include <cstdlib>
 
 #include <cutpoint/bytes.h>
+#include <cutpoint/placement.h>
 #include <cutpoint/topology.h>
 #include <gmock/gmock.h>
 
@@ -13,30 +15,68 @@ namespace cutpoint::tests {
 namespace {
 
 TEST(this_machine, is_plausible_and_looks_the_same_twice) {
-  const auto machine = discover_topology();
-  ASSERT_TRUE(machine.ok()) << machine.error().message();
-  EXPECT_GE(machine->processor_count, 1u);
-  EXPECT_GE(machine->processor_count, machine->core_count);
-  EXPECT_GE(machine->core_count, machine->package_count);
+  const topology machine = discover_topology();
+  ASSERT_EQ(machine.problem, "");
+  EXPECT_GE(machine.processor_count, 1u);
+  EXPECT_GE(machine.processor_count, machine.core_count);
+  EXPECT_GE(machine.core_count, machine.package_count);
   int level = 1;
-  for (const cache_info& cache : machine->caches) {
+  for (const cache_info& cache : machine.caches) {
     EXPECT_GE(cache.level, std::exchange(level, cache.level)) << "from the core outwards";
     EXPECT_THAT(cache.kind, testing::AnyOf("data", "instruction", "unified"));
     EXPECT_TRUE(cache.bytes >= 1 * KiB && cache.bytes <= 64 * GiB && cache.count >= 1) << cache.bytes;
-    EXPECT_TRUE(cache.processor_count >= 1 && cache.processor_count <= machine->processor_count);
+    EXPECT_TRUE(cache.processor_count >= 1 && cache.processor_count <= machine.processor_count);
   }
   std::set<std::uint64_t> indices;
-  for (const numa_node_info& node : machine->numa_nodes) EXPECT_TRUE(indices.insert(node.index).second) << node.index;
-  for (const system_device& device : machine->devices) {
+  for (const numa_node_info& node : machine.numa_nodes) EXPECT_TRUE(indices.insert(node.index).second) << node.index;
+  for (const system_device& device : machine.devices) {
     EXPECT_THAT(device.kind, testing::AnyOf("block", "network", "gpu", "co-processor", "other"));
   }
-  const std::set<std::string> sets(machine->instruction_sets.begin(), machine->instruction_sets.end());
-  EXPECT_EQ(sets.size(), machine->instruction_sets.size());
-  const auto again = discover_topology();
-  ASSERT_TRUE(again.ok());
-  EXPECT_EQ(again->processor_model, machine->processor_model);
-  EXPECT_EQ(again->caches.size(), machine->caches.size());
-  EXPECT_EQ(again->instruction_sets, machine->instruction_sets);
+  const std::set<std::string> sets(machine.instruction_sets.begin(), machine.instruction_sets.end());
+  EXPECT_EQ(sets.size(), machine.instruction_sets.size());
+  const topology again = discover_topology();
+  EXPECT_EQ(again.processor_model, machine.processor_model);
+  EXPECT_EQ(again.caches.size(), machine.caches.size());
+  EXPECT_EQ(again.instruction_sets, machine.instruction_sets);
+}
+
+/// While it lives, a variable of the environment has this value, or is not set if that is null.
+class with_variable {
+ public:
+  with_variable(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  with_variable(const with_variable&) = delete;
+  with_variable& operator=(const with_variable&) = delete;
+  ~with_variable() { set(before_ ? before_->c_str() : nullptr); }
+
+ private:
+  void set(const char* value) const { value != nullptr ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
+
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(this_machine, is_counted_where_hwloc_is_told_to_look_at_what_it_cannot_read) {
+  const temporary_folder folder;
+  const std::vector<std::string> sets = discover_topology().instruction_sets;
+  const std::string truncated = "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"><object type=\"Machine\"";
+  const with_variable unset("HWLOC_COMPONENTS", nullptr);  // before which hwloc ignores the other
+  for (const std::string& description :
+       {folder.path(), folder.make_file("text.xml", "no description of a machine"),
+        folder.make_file("truncated.xml", truncated), folder.make_file("empty.xml", "")}) {
+    const with_variable told("HWLOC_XMLFILE", description.c_str());
+    const topology machine = discover_topology();
+    EXPECT_THAT(machine.problem, testing::StartsWith("hwloc cannot look at this machine by HWLOC_XMLFILE"))
+        << description;
+    EXPECT_GE(machine.processor_count, 1u);
+    EXPECT_EQ(machine.usable_processor_count, usable_processor_count());
+    EXPECT_EQ(machine.instruction_sets, sets);
+    const auto places = processor_places::discover();
+    ASSERT_FALSE(places.ok());
+    EXPECT_EQ(places.error().message(), machine.problem);
+  }
 }
 
 // The CPU quota, on made trees of control groups.

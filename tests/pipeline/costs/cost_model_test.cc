@@ -149,7 +149,7 @@ TEST(machine_key, tells_machines_and_their_devices_apart) {
 // Tests of calibration on this machine: it ends and measures everything. No speed is asserted.
 
 TEST(calibrate, measures_the_job_on_the_processor) {
-  const auto machine = value_of(discover_topology());
+  const topology machine = discover_topology();
   // Ordinary cuts, chunks of megabytes, and cuts that read nothing.
   for (const auto& [name, kind] :
        {std::pair("fastcdc", fingerprint_kind::sha256), std::pair("pbs", fingerprint_kind::md5),
