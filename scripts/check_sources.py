@@ -205,7 +205,6 @@ def all_problems(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -
 
 
 def main() -> int:
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that it ends without a word if nobody reads what it prints
     root = pathlib.Path(__file__).resolve().parents[1]
     arguments = sys.argv[1:]
     lists_names = arguments[:1] == ["--names"]

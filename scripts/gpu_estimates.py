@@ -89,5 +89,4 @@ if __name__ == "__main__":
     if "--write" in sys.argv[1:]:
         PAGE.write_text(with_table(PAGE.read_text()))
     else:
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that it ends without a word if nobody reads what it prints
         print("".join(table(PAGE.read_text())), end="")

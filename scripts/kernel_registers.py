@@ -45,7 +45,6 @@ def resources(files):
 def main(files):
     if not files:
         sys.exit(__doc__)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that it ends without a word if nobody reads what it prints
     kernels = resources(files)
     for name, by_architecture in kernels.items():
         used = (f"{at // 10}.{at % 10}: {registers}" + (f" (+{memory} B)" if memory else "") for at, (registers, memory) in sorted(by_architecture.items()))

@@ -156,7 +156,6 @@ def main():
         for _ in range(arguments.rounds):
             for store in chosen:
                 rounds[store.name].append(measure(store, data, Path(work)))
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that it ends without a word if nobody reads what it prints
     results = {name: medians(each) for name, each in rounds.items()}
     if arguments.json:
         print(json.dumps({"bytes": size, "stores": results}, indent=1))

@@ -27,7 +27,7 @@ class Papers(unittest.TestCase):
                 path.chmod(0o755)
             environment = os.environ | {"PATH": f"{folder}/tools:{os.environ['PATH']}"}
             run = subprocess.run([f"{folder}/scripts/papers", *words], env=environment, capture_output=True, text=True, timeout=60)
-            self.assertEqual((run.returncode, run.stdout), (0, " ".join(["-BP -m experiments papers", *words]) + "\n"), run.stderr)
+            self.assertEqual((run.returncode, run.stdout), (0, " ".join(["-BP -m experiments.papers", *words]) + "\n"), run.stderr)
             return run.stderr.strip()
 
     def test_what_is_measured_is_built(self):
