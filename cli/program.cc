@@ -243,14 +243,18 @@ int run_program(int argc, char** argv, const program& definition) {
   const console say(verbosity::normal);
   exit_code outcome = exit_code::input_failed;
   try {
-    occupy_closed_descriptors();
-    survive_size_signal();
-    const auto ended = run(argc, argv, definition, say);
-    outcome = ended ? *ended : say.refuse(ended.error());
-  } catch (const std::bad_alloc&) {
-    say.error("out of memory");
-  } catch (const std::exception& unexpected) {
-    say.error(unexpected.what());
+    try {
+      occupy_closed_descriptors();
+      survive_size_signal();
+      const auto ended = run(argc, argv, definition, say);
+      outcome = ended ? *ended : say.refuse(ended.error());
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& unexpected) {
+      say.error(unexpected.what());
+    }
+  } catch (const std::bad_alloc&) {  // also of the message of another exception
+    say.report_no_memory();
   }
   return static_cast<int>(outcome);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -288,9 +289,14 @@ double engine_bench::read_rate(byte_span data) const {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t first = data.size() / count * i;
     const byte_span mine = i + 1 == count ? data.subspan(first) : data.subspan(first, data.size() / count);
-    readers.emplace_back([mine, turns, &sum = sums[i]] {
+    const auto read = [mine, turns, &sum = sums[i]] {
       for (std::uint64_t turn = 0; turn < turns; ++turn) sum += plain_read(mine, backend::automatic);
-    });
+    };
+    try {
+      readers.emplace_back(read);
+    } catch (const std::system_error&) {  // no thread more can be started
+      read();
+    }
   }
   for (std::jthread& reader : readers) reader.join();
   return rate_since(begin, turns * data.size());

@@ -91,7 +91,7 @@ namespace {
 constexpr std::string_view erased_line = "\r\x1b[K";
 
 /// Ignores failures: a closed terminal or log must not end the run.
-void write(const std::string& text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr)); }
+void write(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr)); }
 
 std::size_t terminal_columns() {
   winsize size = {};
@@ -107,6 +107,14 @@ void console::say(std::string_view kind, std::string_view sentence) const {
 }
 
 void console::error(std::string_view sentence) const { say("error: ", sentence); }
+
+void console::report_no_memory() const noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const std::string_view each : {std::exchange(has_line_, false) ? erased_line : "", program_name,
+                                      std::string_view(": error: out of memory\n")}) {
+    write(each);
+  }
+}
 
 exit_code console::refuse(const status& why) const {
   error(why.message());
@@ -138,7 +146,8 @@ bool console::shows_progress() const {
 void console::progress(std::string_view line) const {
   const std::lock_guard lock(mutex_);
   if (!has_line_ && line.empty()) return;
-  write(fmt::format("{}{}", erased_line, line.substr(0, terminal_columns() - 1)));
+  write(erased_line);  // at the end of a run that ran out of memory, there is none for a text
+  write(line.substr(0, terminal_columns() - 1));
   has_line_ = !line.empty();
 }
 

@@ -49,6 +49,8 @@ class console {
 
   /// Prints that something failed, at every verbosity.
   void error(std::string_view sentence) const;
+  /// Prints that there is no memory, and needs none.
+  void report_no_memory() const noexcept;
   /// Prints the error that ends a run before it reads anything. Returns its exit code: wrong usage, unless the system
   /// or the user ended the run.
   [[nodiscard]] exit_code refuse(const status& why) const;

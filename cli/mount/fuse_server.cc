@@ -7,17 +7,18 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <fuse.h>
+#include <fuse_lowlevel.h>
 #include <sys/stat.h>
 
 #include "cli/mount/served_store.h"
@@ -30,138 +31,225 @@ constexpr unsigned most_request_threads = 32;
 /// How long the kernel may keep names and metadata without asking. A snapshot that is forgotten is shown for so long.
 constexpr double kept_seconds = 10;
 
-// The requests are functions that libfuse calls, on several threads.
+// The requests are functions that libfuse calls, on several threads. They use its lower interface: the higher one keeps an
+// object for each file that the kernel knows, which after a listing of a large folder are millions.
 
+/// Calls a function that replies to a request, or returns the error number to reply with.
 template <class Call>
-int answer(const Call& call) noexcept {
+void answer(fuse_req_t request, const Call& call) noexcept {
+  int error = 0;
   try {
-    return call(*static_cast<served_store*>(fuse_get_context()->private_data));
+    error = call(*static_cast<served_store*>(fuse_req_userdata(request)));
   } catch (const std::bad_alloc&) {
-    return -ENOMEM;
+    error = ENOMEM;
   } catch (const std::exception&) {
-    return -EIO;
+    error = EIO;
   }
+  if (error != 0) fuse_reply_err(request, error);
+}
+
+/// As `answer`, for a function that needs the entry with a number.
+template <class Call>
+void answer_for(fuse_req_t request, fuse_ino_t number, const Call& call) noexcept {
+  answer(request, [&](served_store& served) {
+    served_entry entry;
+    const int failed = served.find(number, entry);
+    return failed != 0 ? failed : call(served, entry);
+  });
 }
 
 // NOLINTBEGIN(performance-no-int-to-ptr): libfuse keeps what is open as a number
 void* open_object(const fuse_file_info* info) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(info->fh)); }
 // NOLINTEND(performance-no-int-to-ptr)
-int keep_open(served_store& served, fuse_file_info* info, std::shared_ptr<void> object) {
+int reply_open(fuse_req_t request, served_store& served, fuse_file_info* info, std::shared_ptr<void> object) {
   info->fh = reinterpret_cast<std::uintptr_t>(served.keep_open(std::move(object)));
+  info->keep_cache = 1;  // what a number leads to never changes
+  if (fuse_reply_open(request, info) != 0) served.close(open_object(info));
   return 0;
 }
-int release(const char*, fuse_file_info* info) {
-  return answer([&](served_store& served) {
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  answer(request, [&](served_store& served) {
     served.close(open_object(info));
+    fuse_reply_err(request, 0);
     return 0;
   });
 }
 
-void* begin(fuse_conn_info*, fuse_config* configuration) {
-  configuration->use_ino = 1;
-  configuration->kernel_cache = 1;  // what a path leads to never changes
-  configuration->entry_timeout = kept_seconds;
-  configuration->attr_timeout = kept_seconds;
-  configuration->negative_timeout = 0;
-  return fuse_get_context()->private_data;
+fuse_entry_param parameters_of(std::uint64_t number, const struct stat& facts) {
+  fuse_entry_param parameters = {};
+  parameters.ino = number;
+  parameters.attr = facts;
+  parameters.entry_timeout = parameters.attr_timeout = kept_seconds;
+  return parameters;
 }
 
-int get_attributes(const char* path, struct stat* facts, fuse_file_info*) {
-  return answer([&](served_store& served) {
-    const auto place = served.tree().find(path);
-    if (!place) return -ENOENT;
-    if (place->path_in_snapshot.empty()) {
-      *facts = facts_of(*place->entry, path);
-      return 0;
-    }
-    const auto file = served.view().find(place->entry->text, place->path_in_snapshot);
-    if (!file) return served.failed(path, file.error());
-    *facts = facts_of(file->metadata(), place->entry->text, place->path_in_snapshot);
+void look_up(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  answer_for(request, parent, [&](served_store& served, const served_entry& folder) {
+    served_entry entry;
+    if (const int failed = served.find_in(folder, name, entry); failed != 0) return failed;
+    const auto parameters = parameters_of(served.numbers().add(parent, folder, entry), entry.facts());
+    if (fuse_reply_entry(request, &parameters) != 0) served.numbers().forget(parameters.ino, 1);
     return 0;
   });
 }
 
-int read_link(const char* path, char* target, std::size_t size) {
-  return answer([&](served_store& served) {
-    const auto place = served.tree().find(path);
-    std::string text;
-    if (place && place->entry->what == shown_entry::kind::link) {
-      text = place->entry->text;
-    } else {
-      const auto file = served.file_at(path);
-      if (!file) return served.failed(path, file.error());
-      text = file->metadata().target;
-    }
-    const std::size_t length = std::min(text.size(), size - 1);
-    std::memcpy(target, text.data(), length);
-    target[length] = '\0';
+void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t count) {
+  static_cast<served_store*>(fuse_req_userdata(request))->numbers().forget(number, count);
+  fuse_reply_none(request);
+}
+
+void forget_all(fuse_req_t request, std::size_t count, fuse_forget_data* forgotten) {
+  auto& numbers = static_cast<served_store*>(fuse_req_userdata(request))->numbers();
+  for (const fuse_forget_data& each : std::span(forgotten, count)) numbers.forget(each.ino, each.nlookup);
+  fuse_reply_none(request);
+}
+
+void get_attributes(fuse_req_t request, fuse_ino_t number, fuse_file_info*) {
+  answer_for(request, number, [&](served_store&, const served_entry& entry) {
+    const struct stat facts = entry.facts();
+    fuse_reply_attr(request, &facts, kept_seconds);
     return 0;
   });
 }
 
-int open_file(const char* path, fuse_file_info* info) {
-  return answer([&](served_store& served) {
-    auto file = served.file_at(path);
-    if (!file) return served.failed(path, file.error());
-    return keep_open(served, info, std::make_shared<viewed_file>(std::move(*file)));
+void read_link(fuse_req_t request, fuse_ino_t number) {
+  answer_for(request, number, [&](served_store&, const served_entry& entry) {
+    fuse_reply_readlink(request, (entry.file ? entry.file->metadata().target : entry.shown->text).c_str());
+    return 0;
   });
 }
 
-int read_file(const char* path, char* bytes, std::size_t size, off_t offset, fuse_file_info* info) {
-  return answer([&](served_store& served) {
-    const std::span destination(reinterpret_cast<std::uint8_t*>(bytes), size);
-    const auto& file = *static_cast<const viewed_file*>(open_object(info));
-    const auto count = served.view().read(file, static_cast<std::uint64_t>(offset), destination);
-    return count ? static_cast<int>(*count) : served.failed(path, count.error());
+void open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  answer_for(request, number, [&](served_store& served, served_entry& entry) {
+    return reply_open(request, served, info, std::make_shared<served_entry>(std::move(entry)));
   });
 }
 
-int get_attribute(const char* path, const char* name, char* value, std::size_t size) {
-  return answer([&](served_store& served) {
-    const auto file = served.file_at(path);
-    if (!file) return file.error().system_error() == ENOENT ? -ENODATA : served.failed(path, file.error());
-    const auto attribute = std::ranges::find(file->attributes(), std::string_view(name), &extended_attribute::name);
-    if (attribute == file->attributes().end()) return -ENODATA;
-    if (size != 0 && size < attribute->value.size()) return -ERANGE;
-    if (size != 0) std::ranges::copy(attribute->value, value);
-    return static_cast<int>(attribute->value.size());
+void read_file(fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&](served_store& served) {
+    const auto& entry = *static_cast<const served_entry*>(open_object(info));
+    if (!entry.file) return EISDIR;
+    std::vector<std::uint8_t> bytes(size);
+    const auto count = served.view().read(*entry.file, static_cast<std::uint64_t>(offset), bytes);
+    if (!count) return served.failed(entry.path, count.error());
+    fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), *count);
+    return 0;
   });
 }
 
-int list_attributes(const char* path, char* names, std::size_t size) {
-  return answer([&](served_store& served) {
-    const auto file = served.file_at(path);
-    if (!file) return file.error().system_error() == ENOENT ? 0 : served.failed(path, file.error());
+/// Replies with bytes, or with their number if none are asked for.
+int reply_bytes(fuse_req_t request, std::size_t size, std::string_view bytes) {
+  if (size != 0 && size < bytes.size()) return ERANGE;
+  if (size != 0) {
+    fuse_reply_buf(request, bytes.data(), bytes.size());
+  } else {
+    fuse_reply_xattr(request, bytes.size());
+  }
+  return 0;
+}
+
+void get_attribute(fuse_req_t request, fuse_ino_t number, const char* name, std::size_t size) {
+  answer_for(request, number, [&](served_store&, const served_entry& entry) {
+    if (!entry.file) return ENODATA;
+    const auto& attributes = entry.file->attributes();
+    const auto attribute = std::ranges::find(attributes, std::string_view(name), &extended_attribute::name);
+    return attribute == attributes.end() ? ENODATA : reply_bytes(request, size, attribute->value);
+  });
+}
+
+void list_attributes(fuse_req_t request, fuse_ino_t number, std::size_t size) {
+  answer_for(request, number, [&](served_store&, const served_entry& entry) {
     std::string list;
-    for (const extended_attribute& each : file->attributes()) list.append(each.name).push_back('\0');
-    if (size != 0 && size < list.size()) return -ERANGE;
-    if (size != 0) std::ranges::copy(list, names);
-    return static_cast<int>(list.size());
+    if (entry.file) {
+      for (const extended_attribute& each : entry.file->attributes()) list.append(each.name).push_back('\0');
+    }
+    return reply_bytes(request, size, list);
   });
 }
 
-int open_folder(const char* path, fuse_file_info* info) {
-  return answer([&](served_store& served) {
-    auto place = served.tree().find(path);
-    if (!place) return -ENOENT;
-    return keep_open(served, info, std::make_shared<opened_folder>(served, path, std::move(*place)));
+void open_folder(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  answer_for(request, number, [&](served_store& served, served_entry& entry) {
+    return reply_open(request, served, info, std::make_shared<opened_folder>(served, std::move(entry)));
   });
 }
 
-int read_folder(const char*, void* buffer, fuse_fill_dir_t fill, off_t offset, fuse_file_info* info,
-                fuse_readdir_flags flags) {
-  return answer([&](served_store&) {
-    const auto plus = (flags & FUSE_READDIR_PLUS) != 0 ? FUSE_FILL_DIR_PLUS : fuse_fill_dir_flags{};
-    return static_cast<opened_folder*>(open_object(info))
-        ->read(offset, [&](const std::string& name, const struct stat& facts, off_t next) {
-          return fill(buffer, name.c_str(), &facts, next, plus) == 0;
-        });
+/// The reply to a listing: entries, and with them their numbers if the kernel asks for both.
+class listing_reply {
+ public:
+  listing_reply(fuse_req_t request, served_store& served, fuse_ino_t folder_number, const served_entry& folder,
+                std::size_t size, bool has_numbers)
+      : request_(request),
+        served_(served),
+        folder_number_(folder_number),
+        folder_(folder),
+        buffer_(size),
+        has_numbers_(has_numbers) {}
+  listing_reply(const listing_reply&) = delete;
+  listing_reply& operator=(const listing_reply&) = delete;
+  /// What the kernel did not get it does not know.
+  ~listing_reply() {
+    while (!numbers_.empty()) forget_last();
+  }
+
+  /// As `opened_folder::fill_function`.
+  bool add(const std::string& name, const struct stat& facts, const served_entry* entry, off_t next) {
+    const std::span rest = std::span(buffer_).subspan(used_);
+    std::size_t bytes;
+    if (has_numbers_) {
+      auto parameters = parameters_of(0, facts);
+      if (entry != nullptr) {
+        numbers_.push_back(0);
+        parameters.ino = numbers_.back() = served_.numbers().add(folder_number_, folder_, *entry);
+      }
+      bytes = fuse_add_direntry_plus(request_, rest.data(), rest.size(), name.c_str(), &parameters, next);
+    } else {
+      bytes = fuse_add_direntry(request_, rest.data(), rest.size(), name.c_str(), &facts, next);
+    }
+    if (bytes <= rest.size()) {
+      used_ += bytes;
+      return true;
+    }
+    if (has_numbers_ && entry != nullptr) forget_last();
+    return false;
+  }
+  void send() {
+    if (fuse_reply_buf(request_, buffer_.data(), used_) == 0) numbers_.clear();
+  }
+
+ private:
+  void forget_last() {
+    served_.numbers().forget(numbers_.back(), 1);
+    numbers_.pop_back();
+  }
+
+  fuse_req_t request_;
+  served_store& served_;
+  fuse_ino_t folder_number_;
+  const served_entry& folder_;
+  std::vector<char> buffer_;
+  std::size_t used_ = 0;
+  std::vector<std::uint64_t> numbers_;
+  bool has_numbers_;
+};
+
+template <bool HasNumbers>
+void read_folder(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&](served_store& served) {
+    auto& folder = *static_cast<opened_folder*>(open_object(info));
+    listing_reply reply(request, served, number, folder.entry(), size, HasNumbers);
+    const int failed =
+        folder.read(offset, [&](const std::string& name, const struct stat& facts, const served_entry* entry,
+                                off_t next) { return reply.add(name, facts, entry, next); });
+    if (failed == 0) reply.send();
+    return failed;
   });
 }
 
-constexpr fuse_operations requests() {
-  fuse_operations operations = {};
-  operations.init = begin;
+constexpr fuse_lowlevel_ops requests() {
+  fuse_lowlevel_ops operations = {};
+  operations.lookup = look_up;
+  operations.forget = forget;
+  operations.forget_multi = forget_all;
   operations.getattr = get_attributes;
   operations.readlink = read_link;
   operations.open = open_file;
@@ -170,7 +258,8 @@ constexpr fuse_operations requests() {
   operations.getxattr = get_attribute;
   operations.listxattr = list_attributes;
   operations.opendir = open_folder;
-  operations.readdir = read_folder;
+  operations.readdir = read_folder<false>;
+  operations.readdirplus = read_folder<true>;
   operations.releasedir = release;
   return operations;
 }
@@ -195,8 +284,8 @@ status not_mounted(const std::string& folder) {
           EIO};
 }
 
-struct fuse_deleter {
-  void operator()(fuse* ended) const noexcept { fuse_destroy(ended); }
+struct session_deleter {
+  void operator()(fuse_session* ended) const noexcept { fuse_session_destroy(ended); }
 };
 
 }  // namespace
@@ -207,26 +296,29 @@ status serve(store_view& view, const std::string& folder, mount_audience audienc
   if (::stat(folder.c_str(), &facts) != 0) return system_failure(folder, "mounted on", errno);
   if (!S_ISDIR(facts.st_mode)) return system_failure(folder, "mounted on", ENOTDIR);
   served_store served(view, say);
-  constexpr fuse_operations operations = requests();
+  constexpr fuse_lowlevel_ops operations = requests();
   std::string options = "-oro,fsname=cutpoint,subtype=cutpoint";
   if (audience == mount_audience::all_users) options += ",allow_other,default_permissions";
   std::string program = "cutpoint";
   std::array<char*, 3> words = {program.data(), options.data(), nullptr};
   fuse_args arguments = FUSE_ARGS_INIT(2, words.data());
   fuse_set_log_func(note_what_is_said);
-  const std::unique_ptr<fuse, fuse_deleter> filesystem(fuse_new(&arguments, &operations, sizeof operations, &served));
+  const std::unique_ptr<fuse_session, session_deleter> session(
+      fuse_session_new(&arguments, &operations, sizeof operations, &served));
   fuse_opt_free_args(&arguments);
   // The handlers come first, so that no signal leaves a folder mounted without a process.
-  if (!filesystem || fuse_set_signal_handlers(fuse_get_session(filesystem.get())) != 0) return not_mounted(folder);
-  if (fuse_mount(filesystem.get(), folder.c_str()) != 0) return not_mounted(folder);
-  const std::unique_ptr<fuse, decltype(&fuse_unmount)> unmounted_at_end(filesystem.get(), fuse_unmount);
-  mounted();
+  if (!session || fuse_set_signal_handlers(session.get()) != 0) return not_mounted(folder);
+  if (fuse_session_mount(session.get(), folder.c_str()) != 0) return not_mounted(folder);
+  const std::unique_ptr<fuse_session, decltype(&fuse_session_unmount)> unmounted_at_end(session.get(),
+                                                                                        fuse_session_unmount);
   const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
                                                                                  fuse_loop_cfg_destroy);
+  if (!loop) throw std::bad_alloc();
+  mounted();
   fuse_loop_cfg_set_max_threads(loop.get(), most_request_threads);
   fuse_loop_cfg_set_idle_threads(loop.get(), most_request_threads);
-  const int ended = fuse_loop_mt(filesystem.get(), loop.get());  // more than 0: by a signal
-  fuse_remove_signal_handlers(fuse_get_session(filesystem.get()));
+  const int ended = fuse_session_loop_mt(session.get(), loop.get());  // more than 0: by a signal
+  fuse_remove_signal_handlers(session.get());
   return ended >= 0 ? status() : system_failure(folder, "served", -ended);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include <cutpoint/bytes.h>
 #include <fmt/chrono.h>
@@ -138,24 +140,85 @@ std::shared_ptr<const shown_entry> shown_tree::root() {
   return root_;
 }
 
-std::optional<shown_place> shown_tree::find(std::string_view path) {
-  shown_place place{root(), {}};
+std::shared_ptr<const shown_entry> shown_tree::find(std::string_view path) {
+  std::shared_ptr<const shown_entry> at = root();
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
-    if (slash == 0) {
-      path.remove_prefix(1);
-      continue;
+    if (slash != 0) {
+      const auto entry = at->entries.find(std::string(path.substr(0, slash)));
+      if (entry == at->entries.end()) return nullptr;
+      at = entry->second;
     }
-    if (place.entry->what == shown_entry::kind::snapshot) {
-      place.path_in_snapshot = "/" + std::string(path);
-      return place;
-    }
-    const auto entry = place.entry->entries.find(std::string(path.substr(0, slash)));
-    if (entry == place.entry->entries.end()) return std::nullopt;
-    place.entry = entry->second;
-    path.remove_prefix(slash);
+    path.remove_prefix(std::min(slash + 1, path.size()));
   }
-  return place;
+  return at;
+}
+
+// --- Numbers of entries ----------------------------------------------------------------------------------------------
+
+struct stat served_entry::facts() const {
+  return file ? facts_of(file->metadata(), shown->text, path_in_snapshot()) : facts_of(*shown, path);
+}
+
+std::size_t entry_numbers::node_hash::operator()(const node_key& key) const noexcept {
+  std::size_t hash = 0;
+  std::memcpy(&hash, key.node.bytes.data(), sizeof hash);
+  return hash ^ std::hash<std::uint64_t>()(key.folder_number);
+}
+
+std::uint64_t entry_numbers::add(std::uint64_t folder_number, const served_entry& folder, const served_entry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (!entry.file) {
+    const auto [position, is_new] = path_numbers_.try_emplace(entry.path, shown_flag | next_path_);
+    if (is_new) ++next_path_;
+    known_path& known = paths_[position->second];
+    if (known.path.empty()) known.path = entry.path;
+    ++known.count;
+    return position->second;
+  }
+  viewed_place place = entry.file->place();
+  const std::uint32_t number_in_node = std::exchange(place.number, 0);
+  const auto [position, is_new] = node_numbers_.try_emplace({folder_number, place.node}, next_node_);
+  if (is_new) ++next_node_;
+  known_node& known = nodes_[position->second];
+  if (!known.folder.shown) {
+    known.folder_number = folder_number;
+    known.place = place;
+    known.folder = {folder.path, folder.shown, folder.shown_bytes, std::nullopt};
+  }
+  ++known.count;
+  return position->second << entry_bits | number_in_node;
+}
+
+std::optional<entry_numbers::known_entry> entry_numbers::find(std::uint64_t number) const {
+  if (number == root) return known_entry{{"/", nullptr, 0, std::nullopt}, std::nullopt};
+  const std::lock_guard lock(mutex_);
+  if ((number & shown_flag) != 0) {
+    const auto position = paths_.find(number);
+    if (position == paths_.end()) return std::nullopt;
+    return known_entry{{position->second.path, nullptr, 0, std::nullopt}, std::nullopt};
+  }
+  const auto position = nodes_.find(number >> entry_bits);
+  if (position == nodes_.end()) return std::nullopt;
+  known_entry known{position->second.folder, position->second.place};
+  known.place->number = static_cast<std::uint32_t>(number & ((1U << entry_bits) - 1));
+  return known;
+}
+
+void entry_numbers::forget(std::uint64_t number, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  const auto is_forgotten = [count](auto& known) { return (known.count -= std::min(count, known.count)) == 0; };
+  if ((number & shown_flag) != 0) {
+    const auto position = paths_.find(number);
+    if (position == paths_.end() || !is_forgotten(position->second)) return;
+    path_numbers_.erase(position->second.path);
+    paths_.erase(position);
+    return;
+  }
+  const auto position = nodes_.find(number >> entry_bits);
+  if (position == nodes_.end() || !is_forgotten(position->second)) return;
+  node_numbers_.erase({position->second.folder_number, position->second.place.node});
+  nodes_.erase(position);
 }
 
 // --- The store -------------------------------------------------------------------------------------------------------
@@ -163,19 +226,45 @@ std::optional<shown_place> shown_tree::find(std::string_view path) {
 served_store::served_store(store_view& view, const console& say)
     : view_(view), say_(say), tree_(view, [this](const std::string& path, const status& why) { report(path, why); }) {}
 
-result<viewed_file> served_store::file_at(const char* path) {
-  const auto place = tree_.find(path);
-  if (!place || place->entry->what != shown_entry::kind::snapshot) {
-    return status(status_code::io_error, "no file is there", ENOENT);
+int served_store::find(std::uint64_t number, served_entry& entry) {
+  auto known = numbers_.find(number);
+  if (!known) return ESTALE;
+  if (known->place) {
+    auto file = view_.entry_at(*known->place);
+    if (!file) return failed(known->folder_or_path.path, file.error());
+    entry = known->folder_or_path.below(std::move(*file));
+    return 0;
   }
-  return view_.find(place->entry->text, place->path_in_snapshot);
+  entry = std::move(known->folder_or_path);
+  entry.shown = tree_.find(entry.path);
+  entry.shown_bytes = entry.path.size();
+  return entry.shown ? 0 : ENOENT;
+}
+
+int served_store::find_in(const served_entry& folder, const std::string& name, served_entry& entry) {
+  if (folder.shown->what == shown_entry::kind::snapshot) {
+    const auto stored = stored_folder(folder);
+    if (!stored) return failed(folder.path, stored.error());
+    auto file = view_.find_in(*stored, name);
+    if (!file) return failed(folder.path_of(name), file.error());
+    entry = folder.below(std::move(*file));
+    return 0;
+  }
+  const auto position = folder.shown->entries.find(name);
+  if (position == folder.shown->entries.end()) return ENOENT;
+  entry = folder.above(name, position->second);
+  return 0;
+}
+
+result<viewed_file> served_store::stored_folder(const served_entry& folder) {
+  return folder.file ? *folder.file : view_.find(folder.shown->text, "");
 }
 
 int served_store::failed(std::string_view path, const status& why) {
   const bool is_gone = why.code() == status_code::invalid_argument;  // the snapshot was forgotten a moment ago
-  if (why.system_error() == ENOENT || is_gone) return -ENOENT;
+  if (why.system_error() == ENOENT || is_gone) return ENOENT;
   report(std::string(path), why);
-  return -EIO;
+  return EIO;
 }
 
 void* served_store::keep_open(std::shared_ptr<void> object) {
@@ -202,63 +291,83 @@ void served_store::report(const std::string& path, const status& why) {
 // --- Open folders ----------------------------------------------------------------------------------------------------
 
 constexpr off_t first_entry = 2;  // after "." and ".."
+constexpr off_t entries_between_marks = 1024;
 
-opened_folder::opened_folder(served_store& served, std::string path, shown_place place)
-    : served_(served), path_(std::move(path)), place_(std::move(place)) {}
+opened_folder::opened_folder(served_store& served, served_entry folder)
+    : served_(served), folder_(std::move(folder)), next_(first_entry) {}
+
+namespace {
+
+/// Returns the inode of the folder that a folder is in; of the root its own.
+ino_t inode_above(const served_entry& folder) {
+  const std::string path = folder.path.substr(0, folder.path.rfind('/'));
+  if (path.size() > folder.shown_bytes) return inode_of(folder.shown->text + path.substr(folder.shown_bytes));
+  return inode_of(path.empty() ? "/" : path);
+}
+
+}  // namespace
 
 int opened_folder::read(off_t begin, const fill_function& fill) {
   const std::lock_guard lock(mutex_);
-  struct stat folder = {};
-  folder.st_mode = S_IFDIR;
-  if (begin == 0 && !fill(".", folder, 1)) return 0;
-  if (begin <= 1 && !fill("..", folder, first_entry)) return 0;
+  struct stat facts = folder_.facts();
+  if (begin == 0 && !fill(".", facts, nullptr, 1)) return 0;
+  facts.st_ino = inode_above(folder_);
+  if (begin <= 1 && !fill("..", facts, nullptr, first_entry)) return 0;
   begin = std::max(begin, first_entry);
-  return place_.entry->what == shown_entry::kind::snapshot ? read_stored(begin, fill) : read_shown(begin, fill);
+  const bool is_stored = folder_.shown->what == shown_entry::kind::snapshot;
+  return is_stored ? read_stored(begin, fill) : read_shown(begin, fill);
 }
 
 int opened_folder::read_shown(off_t begin, const fill_function& fill) {
   off_t number = first_entry;
-  for (const auto& [name, entry] : place_.entry->entries) {
+  for (const auto& [name, entry] : folder_.shown->entries) {
     if (number++ < begin) continue;
-    if (!fill(name, facts_of(*entry, (path_ == "/" ? path_ : path_ + '/') + name), number)) break;
+    const served_entry above = folder_.above(name, entry);
+    if (!fill(name, above.facts(), &above, number)) break;
   }
   return 0;
 }
 
 int opened_folder::read_stored(off_t begin, const fill_function& fill) {
-  if (!entries_ || begin < next_) {
-    if (const int rewound = rewind(); rewound != 0) return rewound;
-  }
+  if (const int failed = go_to(begin); failed != 0) return failed;
   for (bool has_filled = false;;) {
     if (!waiting_) {
       auto entry = entries_->next();
       if (!entry) {
-        failure_ = served_.failed(path_, entry.error());
+        failure_ = served_.failed(folder_.path, entry.error());
         continue;
       }
       if (!*entry) return has_filled ? 0 : failure_;
-      waiting_ = std::move(*entry);
+      waiting_ = folder_.below(std::move(**entry));
     }
     if (next_ >= begin) {
-      const std::string& name = waiting_->name();
-      const auto facts = facts_of(waiting_->metadata(), place_.entry->text, place_.path_in_snapshot + '/' + name);
-      if (!fill(name, facts, next_ + 1)) return 0;
+      if (!fill(waiting_->file->name(), waiting_->facts(), &*waiting_, next_ + 1)) return 0;
       has_filled = true;
     }
-    waiting_.reset();
     ++next_;
+    const off_t count = next_ - first_entry;
+    const bool is_marked = count % entries_between_marks == 0 && count / entries_between_marks > std::ssize(marks_);
+    if (is_marked) marks_.push_back(waiting_->file->name());
+    waiting_.reset();
   }
 }
 
-int opened_folder::rewind() {
-  const auto folder = served_.view().find(place_.entry->text, place_.path_in_snapshot);
-  if (!folder) return served_.failed(path_, folder.error());
-  auto entries = served_.view().open_folder(*folder);
-  if (!entries) return served_.failed(path_, entries.error());
-  entries_.emplace(std::move(*entries));
+/// Goes to the entry `begin`, or to one before it from which the folder is read on.
+int opened_folder::go_to(off_t begin) {
+  if (!entries_) {
+    const auto folder = served_.stored_folder(folder_);
+    if (!folder) return served_.failed(folder_.path, folder.error());
+    auto entries = served_.view().open_folder(*folder);
+    if (!entries) return served_.failed(folder_.path, entries.error());
+    entries_.emplace(std::move(*entries));
+  }
+  const auto marks = std::min((begin - first_entry) / entries_between_marks, static_cast<off_t>(marks_.size()));
+  const off_t marked = first_entry + marks * entries_between_marks;
+  if (next_ <= begin && marked <= next_) return 0;
+  entries_->go_behind(marks == 0 ? "" : marks_[static_cast<std::size_t>(marks) - 1]);
   waiting_.reset();
-  next_ = first_entry;
-  failure_ = 0;
+  next_ = marked;
+  if (marks == 0) failure_ = 0;
   return 0;
 }
 

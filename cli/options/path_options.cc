@@ -66,6 +66,7 @@ result<std::vector<std::string>> patterns_of(const std::string& path) {
     return status(text.error().code(), "--exclude-file " + text.error().message(), text.error().system_error());
   std::vector<std::string> patterns;
   std::istringstream lines(*text);
+  lines.exceptions(std::ios::badbit);  // else lines are lost where there is no memory for them
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty() && !line.starts_with('#')) patterns.push_back(line);

@@ -100,11 +100,19 @@ void store_options::add_to(option_list& options, std::string_view prefix) {
   secret_.add_to(options, std::string(prefix), owner + ", if it is encrypted");
 }
 
-/// Whatever the reason of a failure is, it is that of a store that cannot be opened.
+namespace {
+
+/// Whatever the reason of a failure is, it is that of a store that cannot be opened; but a lack of memory says nothing of the store.
+status opening_failure(const status& why) {
+  return why.system_error() == ENOMEM ? why : status(status_code::unavailable, why.message());
+}
+
+}  // namespace
+
 result<backup_store> store_options::open() const {
   if (location_.empty()) return usage_error(fmt::format("no store: give {} or set {}", option_, variable_));
   const auto secret = secret_.read();
-  if (!secret) return status(status_code::unavailable, secret.error().message());
+  if (!secret) return opening_failure(secret.error());
   auto store = backup_store::open(location_, *secret);
   if (store) {
     remember_log(location_, *store);
@@ -113,7 +121,7 @@ result<backup_store> store_options::open() const {
     }
   }
   if (store || store.error().code() == status_code::cancelled) return store;
-  return status(status_code::unavailable, store.error().message());
+  return opening_failure(store.error());
 }
 
 result<backup_store> store_options::open_for_writing() const {

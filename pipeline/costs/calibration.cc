@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -153,20 +154,23 @@ result<double> rate_of_threads(std::uint64_t count, const thread_work& work) {
     }
   };
   std::vector<std::thread> threads;
-  status outcome;
+  threads.reserve(count);
+  int refusal = 0;
   try {
     const signals_blocked blocked;
     for (std::uint64_t thread = 1; thread < count; ++thread) threads.emplace_back(serve, thread);
   } catch (const std::system_error& refused) {
-    outcome = {status_code::unavailable, "threads to measure with cannot be started", refused.code().value()};
+    refusal = refused.code().value();
+  } catch (const std::bad_alloc&) {
+    refusal = ENOMEM;
   }
-  if (outcome.ok()) {
+  if (refusal == 0) {
     serve(0);
   } else {  // those that are there must not wait for those that are not
     for (std::uint64_t missing = threads.size(); missing < count; ++missing) begin.arrive_and_drop();
   }
   for (std::thread& each : threads) each.join();
-  if (!outcome.ok()) return outcome;
+  if (refusal != 0) return status{status_code::unavailable, "threads to measure with cannot be started", refusal};
   double best = 0;
   for (auto turn = rates.begin(); turn != rates.end(); turn += static_cast<std::ptrdiff_t>(count)) {
     best = std::max(best, std::accumulate(turn, turn + static_cast<std::ptrdiff_t>(count), 0.0));

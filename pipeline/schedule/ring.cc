@@ -130,7 +130,7 @@ result<kept_bytes> delivered_chunk::keep() const {
     if (memory != nullptr) return memory->copy(*this);
     return std::make_shared<kept_memory>(bytes.size() + 1 * KiB)->copy(*this);
   } catch (const std::bad_alloc&) {
-    return status(status_code::memory_limit, "out of memory");
+    return status(status_code::memory_limit, "out of memory", ENOMEM);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <span>
@@ -226,7 +227,7 @@ struct task_context {
 };
 
 /// The status of a failed allocation. It does not allocate memory itself.
-[[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory"}; }
+[[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory", ENOMEM}; }
 
 /// Performs the task on the calling thread and sets its outcome; std::bad_alloc becomes memory_limit. If the feed is
 /// cancelled or has failed, a map, a join and chunk work stop after the chunk that they work on, because a segment may

@@ -124,7 +124,7 @@ status backup_store::read_file(const std::string& id, std::string_view path, std
 
 result<store_diff_summary> backup_store::diff(const store_diff_options& options) {
   CUTPOINT_TRY(auto nodes, implementation_->reader());
-  const auto folder = [&](const std::string& id, const std::string& path) -> result<store::folder_entry> {
+  const auto folder = [&](const std::string& id, const std::string& path) -> result<store::placed_entry> {
     CUTPOINT_TRY(const auto snapshot, implementation_->read(id));
     auto place = store::find_path(snapshot.root, path, nodes);
     if (place && (place->kind != file_kind::directory || !place->node)) {

@@ -1,6 +1,7 @@
 // The public class of a push session.
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -29,7 +30,7 @@ constexpr std::uint64_t bytes_of_entry = sizeof(store::pending_entry) + 256;
 /// About as many bytes have one extent at least.
 constexpr std::uint64_t usual_extent_bytes = 16 * KiB;
 
-status no_memory() { return {status_code::memory_limit, "no memory"}; }
+status no_memory() { return {status_code::memory_limit, "out of memory", ENOMEM}; }
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 status stream_has_ended() { return refused("the stream has ended"); }
 

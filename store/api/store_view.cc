@@ -1,5 +1,6 @@
 // The public class of a view.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -17,13 +18,18 @@
 namespace cutpoint {
 
 struct viewed_file::description {
-  store::folder_entry entry;
+  store::placed_entry entry;
 };
 
 const std::string& viewed_file::name() const noexcept { return description_->entry.name; }
 const file_metadata& viewed_file::metadata() const noexcept { return description_->entry; }
 const std::vector<extended_attribute>& viewed_file::attributes() const noexcept {
   return description_->entry.attributes;
+}
+
+viewed_place viewed_file::place() const noexcept {
+  const auto& [node, number] = description_->entry.place;
+  return {node.content, node.raw_bytes, node.hint, number};
 }
 
 struct viewed_folder::state {
@@ -39,8 +45,12 @@ result<std::optional<viewed_file>> viewed_folder::next() {
   if (!state_->entries) return std::optional<viewed_file>();
   CUTPOINT_TRY(auto entry, state_->entries->next());
   if (!entry) return std::optional<viewed_file>();
-  return std::optional(
-      viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*entry)})));
+  viewed_file::description about{{std::move(*entry), state_->entries->place()}};
+  return std::optional(viewed_file(std::make_shared<const viewed_file::description>(std::move(about))));
+}
+
+void viewed_folder::go_behind(std::string_view name) {
+  if (state_->entries) state_->entries->go_behind(name);
 }
 
 struct store_view::shared_view {
@@ -98,6 +108,23 @@ result<viewed_file> store_view::find(const std::string& id, std::string_view pat
   CUTPOINT_TRY(const auto root, implementation_->root_of(id));
   CUTPOINT_TRY(auto entry, store::find_path(root, path, implementation_->records));
   return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(entry)}));
+}
+
+result<viewed_file> store_view::find_in(const viewed_file& folder, std::string_view name) {
+  const store::folder_entry& entry = folder.description_->entry;
+  std::optional<store::placed_entry> child;
+  if (entry.kind == file_kind::directory && entry.node) {
+    CUTPOINT_TRY(child, store::find_entry(*entry.node, name, implementation_->records));
+  }
+  if (!child) return status(status_code::io_error, fmt::format("{}: the folder has no such file", name), ENOENT);
+  return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*child)}));
+}
+
+result<viewed_file> store_view::entry_at(const viewed_place& place) {
+  const store::entry_place at{{place.node, place.node_bytes, place.hint}, place.number};
+  CUTPOINT_TRY(auto entry, store::entry_at(at, implementation_->records));
+  viewed_file::description about{{std::move(entry), at}};
+  return viewed_file(std::make_shared<const viewed_file::description>(std::move(about)));
 }
 
 result<viewed_folder> store_view::open_folder(const viewed_file& folder) {

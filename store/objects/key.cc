@@ -1,6 +1,7 @@
 #include "store/objects/key.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <vector>
 
 #include <openssl/crypto.h>
@@ -37,7 +38,7 @@ result<seal_key> derive(const key_secret& secret, const scrypt_cost& cost, const
   } else if (EVP_PBE_scrypt(secret.bytes.data(), secret.bytes.size(), salt.data(), salt.size(),
                             std::uint64_t{1} << cost.log2_n, cost.r, cost.p, scrypt_memory_bytes, derived.data(),
                             derived.size()) != 1) {
-    return status(status_code::memory_limit, "there is too little memory for the key of a password");
+    return status(status_code::memory_limit, "there is too little memory for the key of a password", ENOMEM);
   }
   const seal_key key(derived);
   OPENSSL_cleanse(derived.data(), derived.size());

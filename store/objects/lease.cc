@@ -9,6 +9,7 @@
 #include <iterator>
 #include <new>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <cutpoint/fingerprint.h>
@@ -153,11 +154,16 @@ result<std::unique_ptr<held_lease>> held_lease::take(storage_function open, cons
   try {
     CUTPOINT_RETURN_IF_FAILED(lease_of_session->put_next());
     lease_of_session->start();
+    return lease_of_session;
+  } catch (const std::system_error& refused) {
+    static_cast<void>(lease_of_session->give_up());
+    return status(status_code::unavailable,
+                  fmt::format("a thread that renews the lease cannot be started: {}", refused.what()),
+                  refused.code().value());
   } catch (...) {
     static_cast<void>(lease_of_session->give_up());
     throw;
   }
-  return lease_of_session;
 }
 
 held_lease::~held_lease() { stop(); }

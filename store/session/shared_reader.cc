@@ -38,8 +38,8 @@ shared_reader::shared_reader(storage& objects, const seal_key& key,
       key_(key),
       make_fingerprinter_(std::move(make_fingerprinter)),
       table_bytes_(memory_bytes / 4),
-      nodes_(memory_bytes / 4),
-      chunks_(memory_bytes / 2) {}
+      nodes_(memory_bytes / 8),
+      chunks_(memory_bytes / 8 * 5) {}
 
 template <class Content>
 result<Content> shared_reader::read(const std::function<result<Content>(record_reader&)>& read_once) {

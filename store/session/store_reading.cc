@@ -15,8 +15,8 @@ result<std::uint8_t> store_reading::digest_bytes() const {
   return empty ? result<std::uint8_t>(empty->size) : empty.error();
 }
 
-result<folder_entry> find_path(const record_reference& root, std::string_view path, node_source& nodes) {
-  folder_entry at;
+result<placed_entry> find_path(const record_reference& root, std::string_view path, node_source& nodes) {
+  placed_entry at;
   at.kind = file_kind::directory;
   at.node = root;
   for (std::string_view rest = path; !rest.empty();) {
@@ -24,7 +24,7 @@ result<folder_entry> find_path(const record_reference& root, std::string_view pa
     const std::string_view name = rest.substr(0, slash);
     rest.remove_prefix(std::min(slash + 1, rest.size()));
     if (name.empty()) continue;
-    std::optional<folder_entry> entry;
+    std::optional<placed_entry> entry;
     if (at.kind == file_kind::directory && at.node) {
       CUTPOINT_TRY(entry, find_entry(*at.node, name, nodes));
     }

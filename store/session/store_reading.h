@@ -37,7 +37,7 @@ inline constexpr std::size_t most_folders_with_nodes = 8;
 
 /// Finds the entry at a path of a tree, such as "/data/x". Returns a folder without a name for the root itself. Errors:
 /// those of `nodes`; damage; a path without an entry is a failure that `is_absence` recognizes.
-[[nodiscard]] result<folder_entry> find_path(const record_reference& root, std::string_view path, node_source& nodes);
+[[nodiscard]] result<placed_entry> find_path(const record_reference& root, std::string_view path, node_source& nodes);
 
 /// Calls `visit` for each extent of a regular file that overlaps the bytes `[begin, end)`, as `visit_extents` does.
 [[nodiscard]] status visit_file(

@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cassert>
+#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <new>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -60,7 +62,7 @@ struct pending_object {
   std::optional<temporary_file> file;
 };
 
-status out_of_memory() { return {status_code::memory_limit, "no memory"}; }
+status out_of_memory() { return {status_code::memory_limit, "out of memory", ENOMEM}; }
 
 /// Returns the folder that an object's file is in. Those of containers are the folders of their sessions.
 std::string folder_of_file(const object_name& name) {
@@ -86,7 +88,12 @@ class directory_storage final : public storage {
  public:
   directory_storage(std::shared_ptr<file_system> files, directory_storage_options options)
       : files_(std::move(files)), options_(std::move(options)) {
-    if (options_.pending_objects != 0) helper_ = std::thread([this] { help(); });
+    if (options_.pending_objects == 0) return;
+    try {
+      helper_ = std::thread([this] { help(); });
+    } catch (const std::system_error&) {  // whoever puts an object writes it
+      options_.pending_objects = 0;
+    }
   }
   ~directory_storage() override {
     {

@@ -105,7 +105,7 @@ status folder_cursor::open(const record_reference& reference, std::optional<std:
   const std::size_t next =
       node.level == 0 ? after(node.entries, &folder_entry::name) : after(node.children, &child_node::last_name);
   if (next != 0 && !is_resumed) return wrong_node(reference);
-  open_.push_back({std::move(node), next});
+  open_.push_back({reference, std::move(node), next});
   return {};
 }
 
@@ -154,6 +154,17 @@ result<std::optional<folder_entry>> folder_cursor::next() {
     leave_node();
   }
   return std::optional<folder_entry>();
+}
+
+void folder_cursor::go_behind(std::string_view name) {
+  release_nodes();
+  last_ = name;
+  is_at_end_ = false;
+}
+
+entry_place folder_cursor::place() const {
+  assert(!open_.empty() && open_.back().node.level == 0 && open_.back().next != 0);
+  return {open_.back().reference, static_cast<std::uint32_t>(open_.back().next - 1)};
 }
 
 void folder_cursor::leave_nodes_without_rest() noexcept {
@@ -226,7 +237,7 @@ status visit_entries(const record_reference& root, node_source& nodes,
   }
 }
 
-result<std::optional<folder_entry>> find_entry(const record_reference& root, std::string_view name,
+result<std::optional<placed_entry>> find_entry(const record_reference& root, std::string_view name,
                                                node_source& nodes) {
   record_reference at = root;
   std::optional<std::uint8_t> level;
@@ -235,14 +246,20 @@ result<std::optional<folder_entry>> find_entry(const record_reference& root, std
     const decoded_node* const node = shared.get();
     if (node->level == 0) {
       const auto position = std::ranges::lower_bound(node->entries, name, {}, &folder_entry::name);
-      if (position == node->entries.end() || position->name != name) return std::optional<folder_entry>();
-      return std::optional(*position);
+      if (position == node->entries.end() || position->name != name) return std::optional<placed_entry>();
+      const auto number = static_cast<std::uint32_t>(position - node->entries.begin());
+      return std::optional(placed_entry{*position, {at, number}});
     }
     const auto child = std::ranges::lower_bound(node->children, name, {}, &child_node::last_name);
-    if (child == node->children.end()) return std::optional<folder_entry>();
+    if (child == node->children.end()) return std::optional<placed_entry>();
     at = child->node;
     level = static_cast<std::uint8_t>(node->level - 1);
   }
+}
+
+result<folder_entry> entry_at(const entry_place& place, node_source& nodes) {
+  CUTPOINT_TRY(const auto node, share(place.node, node_kind::folder, std::uint8_t{0}, nodes));
+  return place.number < node->entries.size() ? result(node->entries[place.number]) : wrong_node(place.node);
 }
 
 namespace {

@@ -32,6 +32,16 @@ class node_source {
     const record_reference& root, std::uint64_t begin, std::uint64_t end, node_source& nodes,
     const std::function<status(const stored_extent& extent, std::uint64_t position)>& visit);
 
+/// Where the list of a folder has an entry.
+struct entry_place {
+  record_reference node = {};  ///< of level 0
+  std::uint32_t number = 0;    ///< of the entry in the node, from 0
+};
+
+struct placed_entry : folder_entry {
+  entry_place place = {};  ///< without a digest for the root of a tree, which is no entry
+};
+
 /// Reads the entries of a folder one after the other, in the order of names. Memory: one decoded node of each level. Not
 /// thread-safe.
 class folder_cursor {
@@ -49,9 +59,14 @@ class folder_cursor {
   [[nodiscard]] static status pass_equal_nodes(folder_cursor& a, folder_cursor& b);
   /// Frees the memory of the nodes. The next call reads them again.
   void release_nodes() noexcept { open_.clear(); }
+  /// Goes, forward or back, to the first entry whose name is greater than `name`; with an empty name to the first of all.
+  void go_behind(std::string_view name);
+  /// Returns the place of the entry that was returned last, if `next` has been called and returned one.
+  [[nodiscard]] entry_place place() const;
 
  private:
   struct open_node {
+    record_reference reference;
     decoded_node node;
     std::size_t next = 0;  ///< index of the next child or entry
   };
@@ -75,8 +90,10 @@ class folder_cursor {
                                    const std::function<status(const folder_entry& entry)>& visit);
 
 /// Returns the entry called `name`, or nullopt. Reads one node of each level. Errors: as for `visit_extents`.
-[[nodiscard]] result<std::optional<folder_entry>> find_entry(const record_reference& root, std::string_view name,
+[[nodiscard]] result<std::optional<placed_entry>> find_entry(const record_reference& root, std::string_view name,
                                                              node_source& nodes);
+/// Returns the entry at a place. Reads one node. Errors: as for `visit_extents`; damage, if there is no such place.
+[[nodiscard]] result<folder_entry> entry_at(const entry_place& place, node_source& nodes);
 
 class node_receiver {
  public:

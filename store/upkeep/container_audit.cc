@@ -1,25 +1,75 @@
 #include "store/upkeep/container_audit.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <span>
+#include <utility>
 
 #include "host/core/parallel.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
 
-result<container_auditor> container_auditor::make(const store_reading& store) {
-  CUTPOINT_TRY(auto check, store.make_fingerprinter());
-  CUTPOINT_TRY(auto name, record_fingerprinter::fastest(fingerprint_kind::blake3));
-  return container_auditor(store, std::move(check), std::move(name));
+namespace {
+
+/// A thread reads so much of a container at once.
+constexpr std::size_t read_bytes = 4 * MiB;
+/// The least memory for a container: so much is always mapped apart, so that it goes back to the system before a longer container
+/// gets its memory. What a container does not fill is not touched.
+constexpr std::size_t least_capacity = 40 * MiB;
+
+/// Calls `perform(worker, item)` as `run_parallel` does. Returns a failure of a call, after which no others begin.
+template <class Perform>
+status try_parallel(std::size_t workers, std::size_t items, const Perform& perform) {
+  std::mutex mutex;
+  status outcome;
+  std::atomic<bool> has_failed = false;
+  run_parallel(workers, items, [&](std::size_t worker, std::size_t item) {
+    if (has_failed) return;
+    status performed = perform(worker, item);
+    if (performed.ok()) return;
+    has_failed = true;
+    const std::lock_guard lock(mutex);
+    outcome = std::move(performed);
+  });
+  return outcome;
 }
 
-result<std::vector<std::uint8_t>> container_auditor::content(const placed_record& record) const {
+}  // namespace
+
+result<container_auditor> container_auditor::make(const store_reading& store, std::uint64_t threads) {
+  CUTPOINT_TRY(auto name, record_fingerprinter::fastest(fingerprint_kind::blake3));
+  container_auditor auditor(store, std::move(name));
+  for (std::size_t i = 0; i < thread_count(threads); ++i) {
+    CUTPOINT_TRY(auto check, store.make_fingerprinter());
+    auditor.lanes_.push_back({std::move(check), std::nullopt});
+  }
+  return auditor;
+}
+
+/// Reads the bytes of a container.
+status container_auditor::read(const object_name& name) {
+  CUTPOINT_TRY(const auto size, store_.objects.size(name));
+  if (size > largest_container_bytes) return damage(path_of(name), "its length is impossible");
+  if (size > bytes_.capacity()) {
+    bytes_ = {};  // a vector that grows keeps the old memory meanwhile
+    bytes_.reserve(std::max<std::size_t>(size, least_capacity));
+  }
+  bytes_.resize(size);
+  return try_parallel(lanes_.size(), (size + read_bytes - 1) / read_bytes, [&](std::size_t, std::size_t item) {
+    const std::size_t begin = item * read_bytes;
+    return store_.objects.read(name, begin, std::span(bytes_).subspan(begin, std::min(size - begin, read_bytes)));
+  });
+}
+
+result<std::vector<std::uint8_t>> container_auditor::content(const placed_record& record,
+                                                             const record_opener& opener) const {
   const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(record.position);
   std::vector<std::uint8_t> copy(begin,
                                  begin + static_cast<std::ptrdiff_t>(record_bytes(record.description.stored_bytes)));
   std::vector<std::uint8_t> content;
-  const status outcome = opener_->append_content(record, copy, content);
+  const status outcome = opener.append_content(record, copy, content);
   return outcome.ok() ? result<std::vector<std::uint8_t>>(std::move(content)) : outcome;
 }
 
@@ -34,41 +84,55 @@ result<bool> has_digest(const record_description& description, byte_span content
   return digest_of_bytes == description.content;
 }
 
+result<bool> container_auditor::is_whole(const placed_record& record, lane& reader) const {
+  const auto bytes = content(record, *reader.opener);
+  if (!bytes && !is_damage(bytes.error())) return bytes.error();
+  return bytes ? has_digest(record.description, *bytes, reader.check) : false;
+}
+
 result<audited_container> container_auditor::audit(const std::string& id) {
   const object_name name{object_kind::container, id};
   const std::string path = path_of(name);
   audited_container audited;
   audited.id = id;
-  CUTPOINT_TRY(const auto size, store_.objects.size(name));
-  if (size > largest_container_bytes) {
-    audited.outcome = damage(path, "its length is impossible");
+  if (const status outcome = read(name); !outcome.ok()) {
+    if (!is_damage(outcome)) return outcome;
+    audited.outcome = outcome;
     return audited;
   }
-  bytes_.resize(size);
-  CUTPOINT_RETURN_IF_FAILED(store_.objects.read(name, 0, bytes_));
-  CUTPOINT_TRY(const auto digest_of_bytes, name_(bytes_));
   auto table = decode_container_table(bytes_, id, store_.key);
   if (!table && !is_damage(table.error())) return table.error();
-  if (!table) {
-    audited.outcome = table.error();
-  } else if (!id.ends_with(to_hex(digest_of_bytes))) {
-    audited.outcome = damage(path, "its bytes do not have its name");
-  }
   // The table is enough to read a record: damage of the record's own description costs nothing.
+  if (!table) audited.outcome = table.error();
   const container_table readable = table ? std::move(*table) : recover_records(bytes_, id, store_.key);
   audited.bytes = bytes_.size();
   audited.whole.id = id;
   audited.whole.salt = readable.salt;
-  opener_.emplace(readable.salt, store_.key);
-  for (const placed_record& each : readable.records) {
-    if (each.description.kind == record_kind::padding) continue;
-    const auto bytes = content(each);
-    if (!bytes && !is_damage(bytes.error())) return bytes.error();
-    CUTPOINT_TRY(const auto is_right, bytes ? has_digest(each.description, *bytes, check_) : false);
-    if (is_right) {
+  for (lane& each : lanes_) each.opener.emplace(readable.salt, store_.key);
+  digest digest_of_bytes;
+  std::vector<char> are_whole(readable.records.size());
+  const status compared =
+      try_parallel(lanes_.size(), 1 + are_whole.size(), [&](std::size_t worker, std::size_t item) -> status {
+        if (item == 0) {  // takes the longest
+          CUTPOINT_TRY(digest_of_bytes, name_(bytes_));
+          return {};
+        }
+        const placed_record& record = readable.records[item - 1];
+        if (record.description.kind == record_kind::padding) return {};
+        CUTPOINT_TRY(are_whole[item - 1], is_whole(record, lanes_[worker]));
+        return {};
+      });
+  if (!compared.ok()) return compared;
+  if (audited.outcome.ok() && !id.ends_with(to_hex(digest_of_bytes))) {
+    audited.outcome = damage(path, "its bytes do not have its name");
+  }
+  for (std::size_t i = 0; i < are_whole.size(); ++i) {
+    const placed_record& each = readable.records[i];
+    if (are_whole[i] != 0) {
       audited.whole.records.push_back(each);
       continue;
     }
+    if (each.description.kind == record_kind::padding) continue;
     if (each.description.kind == record_kind::chunk) audited.lost_chunks.push_back(each.description.content);
     if (audited.outcome.ok()) {
       audited.outcome = damage(path, fmt::format("the record at {} does not have its digest", each.position));
@@ -80,28 +144,16 @@ result<audited_container> container_auditor::audit(const std::string& id) {
 status audit_containers(const store_reading& store, const std::vector<std::string>& ids, std::uint64_t threads,
                         const cancellation* cancel,
                         const std::function<status(const audited_container&, const container_auditor&)>& take) {
-  std::vector<container_auditor> auditors;
-  const std::size_t count = std::min(thread_count(threads), ids.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    CUTPOINT_TRY(auto auditor, container_auditor::make(store));
-    auditors.push_back(std::move(auditor));
-  }
-  std::mutex mutex;
-  status outcome;
-  run_parallel(auditors.size(), ids.size(), [&](std::size_t worker, std::size_t item) {
-    {
-      const std::lock_guard lock(mutex);
-      if (cancel != nullptr && cancel->is_requested()) outcome = stopped_as_asked();
-      if (!outcome.ok()) return;
-    }
-    const auto audited = auditors[worker].audit(ids[item]);
-    const std::lock_guard lock(mutex);
-    if (!outcome.ok()) return;
+  CUTPOINT_TRY(auto auditor, container_auditor::make(store, threads));
+  for (const std::string& each : ids) {
+    if (cancel != nullptr && cancel->is_requested()) return stopped_as_asked();
+    const auto audited = auditor.audit(each);
     // A container that was removed after it was listed belongs to no snapshot any more.
-    if (!audited && is_absence(audited.error())) return;
-    outcome = audited ? take(*audited, auditors[worker]) : audited.error();
-  });
-  return outcome;
+    if (!audited && is_absence(audited.error())) continue;
+    if (!audited) return audited.error();
+    CUTPOINT_RETURN_IF_FAILED(take(*audited, auditor));
+  }
+  return {};
 }
 
 }  // namespace cutpoint::store

@@ -289,7 +289,8 @@ struct store_data_subset {
 struct store_check_options {
   bool reads_data = false;  ///< compares all bytes of the containers of `subset` with their digests
   store_data_subset subset = {};
-  std::uint64_t threads = 0;          ///< 0: one for each processor
+  /// That read data: one container at a time, which is in memory with a record for each of them. 0: one for each processor.
+  std::uint64_t threads = 0;
   store_problem object_problem = {};  ///< receives a damaged object, by its path in the store
   /// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries.
   std::function<void(const std::string& snapshot, const std::string& path, const status& why)> file_problem = {};

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/fingerprint.h>
 #include <cutpoint/status.h>
 #include <cutpoint/store.h>
 #include <cutpoint/tree_entry.h>
@@ -24,6 +25,15 @@ struct store_view_options {
   std::uint64_t memory_bytes = 256 * MiB;
 };
 
+/// Where the list of a stored folder has an entry. It is short and stays true for as long as the entry is stored, so that
+/// a program can keep it instead of a path or a description.
+struct viewed_place {
+  digest node;                   ///< of the node of the list that has the entry
+  std::uint32_t node_bytes = 0;  ///< length of the node
+  std::uint64_t hint = 0;        ///< which container may have the node; not compared
+  std::uint32_t number = 0;      ///< of the entry in the node, from 0; less than 65536
+};
+
 /// A file of a snapshot as a view found it. Copies share one description, which is valid without the view.
 class viewed_file {
  public:
@@ -33,6 +43,8 @@ class viewed_file {
   [[nodiscard]] const file_metadata& metadata() const noexcept;
   /// Returns the extended attributes, with ACLs, sorted by name.
   [[nodiscard]] const std::vector<extended_attribute>& attributes() const noexcept;
+  /// Returns where its folder's list has it. The root of a snapshot has no place: its node has no digest.
+  [[nodiscard]] viewed_place place() const noexcept;
 
  private:
   friend class store_view;
@@ -49,8 +61,8 @@ struct viewed_data {
   std::uint64_t end = 0;
 };
 
-/// The entries of a folder, read one after the other in the order of their names. Not thread-safe. The view must outlive
-/// it.
+/// The entries of a folder, read one after the other in the order of their names, from any of them on. Memory: a node of
+/// the folder's list. Not thread-safe. The view must outlive it.
 class viewed_folder {
  public:
   viewed_folder(viewed_folder&&) noexcept;
@@ -60,6 +72,8 @@ class viewed_folder {
   /// Returns the next entry, or nullopt after the last one. Errors: io_error, also for damage. After an error the next
   /// call goes on behind the entries that cannot be read.
   [[nodiscard]] result<std::optional<viewed_file>> next();
+  /// Goes, forward or back, to the first entry whose name is greater than `name`; with an empty name to the first of all.
+  void go_behind(std::string_view name);
 
  private:
   friend class store_view;
@@ -91,6 +105,11 @@ class store_view {
   /// Errors: io_error, with ENOENT as the system error if the snapshot has no such file, and any other for damage;
   /// invalid_argument, if no snapshot has the id.
   [[nodiscard]] result<viewed_file> find(const std::string& id, std::string_view path);
+  /// Finds an entry of a folder by its name. Reads a few nodes of the folder's list. Errors: io_error, with ENOENT as the
+  /// system error if the folder has no such entry or is of another kind, and any other for damage.
+  [[nodiscard]] result<viewed_file> find_in(const viewed_file& folder, std::string_view name);
+  /// Returns the entry at a place that a file of any view of the same store had. Errors: io_error, also for damage.
+  [[nodiscard]] result<viewed_file> entry_at(const viewed_place& place);
   /// Begins to read the entries of a folder. A file of another kind has none.
   [[nodiscard]] result<viewed_folder> open_folder(const viewed_file& folder);
 

@@ -1,4 +1,4 @@
-"""The memory of backups and copies does not grow with the number of new chunks, as the kernel counts it."""
+"""The memory of backups, copies and checks does not grow with what is stored, as the kernel counts it."""
 
 import os
 import subprocess
@@ -20,6 +20,16 @@ class StoreMemory(CommandTest):
         process.returncode = os.waitstatus_to_exitcode(state)
         self.assertEqual(process.returncode, DONE, words)
         return usage.ru_maxrss * 1024
+
+    def test_of_a_check_is_one_container_however_many_threads_read_it(self):
+        with (self.folder / "data").open("wb") as data:
+            for seed in range(112):  # three containers and a half
+                data.write(random_bytes(MIB, seed))
+        self.run_store("store", "init", "--encryption", "none", "--compression", "none")
+        self.run_store("store", "backup", "data")
+        tables = self.run_store("store", "check")
+        all_data = self.run_store("store", "check", "--read-data")
+        self.assertLess(all_data - tables, 48 * MIB)
 
     def test_grows_with_no_table_of_chunks(self):
         counts, backups, copies = [], [], []

@@ -1,6 +1,7 @@
 """A mounted store shows its snapshots as they were stored, to many readers at once."""
 
 import contextlib
+import ctypes
 import json
 import os
 import random
@@ -13,7 +14,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from command import BINARY, PATIENCE, wait_until
+from command import BINARY, IS_SANITIZED, PATIENCE, status_of, wait_until
 from stores import StoreTest, all_facts_of, damage
 from streams import random_bytes
 
@@ -36,6 +37,41 @@ def why_not_mountable() -> str:
 
 
 WHY_NOT = why_not_mountable()
+
+
+class Entry(ctypes.Structure):
+    """`struct dirent` of Linux with 64 bits."""
+
+    _fields_ = (
+        ("inode", ctypes.c_uint64), ("next", ctypes.c_int64), ("bytes", ctypes.c_uint16), ("kind", ctypes.c_uint8), ("name", ctypes.c_char * 256),
+    )  # fmt: skip
+
+
+class OpenFolder:
+    """An open folder, of which the library tells and takes places."""
+
+    library = ctypes.CDLL(None, use_errno=True)
+    library.opendir.restype = ctypes.c_void_p
+    library.readdir.restype = ctypes.POINTER(Entry)
+    library.telldir.restype = ctypes.c_long
+
+    def __init__(self, path: Path):
+        self.pointer = ctypes.c_void_p(self.library.opendir(os.fsencode(path)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.library.closedir(self.pointer)
+
+    def next(self) -> tuple | None:
+        """The place of an entry, its name and its inode."""
+        place = self.library.telldir(self.pointer)
+        entry = self.library.readdir(self.pointer)
+        return (place, os.fsdecode(entry.contents.name), entry.contents.inode) if entry else None
+
+    def go_to(self, place: int):
+        self.library.seekdir(self.pointer, ctypes.c_long(place))
 
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
@@ -138,6 +174,52 @@ class Mount(StoreTest):
         with os.scandir(shown) as some:
             first = [next(some).name for _ in range(3)]
         self.assertEqual(len(set(first)), 3)
+        self.unmount(process)
+
+    def test_a_folder_is_read_on_from_every_place_that_was_told(self):
+        names = [f"entry {number}" for number in range(3000)]
+        for name in names:
+            self.write(f"data/many/{name}", b"")
+        snapshot = self.backup()
+        process = self.mount()
+        shown = self.files_of(snapshot) / "many"
+        with OpenFolder(shown) as first, OpenFolder(shown) as second:
+            told, others = [], []
+            while entry := first.next():  # two programs that take turns, and one is slower
+                told.append(entry)
+                if len(told) % 3 == 0:
+                    others.append(second.next())
+            self.assertEqual(sorted(name for _, name, _ in told), sorted([*names, ".", ".."]))
+            self.assertEqual(others, told[: len(others)])
+            self.assertEqual({name: inode for _, name, inode in told}, {name: (shown / name).stat().st_ino for name in (*names, ".", "..")})
+            self.assertEqual(len({inode for _, _, inode in told}), len(told))
+            for entry in random.Random(2).sample(told, 200):
+                for folder in (first, second):
+                    folder.go_to(entry[0])
+                    self.assertEqual(folder.next(), entry)
+            for folder in (second, first):
+                folder.go_to(told[-1][0])
+                self.assertEqual([folder.next(), folder.next()], [told[-1], None])
+                folder.go_to(told[0][0])
+                self.assertEqual([folder.next() for _ in told], told)
+        self.unmount(process)
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer's memory is not the command's")
+    def test_no_memory_is_taken_for_each_file_that_the_kernel_knows(self):
+        """A file with a name took more than 200 bytes in libfuse, for as long as the kernel did not forget it."""
+        count = 30_000
+        for folder, files in (("few", 2000), ("many", count)):
+            (self.folder / "data" / folder).mkdir()
+            for number in range(files):
+                os.close(os.open(self.folder / f"data/{folder}/file number {number}", os.O_CREAT))
+        snapshot = self.backup()
+        process = self.mount("--memory", "8M")
+        peaks = []
+        for folder, files in (("few", 2000), ("many", count)):
+            with os.scandir(self.files_of(snapshot) / folder) as entries:
+                self.assertEqual(sum(each.stat().st_nlink for each in entries), files)
+            peaks.append(int(status_of(process)["VmHWM"].split()[0]) * 1024)
+        self.assertLess(peaks[1] - peaks[0], 80 * count, peaks)
         self.unmount(process)
 
     def test_many_read_at_once_while_others_are_killed(self):

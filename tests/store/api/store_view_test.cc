@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <thread>
 
 #include <cutpoint/store_view.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "store/storage/directory_storage.h"
@@ -116,6 +118,44 @@ TEST(store_view, lists_folders_in_the_order_of_names) {
   EXPECT_EQ(names, "abcd");
   EXPECT_FALSE(view.open_folder(value_of(view.find(id, stored.path_of("d"))))->next()->has_value());
   EXPECT_EQ(view.read(folder, 0, {}).error().code(), status_code::invalid_argument);
+}
+
+TEST(store_view, finds_entries_of_a_long_folder_by_name_and_by_place_and_reads_on_from_any) {
+  viewed_store stored;
+  std::vector<std::string> names;
+  for (int i = 0; i < 3000; ++i) stored.write(names.emplace_back(fmt::format("many/{:04}", i)), "x");
+  const std::string id = stored.back_up("one more", "");
+  store_view view = stored.view();
+  const auto folder = value_of(view.find(id, stored.path_of("many")));
+  auto entries = value_of(view.open_folder(folder));
+  std::set<digest, decltype([](const digest& a, const digest& b) { return a.bytes < b.bytes; })> nodes;
+  for (const std::string& each : names) {
+    const std::string name = each.substr(each.find('/') + 1);
+    const auto entry = value_of(entries.next());
+    ASSERT_TRUE(entry && entry->name() == name) << each;
+    nodes.insert(entry->place().node);
+    for (const auto& same : {value_of(view.entry_at(entry->place())), value_of(view.find_in(folder, name)),
+                             value_of(view.find(id, stored.path_of(each)))}) {
+      EXPECT_EQ(same.name(), name);
+      EXPECT_EQ(same.place().node, entry->place().node);
+      EXPECT_EQ(same.place().number, entry->place().number);
+    }
+  }
+  EXPECT_FALSE(value_of(entries.next()).has_value());
+  EXPECT_GT(nodes.size(), 3u);
+  for (const int from : {1500, 2999, 7, 0, 2400}) {  // behind the last, back and forward
+    entries.go_behind(fmt::format("{:04}", from));
+    const auto entry = value_of(entries.next());
+    EXPECT_EQ(entry ? entry->name() : "none", from == 2999 ? "none" : fmt::format("{:04}", from + 1));
+  }
+  entries.go_behind("");
+  EXPECT_EQ(value_of(entries.next())->name(), "0000");
+  EXPECT_EQ(view.find_in(folder, "absent").error().system_error(), ENOENT);
+  EXPECT_EQ(view.find_in(value_of(view.find_in(folder, "0000")), "0000").error().system_error(), ENOENT);
+  EXPECT_EQ(value_of(view.find(id, "")).place().node.size, 0);
+  viewed_place beyond = value_of(view.find_in(folder, "0000")).place();
+  beyond.number = 60'000;
+  EXPECT_EQ(view.entry_at(beyond).error().code(), status_code::io_error);
 }
 
 TEST(store_view, finds_records_that_were_moved) {
