@@ -509,7 +509,7 @@ class backup_store {
   /// again, except those of files that have not changed since an earlier snapshot that was copied. A snapshot of which the
   /// source has lost data is not copied, and the others are. Errors: invalid_argument, if the source has no snapshot with
   /// an id, or for a device; unavailable, as for `back_up`; io_error; cancelled. Each copy is a commit of its own: those that were reported stay, and a later copy uses
-  /// what was stored.
+  /// what was stored. All are of one session, for which a prune waits.
   [[nodiscard]] result<store_copy_summary> copy_snapshots(engine& threads, backup_store& source,
                                                           const store_copy_options& options);
 
