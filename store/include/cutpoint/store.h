@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -520,6 +521,9 @@ class backup_store {
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
   /// The same among the snapshots that a filter matches: "latest" is the newest of them.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id, const snapshot_filter& filter);
+  /// The same for several snapshots, which are listed once: the outcome for each id, in their order. Errors: those of `snapshots`.
+  [[nodiscard]] result<std::vector<result<store_snapshot>>> find_snapshots(std::span<const std::string> ids,
+                                                                           const snapshot_filter& filter);
   /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error;
   /// invalid_argument, if no snapshot has the id, also of the functions below.
   [[nodiscard]] status remove_snapshot(const std::string& id);
