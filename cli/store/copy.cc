@@ -46,10 +46,13 @@ result<exit_code> copy_command::run() {
   CUTPOINT_TRY(auto source, source_.open());
   CUTPOINT_TRY(auto target, target_.open_for_writing());
   std::vector<std::string> ids;
-  for (const std::string& each : snapshots_) {
-    const auto snapshot = source.find_snapshot(each);
-    if (!snapshot) return fail(say, snapshot.error());
-    ids.push_back(snapshot->id);
+  if (!snapshots_.empty()) {
+    const auto named = source.find_snapshots(snapshots_, {});
+    if (!named) return fail(say, named.error());
+    for (const auto& each : *named) {
+      if (!each) return fail(say, each.error());
+      ids.push_back(each->id);
+    }
   }
   auto out = output_option().open();
   if (!out) return fail(say, out.error());

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include <cutpoint/catalog.h>
@@ -220,13 +221,15 @@ result<chosen_snapshots> choose_snapshots(const console& say, backup_store& stor
     }));
     std::erase_if(chosen.snapshots, [&](const store_snapshot& each) { return !filter.matches(each); });
   }
-  for (const std::string& id : ids) {
-    auto snapshot = store.find_snapshot(id, filter);
-    if (!snapshot) {
-      say.error(snapshot.error().message());
+  if (ids.empty()) return chosen;
+  CUTPOINT_TRY(auto named, store.find_snapshots(ids, filter));
+  std::set<std::string> chosen_ids;
+  for (result<store_snapshot>& each : named) {
+    if (!each) {
+      say.error(each.error().message());
       chosen.is_whole = false;
-    } else if (std::ranges::count(chosen.snapshots, snapshot->id, &store_snapshot::id) == 0) {
-      chosen.snapshots.push_back(std::move(*snapshot));
+    } else if (chosen_ids.insert(each->id).second) {
+      chosen.snapshots.push_back(std::move(*each));
     }
   }
   return chosen;

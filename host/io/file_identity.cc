@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <span>
 #include <system_error>
 #include <vector>
@@ -136,9 +135,7 @@ hard_links::answer hard_links::insert(const tree_entry& entry) {
         !handle.empty() || known->second.path == path || has_content_of(entry, known->second.path, cancel_);
     if (is_same_file) return {known->second.file, known->second.rank, false};
   }
-  const auto first = files_.lower_bound({entry.device, entry.inode, 0});
-  const auto last = files_.upper_bound({entry.device, entry.inode, UINT64_MAX});
-  const auto rank = static_cast<std::size_t>(std::distance(first, last));
+  const std::size_t rank = ranks_[{entry.device, entry.inode}]++;
   files_.emplace(key, known_file{file_count_, rank, path});
   return {file_count_++, rank, true};
 }

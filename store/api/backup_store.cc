@@ -173,8 +173,8 @@ status backup_store::fill_index(const cancellation* cancel) {
 
 result<std::uint64_t> backup_store::log_number() {
   const auto skip = [](const store::object_name&, const status&) {};
-  CUTPOINT_TRY(const auto log, implementation_->named(implementation_->opened_store->read_log(skip)));
-  return log.newest;
+  CUTPOINT_TRY(const auto log, implementation_->named(implementation_->opened_store->follow_log(skip)));
+  return log->newest;
 }
 
 result<std::vector<store_key>> backup_store::keys() {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <set>
+#include <string_view>
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
@@ -173,9 +175,8 @@ result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_
   for (const std::string& id : options.snapshots) {
     if (const auto snapshot = source.implementation_->read(id); !snapshot) return snapshot.error();
   }
-  const auto is_chosen = [&](const auto& original) {
-    return options.snapshots.empty() || std::ranges::count(options.snapshots, original.id) != 0;
-  };
+  const std::set<std::string_view> chosen(options.snapshots.begin(), options.snapshots.end());
+  const auto is_chosen = [&](const auto& original) { return chosen.empty() || chosen.contains(original.id); };
   std::uint64_t total_snapshots = 0;
   std::uint64_t total_bytes = 0;
   for (const auto& original : copier.originals()) {

@@ -1,6 +1,9 @@
 // The public class of a store: lists of snapshots, and what is in them.
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include <cutpoint/store_diff.h>
 #include <cutpoint/store_policy.h>
@@ -51,37 +54,81 @@ result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem&
   return snapshots;
 }
 
+namespace {
+
+/// Finds snapshots among those that a filter matches.
+class snapshot_finder {
+ public:
+  /// Lists the snapshots. `store_name` must outlive the finder. Errors: those of `backup_store::snapshots`.
+  [[nodiscard]] static result<snapshot_finder> list(backup_store& store, const std::string& store_name,
+                                                    const snapshot_filter& filter) {
+    snapshot_finder finder(store_name);
+    CUTPOINT_TRY(auto all, store.snapshots([&](const std::string& path, const status& why) {
+      finder.unreadable_.emplace_back(path.substr(path.rfind('/') + 1), why);
+    }));
+    for (store_snapshot& each : all) {
+      if (!filter.matches(each)) continue;
+      finder.latest_ = each.id;
+      finder.by_id_.emplace(each.id, std::move(each));
+    }
+    finder.is_filtered_ = finder.by_id_.size() != all.size();
+    return finder;
+  }
+
+  [[nodiscard]] result<store_snapshot> find(std::string_view id) const {
+    return id == "latest" ? find_latest() : find_by_id(id);
+  }
+
+ private:
+  explicit snapshot_finder(const std::string& store_name) : store_name_(store_name) {}
+
+  [[nodiscard]] result<store_snapshot> find_latest() const {
+    if (!unreadable_.empty()) {
+      const status& why = unreadable_.back().second;
+      return status(why.code(), "which snapshot is the latest is unknown: " + why.message(), why.system_error());
+    }
+    if (!by_id_.empty()) return by_id_.find(latest_)->second;
+    return status(status_code::invalid_argument,
+                  fmt::format("latest: no snapshot {} {}{}", is_filtered_ ? "of" : "is in", store_name_,
+                              is_filtered_ ? " matches the filter" : ""));
+  }
+
+  [[nodiscard]] result<store_snapshot> find_by_id(std::string_view id) const {
+    const auto first = id.empty() ? by_id_.end() : by_id_.lower_bound(id);
+    const auto is_match = [&](auto position) { return position != by_id_.end() && position->first.starts_with(id); };
+    std::size_t count = 0;
+    for (auto each = first; is_match(each); ++each) ++count;
+    if (count == 1) return first->second;
+    const auto unreadable =
+        std::ranges::find_if(unreadable_, [&](const auto& each) { return !id.empty() && each.first.starts_with(id); });
+    if (count == 0 && unreadable != unreadable_.end()) return unreadable->second;
+    const std::string which = count == 0 ? "no snapshot" : fmt::format("{} snapshots", count);
+    return status(status_code::invalid_argument, fmt::format("{}: {} of {} begins with it{}", id, which, store_name_,
+                                                             is_filtered_ ? " and matches the filter" : ""));
+  }
+
+  const std::string& store_name_;
+  std::map<std::string, store_snapshot, std::less<>> by_id_;
+  std::string latest_;  ///< id
+  bool is_filtered_ = false;
+  std::vector<std::pair<std::string, status>> unreadable_;  ///< names of objects that may be snapshots, and why
+};
+
+}  // namespace
+
 result<store_snapshot> backup_store::find_snapshot(std::string_view id) { return find_snapshot(id, snapshot_filter()); }
 
 result<store_snapshot> backup_store::find_snapshot(std::string_view id, const snapshot_filter& filter) {
-  status read_failure;  // why a snapshot that the id may mean cannot be read
-  const auto note = [&](const std::string& path, const status& why) {
-    if (id == "latest" || (!id.empty() && path.substr(path.rfind('/') + 1).starts_with(id))) read_failure = why;
-  };
-  CUTPOINT_TRY(auto all, snapshots(note));
-  const std::size_t count = all.size();
-  std::erase_if(all, [&](const store_snapshot& each) { return !filter.matches(each); });
-  if (id == "latest" && !read_failure.ok()) {
-    return status(read_failure.code(), "which snapshot is the latest is unknown: " + read_failure.message(),
-                  read_failure.system_error());
-  }
-  if (id == "latest" && !all.empty()) return std::move(all.back());
-  std::vector<const store_snapshot*> matches;
-  for (const store_snapshot& each : all) {
-    if (!id.empty() && each.id.starts_with(id)) matches.push_back(&each);
-  }
-  if (matches.size() == 1) return *matches.front();
-  if (matches.empty() && !read_failure.ok()) return read_failure;
-  const bool is_filtered = all.size() != count;
-  if (id == "latest") {
-    return status(status_code::invalid_argument,
-                  fmt::format("latest: no snapshot {} {}{}", is_filtered ? "of" : "is in", implementation_->name,
-                              is_filtered ? " matches the filter" : ""));
-  }
-  const std::string which = matches.empty() ? "no snapshot" : fmt::format("{} snapshots", matches.size());
-  return status(status_code::invalid_argument,
-                fmt::format("{}: {} of {} begins with it{}", id, which, implementation_->name,
-                            is_filtered ? " and matches the filter" : ""));
+  CUTPOINT_TRY(const auto finder, snapshot_finder::list(*this, implementation_->name, filter));
+  return finder.find(id);
+}
+
+result<std::vector<result<store_snapshot>>> backup_store::find_snapshots(std::span<const std::string> ids,
+                                                                         const snapshot_filter& filter) {
+  CUTPOINT_TRY(const auto finder, snapshot_finder::list(*this, implementation_->name, filter));
+  std::vector<result<store_snapshot>> outcomes;
+  for (const std::string& each : ids) outcomes.push_back(finder.find(each));
+  return outcomes;
 }
 
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {

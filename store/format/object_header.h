@@ -30,7 +30,8 @@ struct object_header {
   friend bool operator==(const object_header&, const object_header&) = default;
 };
 
-[[nodiscard]] std::array<std::uint8_t, object_header_bytes> encode(const object_header& header);
+using encoded_object_header = std::array<std::uint8_t, object_header_bytes>;
+[[nodiscard]] encoded_object_header encode(const object_header& header);
 
 /// Reads the header at the front of `bytes`. `object` names it in messages. Errors: damage, also if the object is of
 /// another kind; unavailable, if a newer version wrote it.

@@ -68,6 +68,7 @@ result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_
   CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
   field_reader fields(body);
   log_entry entry;
+  std::copy_n(bytes.begin(), entry.header.size(), entry.header.begin());
   entry.kind = static_cast<log_entry_kind>(fields.number<std::uint8_t>());
   read(entry.removed_containers, fields);
   read(entry.condemned_containers, fields);
@@ -94,9 +95,12 @@ std::vector<std::uint8_t> encode(const log_entry& entry, std::uint64_t number, c
 }
 
 void apply(const log_entry& entry, std::uint64_t number, store_log& log) {
+  std::uint64_t last_oldest = 0;
   switch (entry.kind) {
     case log_entry_kind::decision:
+      last_oldest = log.oldest == 0 ? number : log.oldest;
       log = {};
+      log.last_oldest = last_oldest;
       log.decision = number;
       log.decided = entry.removed_containers;
       break;
@@ -108,6 +112,10 @@ void apply(const log_entry& entry, std::uint64_t number, store_log& log) {
       break;
   }
   log.newest = number;
+  if (log.oldest == 0) {
+    log.oldest = number;
+    log.oldest_header = entry.header;
+  }
   log.condemned.insert(entry.condemned_containers.begin(), entry.condemned_containers.end());
   log.snapshots.insert(entry.snapshots.begin(), entry.snapshots.end());
   for (const std::string& each : entry.removed_snapshots) log.snapshots.erase(each);
@@ -118,17 +126,18 @@ void apply(const log_entry& entry, std::uint64_t number, store_log& log) {
 struct counted_entries {
   std::vector<std::pair<std::uint64_t, log_entry>> entries;
   std::vector<std::pair<std::uint64_t, status>> failures;  ///< entries that are damaged or missing, and why
+  bool is_complete = false;                                ///< false if another process has removed some meanwhile
 };
 
-/// Reads entries from the newest to the newest decision. Returns nullopt if another process has removed some meanwhile.
-result<std::optional<counted_entries>> read_counted(storage& objects, const seal_key& key,
-                                                    const std::vector<std::uint64_t>& numbers, known_entries& known) {
+/// Reads entries from the newest to the newest decision.
+result<counted_entries> read_counted(storage& objects, const seal_key& key, const std::vector<std::uint64_t>& numbers,
+                                     std::map<std::uint64_t, log_entry>& known) {
   counted_entries counted;
   for (std::size_t i = numbers.size(); i > 0; --i) {
     const std::uint64_t number = numbers[i - 1];
     const auto before = known.find(number);
     auto entry = before == known.end() ? read_entry(objects, key, number) : result<log_entry>(before->second);
-    if (!entry && is_absence(entry.error())) return std::optional<counted_entries>();
+    if (!entry && is_absence(entry.error())) return counted;
     if (!entry && !is_damage(entry.error())) return entry.error();
     const bool is_decision = entry && entry->kind == log_entry_kind::decision;
     if (entry) {
@@ -147,35 +156,94 @@ result<std::optional<counted_entries>> read_counted(storage& objects, const seal
     }
   }
   std::ranges::reverse(counted.entries);
-  return std::optional(std::move(counted));
+  counted.is_complete = true;
+  return counted;
 }
 
-/// Reads the entries that can be read, and passes the others to `damaged`.
-result<store_log> read_readable(storage& objects, const seal_key& key,
-                                const std::function<void(const object_name& entry, const status& why)>& damaged,
-                                known_entries* known) {
-  known_entries unknown;
-  auto numbers = list_numbers(objects);
-  if (!numbers) return numbers.error();
-  for (;;) {
-    CUTPOINT_TRY(auto counted, read_counted(objects, key, *numbers, known == nullptr ? unknown : *known));
-    // Names may be missing in a list that was made while others wrote. Two equal lists in turn were not.
-    auto again = list_numbers(objects);
-    if (!again) return again.error();
-    const bool is_same = *again == *numbers;
-    numbers = std::move(again);
-    if (!counted || (!is_same && !counted->failures.empty())) continue;
-    store_log log;
-    for (const auto& [number, entry] : counted->entries) apply(entry, number, log);
-    for (const auto& [number, why] : counted->failures) {
-      log.newest = std::max(log.newest, number);
-      damaged(entry_name(number), why);
-    }
-    return log;
-  }
+/// Returns whether the oldest entry that counted is still there, which no other object can have replaced. Then no entry after it was
+/// removed before this call, and none of their numbers has been used twice.
+result<bool> has_oldest(storage& objects, const store_log& log) {
+  encoded_object_header header = {};
+  const status read = objects.read(entry_name(log.oldest), 0, header);
+  if (read.ok()) return header == log.oldest_header;
+  return is_absence(read) || is_damage(read) ? result<bool>(false) : read;
 }
 
 }  // namespace
+
+/// Reads the entries after the newest one that is known. Returns false if the whole log must be read: it cannot be followed.
+result<bool> log_reader::follow(storage& objects, const seal_key& key) {
+  if (!is_whole_ || log_.oldest == 0) return false;
+  std::vector<log_entry> entries;
+  for (;;) {
+    auto entry = read_entry(objects, key, log_.newest + entries.size() + 1);
+    if (!entry && is_absence(entry.error())) break;
+    if (!entry && is_damage(entry.error())) return false;
+    if (!entry) return entry.error();
+    entries.push_back(std::move(*entry));
+  }
+  // Otherwise it may have been removed, and what was read may be what a suspended process has put under a number that was removed.
+  const auto is_there = has_oldest(objects, log_);
+  if (!is_there || !*is_there) return is_there;
+  for (log_entry& each : entries) {
+    const std::uint64_t number = log_.newest + 1;
+    apply(each, number, log_);
+    if (each.kind == log_entry_kind::decision) entries_.clear();
+    entries_.insert_or_assign(number, std::move(each));
+  }
+  return true;
+}
+
+/// Reads the entries that can be read, and passes the others to `damaged`.
+status log_reader::read_readable(storage& objects, const seal_key& key, const damaged_entry_function& damaged) {
+  CUTPOINT_TRY(const auto is_followed, follow(objects, key));
+  if (is_followed) return {};
+  is_whole_ = false;
+  CUTPOINT_TRY(auto numbers, list_numbers(objects));
+  for (;;) {
+    CUTPOINT_TRY(const auto counted, read_counted(objects, key, numbers, entries_));
+    // Names may be missing in a list that was made while others wrote. Two equal lists in turn were not.
+    CUTPOINT_TRY(auto again, list_numbers(objects));
+    const bool is_same = again == numbers;
+    numbers = std::move(again);
+    if (!counted.is_complete || (!is_same && !counted.failures.empty())) continue;
+    log_ = {};
+    for (const auto& [number, entry] : counted.entries) apply(entry, number, log_);
+    for (const auto& [number, why] : counted.failures) {
+      log_.newest = std::max(log_.newest, number);
+      damaged(entry_name(number), why);
+    }
+    is_whole_ = counted.failures.empty();
+    return {};
+  }
+}
+
+result<const store_log*> log_reader::read(storage& objects, const seal_key& key) {
+  status failure;
+  CUTPOINT_RETURN_IF_FAILED(read_readable(objects, key, [&](const object_name&, const status& why) {
+    if (failure.ok())
+      failure = {why.code(), why.message() + "; a repair of the store can do without it", why.system_error()};
+  }));
+  return failure.ok() ? result<const store_log*>(&log_) : failure;
+}
+
+result<const store_log*> log_reader::read(storage& objects, const seal_key& key,
+                                          const damaged_entry_function& damaged) {
+  CUTPOINT_RETURN_IF_FAILED(read_readable(objects, key, damaged));
+  if (is_whole_) return &log_;
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::snapshot));
+  log_.snapshots.insert(ids.begin(), ids.end());
+  return &log_;
+}
+
+std::optional<std::vector<std::string>> log_reader::committed_after(std::uint64_t number) const {
+  if (!is_whole_ || log_.decision > number) return std::nullopt;
+  std::vector<std::string> ids;
+  for (auto each = entries_.upper_bound(number); each != entries_.end(); ++each) {
+    ids.insert(ids.end(), each->second.snapshots.begin(), each->second.snapshots.end());
+  }
+  return ids;
+}
 
 std::set<container_name> store_log::unusable() const {
   std::set<container_name> containers = lost();
@@ -189,34 +257,16 @@ std::set<container_name> store_log::lost() const {
   return containers;
 }
 
-result<store_log> read_log(storage& objects, const seal_key& key, known_entries* known) {
-  status failure;
-  auto log = read_readable(
-      objects, key,
-      [&](const object_name&, const status& why) {
-        if (failure.ok())
-          failure = {why.code(), why.message() + "; a repair of the store can do without it", why.system_error()};
-      },
-      known);
-  if (log && !failure.ok()) return failure;
-  return log;
+result<store_log> read_log(storage& objects, const seal_key& key) {
+  log_reader reader;
+  CUTPOINT_TRY(const auto log, reader.read(objects, key));
+  return *log;
 }
 
-result<store_log> read_log(storage& objects, const seal_key& key,
-                           const std::function<void(const object_name& entry, const status& why)>& damaged,
-                           known_entries* known) {
-  bool is_whole = true;
-  auto log = read_readable(
-      objects, key,
-      [&](const object_name& entry, const status& why) {
-        is_whole = false;
-        damaged(entry, why);
-      },
-      known);
-  if (!log || is_whole) return log;
-  CUTPOINT_TRY(const auto ids, objects.list(object_kind::snapshot));
-  log->snapshots.insert(ids.begin(), ids.end());
-  return log;
+result<store_log> read_log(storage& objects, const seal_key& key, const damaged_entry_function& damaged) {
+  log_reader reader;
+  CUTPOINT_TRY(const auto log, reader.read(objects, key, damaged));
+  return *log;
 }
 
 result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_key& key, const store_log& known,
@@ -232,22 +282,27 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) return std::optional<std::uint64_t>();
   if (!put.ok()) return put;
+  CUTPOINT_TRY(const auto was_free, known.oldest == 0 ? result<bool>(false) : has_oldest(objects, known));
+  if (was_free) return std::optional(number);
   CUTPOINT_TRY(const auto numbers, list_all_numbers(objects));
   if (!numbers.empty() && numbers.back() == number) return std::optional(number);
   // The number was free, perhaps because a newer decision has replaced the entry that had it.
-  CUTPOINT_TRY(const auto log, read_readable(
-                                   objects, key, [](const object_name&, const status&) {}, nullptr));
+  CUTPOINT_TRY(const auto log, read_log(objects, key, [](const object_name&, const status&) {}));
   const bool is_before = log.decision > number;
   const bool counts = !is_before || (entry.kind == log_entry_kind::change && !entry.snapshots.empty() &&
                                      std::ranges::includes(log.snapshots, entry.snapshots));
   return counts ? std::optional(number) : std::nullopt;
 }
 
-status remove_entries_before(storage& objects, std::uint64_t decision) {
-  CUTPOINT_TRY(const auto numbers, list_numbers(objects));
+status remove_entries_before(storage& objects, std::uint64_t decision, std::uint64_t last_oldest) {
+  CUTPOINT_TRY(auto numbers, list_numbers(objects));
+  std::erase_if(numbers, [&](std::uint64_t each) { return each >= decision; });
+  if (numbers.empty()) return {};
+  // Whoever follows the log after a crash must not find the oldest entry that he knows, and miss one after it, whoever removed that.
+  CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::log_entry));
   for (const std::uint64_t each : numbers) {
-    if (each >= decision) break;
     CUTPOINT_RETURN_IF_FAILED(objects.remove(entry_name(each)));
+    if (each <= last_oldest) CUTPOINT_RETURN_IF_FAILED(objects.sync());
   }
   return {};
 }

@@ -7,9 +7,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <cutpoint/storage.h>
 
+#include "store/format/object_header.h"
 #include "store/format/record.h"
 #include "store/format/sealer.h"
 
@@ -30,6 +32,7 @@ struct log_entry {
   std::set<std::string> snapshots;          ///< ids that are committed; in a decision those of all snapshots
   std::set<std::string> removed_snapshots;  ///< ids that do not count any more, because others replace them
   std::set<std::string> removed_keys;       ///< ids; a decision has all whose objects may be left
+  encoded_object_header header = {};        ///< of the object that it was read from: another one has another salt
 };
 
 /// What the log of a store says at one moment.
@@ -42,6 +45,11 @@ struct store_log {
   std::set<container_name> proposed;  ///< by all proposals after that
   std::set<container_name> condemned;
   std::set<std::string> removed_keys;  ///< ids
+  /// Number of the oldest entry that counts: the newest decision, or 1; 0 in an empty log. It is removed before any entry after it.
+  std::uint64_t oldest = 0;
+  encoded_object_header oldest_header = {};
+  /// No entry between this number and `decision` is the oldest for anybody; `decision` itself if nobody knows.
+  std::uint64_t last_oldest = 0;
 
   /// Returns the containers that hold nothing for a session which begins now.
   [[nodiscard]] std::set<container_name> unusable() const;
@@ -49,17 +57,37 @@ struct store_log {
   [[nodiscard]] std::set<container_name> lost() const;
 };
 
-/// Entries that were read before, by their numbers. An entry that counts never changes.
-using known_entries = std::map<std::uint64_t, log_entry>;
+/// Receives entries that are damaged or missing.
+using damaged_entry_function = std::function<void(const object_name& entry, const status& why)>;
 
-/// Reads the log. Entries that are in `known` are not read again, and those that were read are added; null: all are read. Errors:
-/// those of the storage; damage, also if an entry is missing.
-[[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key, known_entries* known = nullptr);
-/// The same, but passes entries that are damaged or missing to `damaged` and goes on without them. Nobody knows then what they
-/// have committed, so that all snapshots of the storage count as committed. Errors: those of the storage.
-[[nodiscard]] result<store_log> read_log(
-    storage& objects, const seal_key& key,
-    const std::function<void(const object_name& entry, const status& why)>& damaged, known_entries* known = nullptr);
+/// Reads the log once, and then only the entries that were put since. Not thread-safe.
+class log_reader {
+ public:
+  /// Reads the log, which is valid until the next call. Errors: those of the storage; damage, also if an entry is missing.
+  [[nodiscard]] result<const store_log*> read(storage& objects, const seal_key& key);
+  /// The same, but passes entries that are damaged or missing to `damaged` and goes on without them. Nobody knows then what they
+  /// have committed, so that all snapshots of the storage count as committed. Errors: those of the storage.
+  [[nodiscard]] result<const store_log*> read(storage& objects, const seal_key& key,
+                                              const damaged_entry_function& damaged);
+
+  /// Returns what was read last.
+  [[nodiscard]] const store_log& log() const noexcept { return log_; }
+  /// Returns the ids of the snapshots that entries after number `number` have committed, as far as the log was read; nullopt if some
+  /// of these entries are summed up by a decision.
+  [[nodiscard]] std::optional<std::vector<std::string>> committed_after(std::uint64_t number) const;
+
+ private:
+  [[nodiscard]] result<bool> follow(storage& objects, const seal_key& key);
+  [[nodiscard]] status read_readable(storage& objects, const seal_key& key, const damaged_entry_function& damaged);
+
+  store_log log_;
+  bool is_whole_ = false;                       ///< whether `log_` was read and lacks nothing
+  std::map<std::uint64_t, log_entry> entries_;  ///< those that count, by their numbers: they never change
+};
+
+/// Reads the log as `log_reader::read` does.
+[[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key);
+[[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key, const damaged_entry_function& damaged);
 
 /// Puts the entry after the newest that `known` has, durably, and returns its number; nullopt if another process has put an
 /// entry since `known` was read: then the caller reads the log again and looks whether his entry is still right.
@@ -70,7 +98,9 @@ using known_entries = std::map<std::uint64_t, log_entry>;
 [[nodiscard]] result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_key& key,
                                                                  const store_log& known, const log_entry& entry);
 
-/// Removes the entries before a decision. Does not sync. Errors: those of the storage.
-[[nodiscard]] status remove_entries_before(storage& objects, std::uint64_t decision);
+/// Removes the entries before a decision, the oldest first. Those up to `last_oldest` (`store_log::last_oldest`), each of which may
+/// be the oldest that somebody knows, are removed durably one by one; for the rest the caller syncs. Errors: those of the storage.
+[[nodiscard]] status remove_entries_before(storage& objects, std::uint64_t decision,
+                                           std::uint64_t last_oldest = UINT64_MAX);
 
 }  // namespace cutpoint::store

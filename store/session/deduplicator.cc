@@ -4,6 +4,7 @@
 #include <cassert>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "store/format/clock.h"
 #include "store/format/container.h"
@@ -160,6 +161,10 @@ status deduplicator::open_own_shards(std::uint64_t unfinished_hint) {
   for (new_records* each : {&new_chunks_, &new_nodes_}) {
     std::erase_if(*each, [&](const auto& record) { return record.second != 0 && record.second != unfinished_hint; });
   }
+  return merge_put_shards();
+}
+
+status deduplicator::merge_put_shards() {
   const auto merged = shards_.merge();  // few are looked up
   return merged ? status() : merged.error();
 }
@@ -287,6 +292,12 @@ status deduplicator::finish() {
   return {};
 }
 
+status deduplicator::merge_shards() {
+  const std::lock_guard lock(mutex_);
+  const work_timer timer(writing_);
+  return merge_put_shards();
+}
+
 namespace {
 
 using choice = container_cap::choice;
@@ -340,8 +351,9 @@ result<std::unique_ptr<store_writer>> store_writer::open(const store_config& con
 
 status store_writer::finish(snapshot_statistics& statistics) {
   CUTPOINT_RETURN_IF_FAILED(records.finish());
-  statistics.new_raw_bytes = containers.raw_bytes();
-  statistics.new_stored_bytes = containers.stored_bytes();
+  statistics.new_raw_bytes = containers.raw_bytes() - std::exchange(finished_raw_bytes, containers.raw_bytes());
+  statistics.new_stored_bytes =
+      containers.stored_bytes() - std::exchange(finished_stored_bytes, containers.stored_bytes());
   return {};
 }
 

@@ -149,6 +149,9 @@ class deduplicator final : public node_receiver {
 
   /// Makes everything durable that was stored, so that a snapshot may refer to it. Errors: those of the storage.
   [[nodiscard]] status finish();
+  /// Merges the shards that were put, so that a session with many snapshots looks few up. What was committed does not need it.
+  /// Errors: those of the storage.
+  [[nodiscard]] status merge_shards();
 
  private:
   class compression;
@@ -177,6 +180,7 @@ class deduplicator final : public node_receiver {
     return own_hints_.contains(hint_of(record.container->salt));
   }
   [[nodiscard]] status open_own_shards(std::uint64_t unfinished_hint);
+  [[nodiscard]] status merge_put_shards();
   [[nodiscard]] result<bool> add_own_shards();
   [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work,
                            selection& selected);
@@ -224,12 +228,14 @@ struct store_writer {
         containers(std::move(writer)),
         records(config, shards, containers, std::move(node_names)) {}
 
-  /// Makes everything durable that was stored, and puts down how much that is. Errors: those of the storage.
+  /// Makes everything durable that was stored, and puts down how much that is since the last call. Errors: those of the storage.
   [[nodiscard]] status finish(snapshot_statistics& statistics);
 
   shard_index shards;
   record_writer containers;
   deduplicator records;
+  std::uint64_t finished_raw_bytes = 0;     ///< of `containers` when `finish` was called last
+  std::uint64_t finished_stored_bytes = 0;  ///< the same
 };
 
 }  // namespace cutpoint::store

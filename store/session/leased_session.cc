@@ -22,10 +22,10 @@ result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened
   session->name_ = new_session_id();
   static_cast<void>(read_hex(session->name_, session->containers_.session));  // it is one that this program has made
   CUTPOINT_RETURN_IF_FAILED(end_expired_sessions(opened_store));
-  CUTPOINT_TRY(const auto before, opened_store.read_log());
+  CUTPOINT_TRY(const auto before, opened_store.follow_log());
   CUTPOINT_TRY(session->lease_,
                held_lease::take([&opened_store, name = session->name_] { return opened_store.open_storage_of(name); },
-                                opened_store.key(), session->name_, lease_duration, before.newest));
+                                opened_store.key(), session->name_, lease_duration, before->newest));
   CUTPOINT_TRY(session->log_, opened_store.read_log());
   // The tables that `opened_store` has in memory may be of containers that were removed.
   session->tables_ = std::make_unique<table_cache>(opened_store.objects(), opened_store.key(), table_cache::usual_bytes,
@@ -148,24 +148,25 @@ bool has_lost_nothing(const store_log& begin, const store_log& now) {
 result<open_store::listed_snapshot> commit_snapshot(leased_session& session, snapshot facts,
                                                     const std::optional<original_snapshot>& original) {
   open_store& opened_store = session.target();
-  store_log verified = session.log();
+  const store_log* verified = &session.log();
+  store_log newer;
   if (original) {
     if (facts.original.empty()) facts.original = original->id;
     facts.edited = nanoseconds_now();
   }
   for (;;) {
-    CUTPOINT_TRY(auto log, opened_store.read_log());
-    if (!has_lost_nothing(verified, log)) {
-      CUTPOINT_RETURN_IF_FAILED(find_all_records(opened_store, facts.root, log.lost()));
-      verified = log;
+    CUTPOINT_TRY(const auto log, opened_store.follow_log());
+    if (!has_lost_nothing(*verified, *log)) {
+      newer = *log;
+      verified = &newer;
+      CUTPOINT_RETURN_IF_FAILED(find_all_records(opened_store, facts.root, log->lost()));
     }
-    if (original && !log.snapshots.contains(original->id)) {
+    if (original && !log->snapshots.contains(original->id)) {
       return status(status_code::unavailable, "the snapshot " + original->id + " was removed or replaced meanwhile",
                     ENOENT);
     }
     if (!original) {
-      CUTPOINT_TRY(const auto all, opened_store.snapshots(log, {}));
-      facts.sequence = all.empty() ? 1 : all.back().facts.sequence + 1;
+      CUTPOINT_TRY(facts.sequence, opened_store.next_sequence());
     }
     // A snapshot that a prune has seen before its decision may be swept after it. So each attempt puts its own.
     const auto objects = session.open_storage();
@@ -174,7 +175,7 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     log_entry entry;
     entry.snapshots = {id};
     if (original && original->is_replaced) entry.removed_snapshots = {original->id};
-    CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), log, entry));
+    CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), *log, entry));
     if (number) return open_store::listed_snapshot{std::move(id), std::move(facts)};
     static_cast<void>(objects->remove({object_kind::snapshot, id}));  // otherwise a prune sweeps it
   }
@@ -184,9 +185,9 @@ status append_change(leased_session& session, const log_entry& change,
                      const std::function<status(const store_log&)>& is_right) {
   open_store& opened_store = session.target();
   for (;;) {
-    CUTPOINT_TRY(const auto log, opened_store.read_log());
-    if (is_right) CUTPOINT_RETURN_IF_FAILED(is_right(log));
-    CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), log, change));
+    CUTPOINT_TRY(const auto log, opened_store.follow_log());
+    if (is_right) CUTPOINT_RETURN_IF_FAILED(is_right(*log));
+    CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), *log, change));
     if (number) return {};
   }
 }

@@ -65,14 +65,14 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   if (!config) return config.error();
   opened_store->config_ = std::move(*config);
   CUTPOINT_RETURN_IF_FAILED(opened_store->unlock(secret));
-  CUTPOINT_TRY(const auto log, opened_store->read_log([](const object_name&, const status&) {}));
+  CUTPOINT_TRY(const auto log, opened_store->follow_log([](const object_name&, const status&) {}));
   std::optional<opened_key>& opened_by = opened_store->opened_by_;
-  if (opened_by && log.removed_keys.contains(opened_by->id)) {
+  if (opened_by && log->removed_keys.contains(opened_by->id)) {
     // All keys have the same contents. The secret may open another one, too.
-    auto other = open_any_key(*opened_store->objects_, *secret, opened_by->facts.config, log.removed_keys);
+    auto other = open_any_key(*opened_store->objects_, *secret, opened_by->facts.config, log->removed_keys);
     if (other) opened_by = *std::move(other);
   }
-  CUTPOINT_RETURN_IF_FAILED(opened_store->open_shards(log));
+  CUTPOINT_RETURN_IF_FAILED(opened_store->open_shards(*log));
   return opened_store;
 }
 
@@ -97,8 +97,8 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
 }
 
 status open_store::reopen_shards() {
-  CUTPOINT_TRY(const auto log, read_log([](const object_name&, const status&) {}));
-  return open_shards(log);
+  CUTPOINT_TRY(const auto log, follow_log([](const object_name&, const status&) {}));
+  return open_shards(*log);
 }
 
 status open_store::open_shards(const store_log& log) {
@@ -127,8 +127,8 @@ store_reading open_store::reading(shard_index& shards) {
 }
 
 result<bool> open_store::is_committed(const std::string& id) {
-  const auto log = read_log([](const object_name&, const status&) {});
-  return log ? result<bool>(log->snapshots.contains(id)) : log.error();
+  CUTPOINT_TRY(const auto log, follow_log([](const object_name&, const status&) {}));
+  return log->snapshots.contains(id);
 }
 
 status open_store::check_memory(std::uint64_t memory_bytes) const {
@@ -147,10 +147,10 @@ std::unique_ptr<storage> open_store::open_storage_of(const std::string& session)
 }
 
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const problem_function& problem) {
-  const auto log = read_log([&](const object_name& entry, const status& why) {
-    if (problem) problem(path_of(entry), why);
-  });
-  return log ? snapshots(*log, problem) : log.error();
+  CUTPOINT_TRY(const auto log, follow_log([&](const object_name& entry, const status& why) {
+                 if (problem) problem(path_of(entry), why);
+               }));
+  return snapshots(*log, problem);
 }
 
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const store_log& log,
@@ -173,6 +173,26 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const sto
     return std::tuple(each.facts.sequence, each.facts.edited, each.id);
   });
   return snapshots;
+}
+
+result<std::vector<open_store::listed_snapshot>> open_store::snapshots_after(std::uint64_t number) {
+  const auto ids = log_.committed_after(number);
+  if (!ids || number == 0) return snapshots(log_.log(), {});
+  std::vector<listed_snapshot> snapshots;
+  for (const std::string& id : *ids) {
+    if (!log_.log().snapshots.contains(id)) continue;  // another has replaced it
+    auto facts = read(id);
+    if (facts) snapshots.push_back({id, std::move(*facts)});
+    if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
+  }
+  return snapshots;
+}
+
+result<std::uint64_t> open_store::next_sequence() {
+  CUTPOINT_TRY(const auto later, snapshots_after(sequenced_entry_));
+  for (const listed_snapshot& each : later) largest_sequence_ = std::max(largest_sequence_, each.facts.sequence);
+  sequenced_entry_ = log_.log().newest;
+  return largest_sequence_ + 1;
 }
 
 result<snapshot> open_store::read(const std::string& id) {

@@ -85,11 +85,19 @@ class open_store {
       storage& objects, table_cache& tables, own_containers& own, const store_log& log,
       std::size_t most_waiting_entries = record_writer::usual_waiting_entries) const;
 
-  /// Reads the log, as the functions of that name do.
-  [[nodiscard]] result<store_log> read_log() { return store::read_log(*objects_, key_, &log_entries_); }
-  [[nodiscard]] result<store_log> read_log(
-      const std::function<void(const object_name& entry, const status& why)>& damaged) {
-    return store::read_log(*objects_, key_, damaged, &log_entries_);
+  /// Reads what is new in the log, as `log_reader::read` does. The log is valid until it is read again.
+  [[nodiscard]] result<const store_log*> follow_log() { return log_.read(*objects_, key_); }
+  [[nodiscard]] result<const store_log*> follow_log(const damaged_entry_function& damaged) {
+    return log_.read(*objects_, key_, damaged);
+  }
+  /// The same, with a copy of the log, whose length is that of all snapshots.
+  [[nodiscard]] result<store_log> read_log() {
+    CUTPOINT_TRY(const auto log, follow_log());
+    return *log;
+  }
+  [[nodiscard]] result<store_log> read_log(const damaged_entry_function& damaged) {
+    CUTPOINT_TRY(const auto log, follow_log(damaged));
+    return *log;
   }
   /// Opens a storage whose temporary files belong to a session.
   [[nodiscard]] std::unique_ptr<storage> open_storage_of(const std::string& session) const;
@@ -98,6 +106,8 @@ class open_store {
   /// count as absent. What `tables` and `shards` have returned is not valid any more.
   [[nodiscard]] status reopen_shards();
 
+  /// Returns what was read of the log last.
+  [[nodiscard]] const store_log& known_log() const noexcept { return log_.log(); }
   /// Returns the snapshots that are committed, in the order of their sequence numbers, and versions of a snapshot after it. Those
   /// that cannot be read are reported. Where entries of the log cannot be read either, that is reported too, and all whole
   /// snapshots count as committed.
@@ -108,6 +118,12 @@ class open_store {
   [[nodiscard]] result<std::vector<listed_snapshot>> snapshots(const problem_function& problem);
   /// The same, of a log that was read before.
   [[nodiscard]] result<std::vector<listed_snapshot>> snapshots(const store_log& log, const problem_function& problem);
+  /// Returns the snapshots that were committed after number `number`, as far as the log was read, and perhaps others: all, if a
+  /// decision has summed them up. Those that cannot be read are left out. Errors: those of the storage.
+  [[nodiscard]] result<std::vector<listed_snapshot>> snapshots_after(std::uint64_t number);
+  /// Returns the sequence number of the next snapshot, as far as the log was read: one more than the largest that this object has
+  /// seen. Errors: those of the storage.
+  [[nodiscard]] result<std::uint64_t> next_sequence();
   /// Returns whether a snapshot is committed, or nobody knows because an entry of the log cannot be read. Its object may have been
   /// removed. Errors: those of the storage.
   [[nodiscard]] result<bool> is_committed(const std::string& id);
@@ -130,8 +146,10 @@ class open_store {
   std::unique_ptr<table_cache> tables_;
   std::optional<shard_index> shards_;
   std::shared_ptr<store_index> index_;
-  known_entries log_entries_;
+  log_reader log_;
   std::map<std::string, snapshot> read_snapshots_;  ///< by id: a snapshot never changes
+  std::uint64_t largest_sequence_ = 0;
+  std::uint64_t sequenced_entry_ = 0;  ///< number of the newest entry whose snapshots `largest_sequence_` counts
 };
 
 // The keys that open a store, and their removal.

@@ -48,8 +48,10 @@ class checker {
 
   /// Reads the log. Where entries cannot be read, all snapshots are checked, and sessions do not begin before a repair.
   status check_log() {
-    CUTPOINT_TRY(log_, read_log(store_.objects, store_.key,
-                                [&](const object_name& entry, const status& why) { report(entry, why); }));
+    CUTPOINT_TRY(const auto log,
+                 log_reader_.read(store_.objects, store_.key,
+                                  [&](const object_name& entry, const status& why) { report(entry, why); }));
+    log_ = *log;
     return {};
   }
 
@@ -158,16 +160,18 @@ class checker {
     return {};
   }
 
-  [[nodiscard]] bool is_committed(const std::string& id) const {
+  /// Asked for each file that is damaged.
+  [[nodiscard]] bool is_committed(const std::string& id) {
     const auto size = store_.objects.size({object_kind::snapshot, id});
     if (!size && is_absence(size.error())) return false;
-    const auto now = read_log(store_.objects, store_.key, [](auto&&...) {});
-    return !now || now->snapshots.contains(id);
+    const auto now = log_reader_.read(store_.objects, store_.key, [](auto&&...) {});
+    return !now || (*now)->snapshots.contains(id);
   }
 
   const store_reading& store_;
   const store_check_options& options_;
-  store_log log_;
+  log_reader log_reader_;
+  store_log log_;  ///< as it was when the check began
   store_check_summary summary_;
   progress_meter meter_;
   lost_records lost_;

@@ -140,7 +140,7 @@ status remover::carry_out(const store_log& log) {
     CUTPOINT_RETURN_IF_FAILED(
         store.shards().drop_containers([&](const container_name& each) { return !log.decided.contains(each); }));
   }
-  CUTPOINT_RETURN_IF_FAILED(remove_entries_before(objects, log.decision));
+  CUTPOINT_RETURN_IF_FAILED(remove_entries_before(objects, log.decision, log.last_oldest));
   return objects.sync();
 }
 

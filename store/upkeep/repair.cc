@@ -227,6 +227,8 @@ status repairer::replace(const open_store::listed_snapshot& old, tree_audit& tre
   const auto committed = commit_snapshot(session, std::move(facts), original_snapshot{old.id});
   if (!committed && is_absence(committed.error())) return {};  // somebody has removed it meanwhile
   if (!committed) return committed.error();
+  static_cast<void>(
+      writer.records.merge_shards());  // the snapshot is committed; a storage that has failed says so again
   ++summary_.replaced_snapshots;
   if (options_.replaced) options_.replaced(old.id, committed->id);
   return {};

@@ -211,6 +211,8 @@ result<store_edit_summary> rewrite_snapshots(open_store& opened_store, const sto
       filter.count_in(facts.statistics);
       if (!options.replaces_originals) add_tag(facts.tags, rewrite_tag);
       CUTPOINT_TRY(id, edit.commit(old, std::move(facts), options.replaces_originals));
+      static_cast<void>(
+          writer->records.merge_shards());  // the snapshot is committed; a storage that has failed says so again
     }
     if (options.edited) options.edited(old.id, id);
     return true;

@@ -14,7 +14,19 @@ snapshot_copier::snapshot_copier(engine& threads, open_store& source, open_store
 
 status snapshot_copier::begin(const problem_function& problem) {
   CUTPOINT_TRY(originals_, source_.snapshots(problem));
-  CUTPOINT_TRY(copies_, target_.snapshots({}));
+  for (std::size_t i = 0; i < originals_.size(); ++i) {
+    originals_by_id_[originals_[i].id] = i;
+    originals_by_source_[{originals_[i].facts.host, originals_[i].facts.paths}].push_back(i);
+  }
+  return find_copies();
+}
+
+/// Adds the snapshots that the target has got since the last call.
+status snapshot_copier::find_copies() {
+  CUTPOINT_TRY(const auto log, target_.follow_log([](const object_name&, const status&) {}));
+  CUTPOINT_TRY(auto later, target_.snapshots_after(last_entry_));
+  last_entry_ = log->newest;
+  for (listed_snapshot& each : later) copies_.emplace(std::pair(each.facts.session, each.facts.time), std::move(each));
   return {};
 }
 
@@ -36,34 +48,72 @@ bool snapshot_copier::is_copy(const snapshot& original, const snapshot& other) c
 }
 
 const snapshot_copier::listed_snapshot* snapshot_copier::find_copy(const snapshot& original) const {
-  const auto copy =
-      std::ranges::find_if(copies_, [&](const listed_snapshot& each) { return is_copy(original, each.facts); });
-  return copy == copies_.end() ? nullptr : &*copy;
+  const auto [begin, end] = copies_.equal_range({original.session, original.time});
+  const auto copy = std::find_if(begin, end, [&](const auto& each) {
+    return is_copy(original, each.second.facts) && target_.known_log().snapshots.contains(each.second.id);
+  });
+  return copy == end ? nullptr : &copy->second;
+}
+
+const snapshot_copier::listed_snapshot* snapshot_copier::find_original(const std::string& id) const {
+  const auto position = originals_by_id_.find(id);
+  return position == originals_by_id_.end() ? nullptr : &originals_[position->second];
+}
+
+/// A session that began before something was removed or condemned would look up all records of each snapshot that it commits.
+status snapshot_copier::begin_session() {
+  CUTPOINT_TRY(const auto log, target_.follow_log());
+  if (session_ && session_->log().decision == log->decision && session_->log().condemned == log->condemned) return {};
+  end_session();
+  CUTPOINT_TRY(session_, leased_session::begin(target_));
+  CUTPOINT_TRY(writer_, session_->open_writer());
+  // What was listed before the session may have been removed, with its data, by a prune that does not know of it.
+  copies_.clear();
+  last_entry_ = 0;
+  return {};
+}
+
+void snapshot_copier::end_session() {
+  if (writer_) writer_->records.add_work(work_);
+  writer_.reset();
+  session_.reset();
+}
+
+store_work snapshot_copier::work() {
+  store_work sum = work_;
+  if (writer_) writer_->records.add_work(sum);
+  return sum;
 }
 
 result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snapshot& original,
                                                                status& source_failure) {
-  CUTPOINT_TRY(auto session, leased_session::begin(target_));
-  // What was listed before the session may have been removed, with its data, by a prune that does not know of it.
-  CUTPOINT_TRY(copies_, target_.snapshots({}));
+  auto copied = copy_new(original, source_failure);
+  // A writer that has failed takes chunks for stored that are not.
+  if (!copied) end_session();
+  return copied;
+}
+
+result<snapshot_copier::listed_snapshot> snapshot_copier::copy_new(const listed_snapshot& original,
+                                                                   status& source_failure) {
+  CUTPOINT_RETURN_IF_FAILED(begin_session());
+  CUTPOINT_RETURN_IF_FAILED(find_copies());
   if (const listed_snapshot* const there = find_copy(original.facts)) return *there;
-  CUTPOINT_TRY(auto writer, session->open_writer());
-  CUTPOINT_TRY(const auto root, copy_contents(original.facts, *session, writer->records, source_failure));
+  CUTPOINT_TRY(const auto root, copy_contents(original.facts, source_failure));
   snapshot facts = original.facts;
   facts.root = root;
-  CUTPOINT_RETURN_IF_FAILED(writer->finish(facts.statistics));
-  writer->records.add_work(work_);
+  CUTPOINT_RETURN_IF_FAILED(writer_->finish(facts.statistics));
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-  const auto parent = std::ranges::find(originals_, original.facts.parent, &listed_snapshot::id);
-  const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->facts);
+  const listed_snapshot* const parent = find_original(original.facts.parent);
+  const listed_snapshot* const parent_copy = parent == nullptr ? nullptr : find_copy(parent->facts);
   facts.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
-  auto committed = commit_snapshot(*session, std::move(facts));
-  if (committed) copies_.push_back(*committed);
+  CUTPOINT_TRY(auto committed, commit_snapshot(*session_, std::move(facts)));
+  // A failure costs speed alone, because the snapshot is committed: the next copy begins another session.
+  if (!writer_->records.merge_shards().ok()) end_session();
   return committed;
 }
 
-result<record_reference> snapshot_copier::copy_contents(const snapshot& original, leased_session& session,
-                                                        deduplicator& writer, status& source_failure) {
+result<record_reference> snapshot_copier::copy_contents(const snapshot& original, status& source_failure) {
+  deduplicator& writer = writer_->records;
   if (keeps_records()) {
     record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads, options_.meter);
     return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
@@ -71,15 +121,17 @@ result<record_reference> snapshot_copier::copy_contents(const snapshot& original
   CUTPOINT_RETURN_IF_FAILED(target_.check_memory(options_.feed.memory_bytes));
   std::optional<record_reference> earlier_original;
   std::optional<record_reference> earlier_copy;
-  for (const listed_snapshot& each : originals_) {
-    if (each.facts.sequence >= original.sequence) break;
-    if (each.facts.host != original.host || each.facts.paths != original.paths) continue;
-    const listed_snapshot* const copy = find_copy(each.facts);
+  const std::vector<std::size_t>& same_source = originals_by_source_[{original.host, original.paths}];
+  auto next = std::ranges::lower_bound(same_source, original.sequence, {},
+                                       [&](std::size_t each) { return originals_[each].facts.sequence; });
+  while (next != same_source.begin() && !earlier_copy) {
+    const snapshot& earlier = originals_[*--next].facts;
+    const listed_snapshot* const copy = find_copy(earlier);
     if (copy == nullptr) continue;
-    earlier_original = each.facts.root;
+    earlier_original = earlier.root;
     earlier_copy = copy->facts.root;
   }
-  auto earlier_shards = session.open_shards();  // an index is used by one thread
+  auto earlier_shards = session_->open_shards();  // an index is used by one thread
   if (!earlier_shards) return earlier_shards.error();
   CUTPOINT_TRY(auto in_source, parent_tree::make(source_.reading(), earlier_original));
   CUTPOINT_TRY(auto in_target, parent_tree::make(target_.reading(*earlier_shards), earlier_copy));

@@ -179,18 +179,23 @@ class snapshot_copier {
 
   /// Returns the copy that the target has of a snapshot, or null.
   [[nodiscard]] const listed_snapshot* find_copy(const snapshot& original) const;
-  /// Copies a snapshot, durably, and returns the copy. Errors: those of the target; cancelled. Nothing is committed then,
-  /// and the next copy uses what was stored. If the source has failed, `source_failure` says why.
+  /// Copies a snapshot, durably, and returns the copy. All copies are of one session of the target, which ends with this object or
+  /// with a failure. Errors: those of the target; cancelled. Nothing is committed then, and the next copy uses what was stored. If
+  /// the source has failed, `source_failure` says why.
   [[nodiscard]] result<listed_snapshot> copy(const listed_snapshot& original, status& source_failure);
 
-  /// Returns the work of all copies so far.
-  [[nodiscard]] const store_work& work() const noexcept { return work_; }
+  /// Returns the work of all copies so far, with those that have failed.
+  [[nodiscard]] store_work work();
 
  private:
   [[nodiscard]] bool keeps_records() const;
   [[nodiscard]] bool is_copy(const snapshot& original, const snapshot& other) const;
-  [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, leased_session& session,
-                                                       deduplicator& writer, status& source_failure);
+  [[nodiscard]] status begin_session();
+  void end_session();
+  [[nodiscard]] status find_copies();
+  [[nodiscard]] const listed_snapshot* find_original(const std::string& id) const;
+  [[nodiscard]] result<listed_snapshot> copy_new(const listed_snapshot& original, status& source_failure);
+  [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, status& source_failure);
 
   engine& threads_;
   open_store& source_;
@@ -198,8 +203,15 @@ class snapshot_copier {
   copy_options options_;
   shared_reader reader_;
   std::vector<listed_snapshot> originals_;
-  std::vector<listed_snapshot> copies_;  ///< the snapshots of the target
-  store_work work_;
+  std::map<std::string, std::size_t> originals_by_id_;  ///< their indices
+  /// The indices of the originals of each host and list of paths, the oldest first.
+  std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::size_t>> originals_by_source_;
+  /// The snapshots of the target, and some that were replaced or removed since, by what a copy has in common with its original.
+  std::multimap<std::pair<session_id, std::int64_t>, listed_snapshot> copies_;
+  std::uint64_t last_entry_ = 0;  ///< number of the newest entry of the target's log whose snapshots `copies_` has
+  std::unique_ptr<leased_session> session_;
+  std::unique_ptr<store_writer> writer_;  ///< of the session
+  store_work work_;                       ///< of writers that are gone, and of feeds
 };
 
 }  // namespace cutpoint::store

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/status.h>
@@ -121,6 +122,8 @@ class hard_links {
   };
   const cancellation* cancel_;
   std::size_t file_count_ = 0;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t>
+      ranks_;  ///< how many files have a device and inode number
   /// By device, inode number, and a digest of the handle and of all that hard links have in common.
   std::multimap<std::array<std::uint64_t, 3>, known_file> files_;
 };

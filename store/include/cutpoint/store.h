@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -510,7 +511,7 @@ class backup_store {
   /// again, except those of files that have not changed since an earlier snapshot that was copied. A snapshot of which the
   /// source has lost data is not copied, and the others are. Errors: invalid_argument, if the source has no snapshot with
   /// an id, or for a device; unavailable, as for `back_up`; io_error; cancelled. Each copy is a commit of its own: those that were reported stay, and a later copy uses
-  /// what was stored.
+  /// what was stored. All are of one session, for which a prune waits.
   [[nodiscard]] result<store_copy_summary> copy_snapshots(engine& threads, backup_store& source,
                                                           const store_copy_options& options);
 
@@ -521,6 +522,9 @@ class backup_store {
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
   /// The same among the snapshots that a filter matches: "latest" is the newest of them.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id, const snapshot_filter& filter);
+  /// The same for several snapshots, which are listed once: the outcome for each id, in their order. Errors: those of `snapshots`.
+  [[nodiscard]] result<std::vector<result<store_snapshot>>> find_snapshots(std::span<const std::string> ids,
+                                                                           const snapshot_filter& filter);
   /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error;
   /// invalid_argument, if no snapshot has the id, also of the functions below.
   [[nodiscard]] status remove_snapshot(const std::string& id);

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,6 +140,94 @@ TEST_P(logs, do_not_trust_a_list_that_two_prunes_have_torn) {
   torn_list_storage torn(*objects, {"0000000000000002"}, prune);
   const auto number = value_of(store::append_to_log(torn, key_, known, commit_of("late")));
   EXPECT_FALSE(number) << "the entry was removed, and nothing knows of its snapshot";
+}
+
+log_entry decision_with(const std::set<std::string>& snapshots) {
+  log_entry decision;
+  decision.kind = log_entry_kind::decision;
+  decision.snapshots = snapshots;
+  return decision;
+}
+
+TEST_P(logs, are_followed_without_a_list) {
+  ASSERT_TRUE(append(commit_of("a")));
+  const auto objects = disk_store_.open_storage("r");
+  store::log_reader reader;
+  ASSERT_TRUE(reader.read(*objects, key_).ok());
+  disk_store_.files->listed.clear();
+  const store::store_log known = reader.log();
+  ASSERT_EQ(append(known, commit_of("b")), 2u);
+  ASSERT_EQ(value_of(reader.read(*objects, key_))->newest, 2u);
+  ASSERT_EQ(append(reader.log(), commit_of("c", {"a"})), 3u);
+  EXPECT_THAT(value_of(reader.read(*objects, key_))->snapshots, ElementsAre("b", "c"));
+  EXPECT_THAT(disk_store_.files->listed, testing::IsEmpty()) << "neither by the reader nor by those who append";
+  EXPECT_THAT(*reader.committed_after(1), ElementsAre("b", "c"));
+  ASSERT_EQ(append(reader.log(), decision_with({"c"})), 4u);
+  const auto log = value_of(reader.read(*objects, key_));
+  EXPECT_EQ(log->decision, 4u);
+  EXPECT_EQ(log->last_oldest, 1u);
+  EXPECT_THAT(log->snapshots, ElementsAre("c"));
+  EXPECT_EQ(reader.committed_after(1), std::nullopt) << "the decision has summed them up";
+}
+
+TEST_P(logs, are_not_followed_to_an_entry_whose_number_was_removed) {
+  ASSERT_TRUE(append(commit_of("a")));
+  const auto objects = disk_store_.open_storage("r");
+  for (const bool is_oldest_replaced : {false, true}) {
+    store::log_reader reader;
+    ASSERT_TRUE(reader.read(*objects, key_).ok());
+    const std::uint64_t newest = reader.log().newest;
+    const store::store_log known = reader.log();
+    ASSERT_TRUE(append(commit_of("b")) && append(commit_of("c")));
+    const auto decided = append(decision_with({"b", "c"}));
+    ASSERT_TRUE(decided && store::remove_entries_before(*disk_store_.open_storage("p"), *decided).ok());
+    EXPECT_FALSE(append(known, commit_of("late"))) << "a suspended process";
+    if (is_oldest_replaced) {
+      const std::vector<std::uint8_t> bytes =
+          *disk_store_.files->bytes_of(fmt::format("log/{:016x}", newest + 1));  // of another entry
+      const std::string oldest = fmt::format("log/{:016x}", known.oldest);
+      ASSERT_TRUE(disk_store_.files->create(oldest).ok());
+      *disk_store_.files->bytes_of(oldest) = bytes;
+    }
+    const auto log = value_of(reader.read(*objects, key_));
+    EXPECT_EQ(log->decision, *decided);
+    EXPECT_THAT(log->snapshots, ElementsAre("b", "c"));
+  }
+}
+
+TEST_P(logs, are_followed_across_a_crash_of_their_removal) {
+  std::vector<store::log_reader> readers;  // who know the log up to each of its entries
+  const auto append_and_read = [&](const log_entry& entry) {
+    ASSERT_TRUE(append(entry));
+    store::log_reader next = readers.empty() ? store::log_reader() : readers.back();
+    ASSERT_TRUE(next.read(*disk_store_.open_storage("r"), key_).ok());
+    readers.push_back(next);
+  };
+  append_and_read(commit_of("a"));
+  append_and_read(commit_of("b"));
+  append_and_read(decision_with({"b"}));  // whose prune has ended before it removed anything
+  append_and_read(commit_of("c"));
+  append_and_read(commit_of("d"));
+  append_and_read(decision_with({"c", "d"}));
+  const std::uint64_t known_last_oldest = readers.back().log().last_oldest;
+  EXPECT_EQ(known_last_oldest, 3u);
+  for (const std::uint64_t last_oldest : {known_last_oldest, UINT64_MAX}) {
+    const auto remove = [&](const disk& files) {
+      const auto objects = store::open_directory_storage(files, {.writer_id = "p", .pending_objects = 0});
+      return store::remove_entries_before(*objects, 6, last_oldest).ok();
+    };
+    const auto judge = [&](const disk& files, bool) -> std::string {
+      const auto objects = store::open_directory_storage(files, {.writer_id = "r", .pending_objects = 0});
+      for (store::log_reader reader : readers) {
+        const std::uint64_t before = reader.log().newest;
+        const auto log = reader.read(*objects, key_);
+        if (!log) return log.error().message();
+        if ((*log)->decision != 6) return fmt::format("who knew entry {} takes the log for older than it is", before);
+      }
+      return "";
+    };
+    EXPECT_EQ(fault_of_stops(disk_store_.files, 20, remove, judge), "");
+  }
 }
 
 TEST(log_entries, that_are_too_long_to_be_read_are_not_put) {

@@ -179,6 +179,36 @@ TEST_P(copies, come_once_more_where_a_repair_has_replaced_them) {
   }
 }
 
+/// Returns the byte of the source's disk that a chunk's payload begins with.
+std::uint8_t& first_byte_of(const made_store& source, store::open_store& opened_source, const digest& chunk) {
+  std::optional<store::found_record> record;
+  EXPECT_TRUE(opened_source.shards().locate(store::record_kind::chunk, {&chunk, 1}, {&record, 1}).ok() && record);
+  return source.files->bytes_of("containers/" + record->container->id)
+      ->at(record->place.position + 64);  // its description and the tag of that come first
+}
+
+TEST_P(copies, store_what_another_that_failed_was_about_to_store) {
+  const made_store source = make_plain_store(keyless_cuts);
+  put_snapshot(source, 1);
+  put_snapshot(source, 2);  // three of its files are in the first one too
+  const auto opened_source = source.open();
+  auto digests = *store::record_fingerprinter::make(opened_source->fingerprint());
+  const std::vector<std::uint8_t> lost = contents_of(1).at("file1");
+  first_byte_of(source, *opened_source, value_of(digests(byte_span(lost).first(700)))) ^= 1;
+  const made_store target = make_target();
+  const auto opened_target = target.open();
+  auto threads = engine::make({.threads = 1});
+  store::snapshot_copier copier(*threads, *opened_source, *opened_target, options_for(*opened_target));
+  ASSERT_TRUE(copier.begin({}).ok());
+  status source_failure;
+  EXPECT_FALSE(copier.copy(copier.originals().front(), source_failure).ok());
+  EXPECT_TRUE(store::is_damage(source_failure)) << source_failure.message();
+  source_failure = {};
+  EXPECT_TRUE(copier.copy(copier.originals().back(), source_failure).ok()) << source_failure.message();
+  EXPECT_EQ(target.open()->snapshots({})->size(), 1u);
+  EXPECT_EQ(fault_of(target), "");
+}
+
 TEST(copies_of_hostile_stores, do_not_bring_a_chunk_under_a_wrong_digest) {
   const made_store source = make_plain_store(keyless_cuts);
   const auto original = put_snapshot(source, 2);
