@@ -69,6 +69,8 @@ class Data:
                 log(f"{name}: reading the files for their checksum")
                 states = _states(list(source.paths))
                 checksum, size = _checksum(list(source.paths))
+                if size == 0:  # a speed of 0 would be no measurement
+                    raise datasets.Failed(f"data set '{name}' has no bytes")
                 info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": path.name} for path in source.paths]}
                 self.known[name] = Known(checksum, list(source.paths), info, states)
             else:

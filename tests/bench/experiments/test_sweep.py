@@ -188,6 +188,12 @@ class Endings(SweepTest):
         self.assertIn("the cells of 'random' are left out", said)
         self.assertEqual(len(self.cuts()), SMALL_COUNT)
 
+    def test_a_data_set_without_bytes_is_named_and_the_rest_is_done(self):
+        (self.folder / "empty").touch()
+        said = self.sweep(SMALL.replace("[datasets.b]", '[datasets.empty]\npath = "empty"\n[datasets.b]'), code=1)
+        self.assertIn("failed: data set 'empty' has no bytes; the cells of 'empty' are left out", said)
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+
     def test_two_at_once_are_refused(self):
         self.sweep(SMALL, "--list")
         with Path(str(self.results) + ".lock").open("w") as lock:
