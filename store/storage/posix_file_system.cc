@@ -39,7 +39,9 @@ class posix_file final : public open_file {
   }
   status sync_data() override {
     // An interrupted call may have dropped the error of a page, so it is a failure too.
-    return ::fdatasync(descriptor_.get()) == 0 ? status() : system_failure(name_, "made durable", errno);
+    if (::fdatasync(descriptor_.get()) != 0) return system_failure(name_, "made durable", errno);
+    const int failed = descriptor_.close();
+    return failed == 0 ? status() : system_failure(name_, "closed", failed);
   }
   result<std::uint64_t> size() override {
     struct ::stat facts = {};

@@ -30,6 +30,16 @@ class BackupTest(StoreTest):
             path.chmod(0o777 if path.is_dir() else 0o666)
 
 
+class Failures(BackupTest):
+    @needs_faulty_reads
+    def test_an_object_that_a_server_does_not_take_when_it_is_closed_is_none(self):
+        self.write("data", b"x")
+        run = self.back_up("data", env=with_faulty_reads(CUTPOINT_CLOSE_SUFFIX="-1"))
+        self.assert_failed(run, "cannot be closed: No space left on device")
+        self.assertEqual(self.snapshots(), [])
+        self.assert_whole()
+
+
 class Owner(BackupTest):
     @unittest.skipIf(os.geteuid() != 0, "this is not root")
     def test_root_is_warned_before_it_writes_to_the_store_of_a_user(self):
