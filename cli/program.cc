@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <map>
 #include <new>
@@ -232,6 +233,8 @@ int run_program(int argc, char** argv, const program& definition) {
   exit_code outcome = exit_code::input_failed;
   try {
     occupy_closed_descriptors();
+    // A parent that ignores the signal passes that on, and the system then forgets how the commands ended that are run here.
+    static_cast<void>(std::signal(SIGCHLD, SIG_DFL));
     const auto ended = run(argc, argv, definition, say);
     outcome = ended ? *ended : say.refuse(ended.error());
   } catch (const std::bad_alloc&) {
