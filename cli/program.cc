@@ -246,6 +246,8 @@ int run_program(int argc, char** argv, const program& definition) {
     try {
       occupy_closed_descriptors();
       survive_size_signal();
+      // A parent that ignores the signal passes that on, and the system then forgets how the commands ended that are run here.
+      static_cast<void>(std::signal(SIGCHLD, SIG_DFL));
       const auto ended = run(argc, argv, definition, say);
       outcome = ended ? *ended : say.refuse(ended.error());
     } catch (const std::bad_alloc&) {

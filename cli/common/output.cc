@@ -141,7 +141,10 @@ status output::flush() {
 
 status output::finish() {
   CUTPOINT_RETURN_IF_FAILED(flush());
-  if (is_ours() && ::close(std::exchange(descriptor_, -1)) != 0) return system_failure(name_, "written", errno);
+  // A server may say only when a descriptor is closed what it could not store. Standard output stays open, so that a copy is closed.
+  const int closed = is_ours() ? std::exchange(descriptor_, -1)
+                               : (S_ISREG(facts_.st_mode) ? ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0) : -1);
+  if (closed >= 0 && ::close(closed) != 0 && errno != EINTR) return system_failure(name_, "written", errno);
   return {};
 }
 

@@ -8,6 +8,8 @@
 
 #include <cutpoint/walk.h>
 
+#include "host/io/folder_names.h"
+
 namespace cutpoint {
 
 /// Applies the options of one walk. Not thread-safe.
@@ -29,7 +31,7 @@ class entry_filter {
     std::string name;
   };
   /// `names` are those in the directory, sorted.
-  [[nodiscard]] std::optional<tag_match> find_tag(int directory, const std::vector<std::string>& names) const;
+  [[nodiscard]] std::optional<tag_match> find_tag(int directory, const std::vector<folder_name>& names) const;
 
  private:
   const walk_options& options_;

@@ -190,9 +190,9 @@ std::optional<omission> entry_filter::why_left_out(const tree_entry& entry) cons
 }
 
 std::optional<entry_filter::tag_match> entry_filter::find_tag(int directory,
-                                                              const std::vector<std::string>& names) const {
+                                                              const std::vector<folder_name>& names) const {
   const auto has = [&](const directory_tag& tag) {
-    return std::binary_search(names.begin(), names.end(), tag.name) &&
+    return std::ranges::binary_search(names, tag.name, {}, &folder_name::name) &&
            (tag.header.empty() || has_header(directory, tag));
   };
   const directory_tag cache_tag = {.name = "CACHEDIR.TAG", .header = std::string(cache_header)};

@@ -8,8 +8,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "host/core/interruptible.h"
@@ -62,6 +64,15 @@ status check_state(int descriptor, const file_state& earlier, std::string_view n
             fmt::format("{}: may have been written to while it was read: its ctime has changed", name)};
   }
   return {};
+}
+
+bool is_of_kernel(int descriptor) {
+  constexpr std::uint32_t configfs = 0x62656570;
+  constexpr std::uint32_t kernel_file_systems[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC, configfs, DEBUGFS_MAGIC,
+                                                   TRACEFS_MAGIC};
+  struct statfs facts = {};
+  return ::fstatfs(descriptor, &facts) == 0 &&
+         std::ranges::count(kernel_file_systems, static_cast<std::uint32_t>(facts.f_type)) != 0;
 }
 
 // Opens regular files through file_source, which defines how failures are reported.

@@ -37,6 +37,9 @@ struct file_extent {
 [[nodiscard]] status check_state(int descriptor, const file_state& earlier, std::string_view name,
                                  const cancellation* cancel);
 
+/// Returns whether an open file is one of the kernel's own, whose size says nothing of its content.
+[[nodiscard]] bool is_of_kernel(int descriptor);
+
 /// Returns whether most bytes of a range can be read without the disk, or true if the system does not tell. On Linux
 /// 6.5 and later it reads no byte if the file belongs to this user. Otherwise it tries to read the range's first byte
 /// without waiting.

@@ -42,6 +42,9 @@ constexpr auto largest_offset = static_cast<std::uint64_t>(std::numeric_limits<o
 /// The longest time until a request to stop is seen.
 constexpr milliseconds turn{100};
 
+/// The end of the data of a file whose reads have ended before its size.
+constexpr std::uint64_t early_end = std::numeric_limits<std::uint64_t>::max();
+
 /// Waits until the descriptor is readable or at its end, or until `at_most` has passed. Errors are left to the read.
 bool is_readable_within(int descriptor, milliseconds at_most) {
   pollfd wanted = {.fd = descriptor, .events = POLLIN, .revents = 0};
@@ -177,6 +180,8 @@ std::ptrdiff_t file_source::read_once(std::span<std::uint8_t> destination) {
   const std::size_t size = std::min<std::uint64_t>(destination.size(), readable);
   const auto count = ::pread(descriptor_, destination.data(), size, static_cast<off_t>(regular_->offset));
   if (count > 0) regular_->offset += static_cast<std::uint64_t>(count);
+  const bool is_early_end = count == 0 && !destination.empty() && regular_->offset < regular_->state_at_opening.size;
+  if (is_early_end) regular_->data_end = early_end;
   return count;
 }
 
@@ -208,7 +213,11 @@ result<std::uint64_t> file_source::skip_hole() {
 }
 
 status file_source::check_unchanged() const {
-  return regular_ ? check_state(descriptor_, regular_->state_at_opening, name_, cancel_) : status();
+  if (!regular_) return {};
+  CUTPOINT_RETURN_IF_FAILED(check_state(descriptor_, regular_->state_at_opening, name_, cancel_));
+  if (regular_->data_end != early_end || is_of_kernel(descriptor_)) return {};
+  return {status_code::io_error, fmt::format("{}: ends after {} bytes, but its size is {}", name_, regular_->offset,
+                                             regular_->state_at_opening.size)};
 }
 
 bool file_source::restart_unmodified() {

@@ -3,11 +3,9 @@
 // A level of the stack is a directory that the walk is in. To limit the number of open descriptors, the descriptor of a
 // level is closed while the walk is much deeper. It is opened again by its path and must have the same device and
 // inode.
-#include <algorithm>
 #include <cerrno>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -22,18 +20,15 @@
 #include "host/core/process_limits.h"
 #include "host/io/entry_filter.h"
 #include "host/io/file_identity.h"
+#include "host/io/folder_names.h"
 #include "host/io/open_entry.h"
+#include "host/io/owned_descriptor.h"
 
 namespace cutpoint {
 
 namespace {
 
 constexpr std::size_t usual_open_directories = 16;
-
-struct close_directory {
-  void operator()(DIR* open) const { ::closedir(open); }
-};
-using open_directory = std::unique_ptr<DIR, close_directory>;
 
 using file_id = std::pair<std::uint64_t, std::uint64_t>;  ///< device and inode
 
@@ -47,45 +42,6 @@ file_kind kind_of(mode_t mode) {
   if (S_ISSOCK(mode)) return file_kind::socket;
   if (S_ISCHR(mode)) return file_kind::character_device;
   return S_ISBLK(mode) ? file_kind::block_device : file_kind::regular_file;
-}
-
-/// Opens the directory of a descriptor, which may be -1, and takes ownership of it. Returns null and sets errno on
-/// failure.
-open_directory directory_of(int descriptor) {
-  if (descriptor < 0) return nullptr;
-  open_directory directory(::fdopendir(descriptor));
-  if (directory == nullptr) {
-    const int error = errno;
-    ::close(descriptor);
-    errno = error;
-  }
-  return directory;
-}
-
-/// The names in a directory, sorted by byte, and the kind that the directory says of each: a DT_ constant of readdir(3).
-struct directory_names {
-  std::vector<std::string> names;
-  std::vector<unsigned char> types;
-};
-
-/// Returns false and sets errno on failure.
-bool read_names(DIR* directory, directory_names& content) {
-  std::vector<std::pair<std::string, unsigned char>> read;
-  for (;;) {
-    errno = 0;
-    const dirent* next = ::readdir(directory);
-    if (next == nullptr) break;
-    const std::string_view name = next->d_name;
-    if (name != "." && name != "..") read.emplace_back(name, next->d_type);
-  }
-  const int error = errno;
-  std::sort(read.begin(), read.end());
-  for (auto& [name, type] : read) {
-    content.names.push_back(std::move(name));
-    content.types.push_back(type);
-  }
-  errno = error;
-  return error == 0;
 }
 
 /// Reads the target of a symbolic link. Returns false and sets errno on failure.
@@ -153,11 +109,11 @@ class walker {
 
  private:
   struct level {
-    open_directory directory;
+    owned_descriptor directory;
     file_id id;
     std::size_t path_bytes;  ///< length of the directory's path with a slash at its end
-    directory_names content = {};
-    std::size_t next = 0;      ///< index in `content`
+    std::vector<folder_name> names = {};
+    std::size_t next = 0;      ///< index in `names`
     bool is_included = false;  ///< whether everything in it is included, whatever its path matches
   };
 
@@ -168,7 +124,7 @@ class walker {
   status visit_next() {
     level& here = levels_.back();
     entry_.path.resize(here.path_bytes);
-    if (here.next == here.content.names.size()) {
+    if (here.next == here.names.size()) {
       // Of levels with equal numbers the innermost was added last.
       ancestors_.erase(std::prev(ancestors_.upper_bound(here.id)));
       levels_.pop_back();
@@ -177,19 +133,18 @@ class walker {
     if (cancel_ != nullptr && cancel_->is_requested()) {
       return {status_code::cancelled, fmt::format("{}: the walk was stopped", entry_.path)};
     }
-    if (here.directory == nullptr && !reopen(here)) {
+    if (here.directory.get() < 0 && !reopen(here)) {
       const int error = errno;
-      here.next = here.content.names.size();
+      here.next = here.names.size();
       entry_.path.pop_back();
       return report("opened again, to go on with its entries", error);
     }
-    const std::string& name = here.content.names[here.next];
-    const unsigned char type = here.content.types[here.next];
+    const auto& [name, type] = here.names[here.next];
     ++here.next;
     entry_.path += name;
     const bool is_kind_known = type != DT_UNKNOWN && (type != DT_LNK || options_.links == symlinks::skip);
     if (is_kind_known && is_left_out(here, type == DT_DIR)) return leave_out(omission::pattern);
-    const int directory = ::dirfd(here.directory.get());
+    const int directory = here.directory.get();
     entry_.folder = directory;
     const int error = describe(directory, name.c_str(), options_.links, entry_) ? 0 : errno;
     // An entry that cannot be described may be a directory, such as the mount point of a server that does not answer.
@@ -217,15 +172,17 @@ class walker {
   /// so that its metadata and its entries are those of one directory, whatever has the name.
   status visit(int directory, const char* name) {
     const bool is_directory = entry_.kind == file_kind::directory;
-    open_directory opened_directory;
+    owned_descriptor opened_directory;
     int error = 0;
     if (is_directory && !is_on_other_file_system()) {
       const std::size_t most_open_directories = descriptor_share(8, usual_open_directories);
-      if (levels_.size() >= most_open_directories) levels_[levels_.size() - most_open_directories].directory.reset();
+      if (levels_.size() >= most_open_directories) {
+        levels_[levels_.size() - most_open_directories].directory = owned_descriptor();
+      }
       const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (entry_.follows_link ? 0 : O_NOFOLLOW);
-      opened_directory = directory_of(::openat(directory, name, flags));
+      opened_directory = owned_descriptor(::openat(directory, name, flags));
       const bool is_described =
-          opened_directory != nullptr && describe(::dirfd(opened_directory.get()), "", symlinks::skip, entry_);
+          opened_directory.get() >= 0 && describe(opened_directory.get(), "", symlinks::skip, entry_);
       error = is_described ? 0 : errno;
     }
     if (is_directory) {
@@ -249,12 +206,12 @@ class walker {
 
   [[nodiscard]] bool is_on_other_file_system() const { return options_.one_file_system && entry_.device != device_; }
 
-  status enter(open_directory directory) {
+  status enter(owned_descriptor directory) {
     level below = {.directory = std::move(directory), .id = id_of(entry_), .path_bytes = 0};
-    if (!read_names(below.directory.get(), below.content)) return report("read as a directory", errno);
+    if (!read_folder_names(below.directory.get(), below.names, cancel_)) return report("read as a directory", errno);
     below.is_included = is_included_;
-    if (const auto tag = filter_.find_tag(::dirfd(below.directory.get()), below.content.names)) {
-      below.content = {.names = {tag->name}, .types = {DT_UNKNOWN}};
+    if (const auto tag = filter_.find_tag(below.directory.get(), below.names)) {
+      below.names = {{tag->name, DT_UNKNOWN}};
       static_cast<void>(leave_out(tag->why));
     }
     ancestors_.emplace(below.id, entry_.path.size());
@@ -267,9 +224,9 @@ class walker {
   /// Opens the directory of a level again; the current path must be that of the level. Returns false and sets errno on
   /// failure.
   bool reopen(level& here) const {
-    here.directory = directory_of(open_path(entry_.path, O_RDONLY | O_DIRECTORY));
+    here.directory = owned_descriptor(open_path(entry_.path, O_RDONLY | O_DIRECTORY));
     struct stat facts = {};
-    if (here.directory == nullptr || ::fstat(::dirfd(here.directory.get()), &facts) != 0) return false;
+    if (here.directory.get() < 0 || ::fstat(here.directory.get(), &facts) != 0) return false;
     errno = ESTALE;  // the name belongs to another directory now
     return id_of(facts) == here.id;
   }

@@ -59,8 +59,11 @@ result<described_file> file_description::describe(const tree_entry& walked, cons
     }
   }
   const bool is_content_of_device = walked.is_given && walked.kind == file_kind::block_device;
-  // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
-  const bool is_content_of_file = walked.kind == file_kind::regular_file && (walked.size != 0 || walked.is_given);
+  // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named. So have files whose
+  // server does not know how long they will be; a server can be asked without a danger.
+  const bool may_have_content =
+      walked.size != 0 || walked.is_given || file_systems_.magic_of(walked) == fuse_file_system;
+  const bool is_content_of_file = walked.kind == file_kind::regular_file && may_have_content;
   const bool has_content = (is_content_of_file || is_content_of_device) && !file.entry->first_name;
   file.entry->is_unchanged = stored != nullptr && !is_content_of_device && is_known_unchanged(*stored, walked) &&
                              (!has_content || parent_.has_all_records(*stored));

@@ -67,14 +67,21 @@ class restorer {
     if (options_.problem) options_.problem(path, why);
   }
   status report_call(std::string_view done, int error) {
+    if (error == same_name) {
+      const std::string why = fmt::format("{}: is left out, since the target does not tell its name from '{}'", path_,
+                                          target_.other_name());
+      report(path_, {status_code::io_error, why});
+      return {};
+    }
     const status failed = system_failure(path_, done, error);
     report(path_, failed);
     return is_fatal(failed) ? failed : status();
   }
-  void count(const std::string& file) {
+  void count(const std::string& name) {
     ++summary_.files;
-    meter_->add(1, 0, file);
-    if (options_.visit) options_.visit(file, store_restore_action::restored);
+    meter_->add(1, 0, path_);
+    if (options_.visit) options_.visit(path_, store_restore_action::restored);
+    if (options_.replaces_files && target_.is_changed()) target_.set_restored(name);  // or else none is touched twice
   }
   void report_metadata(const std::string& path, const std::vector<metadata_failure>& failures);
   [[nodiscard]] std::string_view below_target() const {
@@ -262,11 +269,13 @@ status restorer::enter_folders() {
   return {};
 }
 
-/// Calls `create_file`, and again after a file of that name was removed, if that is wanted. Returns 0 or an errno.
+/// Calls `create_file`, and again after a file of that name was removed, if that is wanted. Returns 0, an errno or
+/// `same_name`.
 template <class Create>
 int restorer::create(const char* name, Create create_file) {
   if (create_file() >= 0) return 0;
   if (errno != EEXIST || !options_.replaces_files) return errno;
+  if (target_.has_restored_as_other(name)) return same_name;
   if (const int failed = target_.remove(name); failed != 0) return failed;
   return create_file() >= 0 ? 0 : errno;
 }
@@ -283,7 +292,7 @@ bool restorer::link_to_first(const folder_entry& entry, int& error) {
                  [&] { return ::linkat(folder.get(), name.c_str(), target_.folder(), entry.name.c_str(), 0); });
   if (error == 0 && !file.outcome) file.other_paths.push_back(path_);
   if (error == 0 && file.outcome && !file.outcome->ok()) report(path_, *file.outcome);
-  if (error == 0 || error == EEXIST || error == ENOTEMPTY) return true;
+  if (error == 0 || error == EEXIST || error == ENOTEMPTY || error == same_name) return true;
   // It is restored as a file of its own, which further names can be links to if the first has as many as there may be.
   ++summary_.copied_links;
   if (reported_.insert("hard links").second) {
@@ -313,7 +322,7 @@ status restorer::look_at(const folder_entry& entry) {
   const bool exists =
       target_.folder() >= 0 && ::fstatat(target_.folder(), entry.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
   if (exists && !options_.replaces_files) return report_call("created", EEXIST);
-  count(path_);
+  count(entry.name);
   const bool is_first = entry.link_count < 2 || remember_first(entry) != nullptr;
   if (entry.kind == file_kind::regular_file && is_first) summary_.bytes += entry.size;
   return {};
@@ -324,7 +333,7 @@ status restorer::restore_file(folder_entry entry) {
   int error = 0;
   if (link_to_first(entry, error)) {
     if (error != 0) return report_call("created as a hard link", error);
-    count(path_);
+    count(entry.name);
     return {};
   }
   if (entry.kind == file_kind::regular_file) return restore_content(std::move(entry));
@@ -335,7 +344,7 @@ status restorer::restore_file(folder_entry entry) {
     return ::mknodat(folder, name, type_of(entry.kind) | 0600, entry.device_number);
   });
   if (error != 0) return report_call("created", error);
-  count(path_);
+  count(entry.name);
   if (linked_file* const linked = remember_first(entry)) linked->outcome = status();
   report_metadata(path_, set_metadata_in(folder, entry));
   return {};
@@ -344,6 +353,7 @@ status restorer::restore_file(folder_entry entry) {
 /// Opens or creates a regular file, and adds the places of its chunks to the window.
 status restorer::restore_content(folder_entry entry) {
   CUTPOINT_RETURN_IF_FAILED(window_.has_room() ? status() : write_window());
+  if (options_.replaces_files && target_.has_restored_as_other(entry.name)) return report_call("created", same_name);
   owned_descriptor descriptor = options_.replaces_files ? open_in_place(target_.folder(), entry) : owned_descriptor();
   const bool is_new = descriptor.get() < 0;
   if (is_new) {
@@ -354,7 +364,7 @@ status restorer::restore_content(folder_entry entry) {
     });
     if (error != 0) return report_call("created", error);
   }
-  count(path_);
+  count(entry.name);
   summary_.bytes += entry.size;
   auto added = std::make_unique<restored_file>();
   added->path = path_;

@@ -24,9 +24,10 @@ int unless_absent() noexcept { return errno == ENODATA || errno == ENOTSUP ? 0 :
 
 /// The calls in the only order that works: changing the owner clears set-ID bits and capabilities, an ACL changes the
 /// permissions, and everything changes the ctime.
-template <class SetOwner, class RemoveList, class SetAttribute, class SetPermissions, class SetTimes>
+template <class SetOwner, class RemoveList, class SetAttribute, class SetPermissions, class SetTimes, class Describe>
 std::vector<metadata_failure> set_all(const folder_entry& entry, SetOwner set_owner, RemoveList remove_list,
-                                      SetAttribute set_attribute, SetPermissions set_permissions, SetTimes set_times) {
+                                      SetAttribute set_attribute, SetPermissions set_permissions, SetTimes set_times,
+                                      Describe describe) {
   std::vector<metadata_failure> failures;
   const auto check = [&](int outcome, std::string what) {
     if (outcome != 0) failures.push_back({std::move(what), errno});
@@ -47,6 +48,19 @@ std::vector<metadata_failure> set_all(const folder_entry& entry, SetOwner set_ow
   const std::array<std::timespec, 2> times = {std::timespec{0, UTIME_OMIT},
                                               entry.modified};  // no time of access is stored
   check(set_times(times.data()), "time of modification");
+  // SMB and FAT take what they cannot keep, and file systems round times: FAT to 2 seconds.
+  constexpr std::uint64_t most_rounding = 2;
+  struct stat facts = {};
+  if (!failures.empty() || describe(&facts) != 0) return failures;
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds) failures.push_back({what, ENOTSUP});
+  };
+  const bool has_permissions = entry.kind == file_kind::symbolic_link || (facts.st_mode & 07777) == permissions;
+  require(facts.st_uid == entry.user_id && facts.st_gid == entry.group_id, "owner");
+  require(has_permissions, "permissions");
+  const std::uint64_t later_by =
+      static_cast<std::uint64_t>(facts.st_mtim.tv_sec) - static_cast<std::uint64_t>(entry.modified.tv_sec);
+  require(later_by + most_rounding <= 2 * most_rounding, "time of modification");
   return failures;
 }
 
@@ -75,7 +89,8 @@ std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry, 
       },
       [&](const char* name, const void* value, std::size_t size) { return ::fsetxattr(file, name, value, size, 0); },
       [&](mode_t mode) { return ::fchmod(file, mode); },
-      [&](const std::timespec* times) { return ::futimens(file, times); });
+      [&](const std::timespec* times) { return ::futimens(file, times); },
+      [&](struct stat* facts) { return ::fstat(file, facts); });
   const int failed = flags == flag_setting::now ? set_flags(file, entry.flags) : 0;
   if (failed != 0) failures.push_back({flags_name, failed});
   return failures;
@@ -102,7 +117,8 @@ std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& en
         return ::lsetxattr(path.c_str(), attribute, value, size, 0);
       },
       [&](mode_t mode) { return ::fchmodat(folder, name, mode, AT_SYMLINK_NOFOLLOW); },
-      [&](const std::timespec* times) { return ::utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW); });
+      [&](const std::timespec* times) { return ::utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW); },
+      [&](struct stat* facts) { return ::fstatat(folder, name, facts, AT_SYMLINK_NOFOLLOW); });
   if (entry.flags != 0)
     failures.push_back({flags_name, EOPNOTSUPP});  // only files that can be opened have a call for them
   return failures;

@@ -23,7 +23,8 @@ struct metadata_failure {
 enum class flag_setting { now, later };
 
 /// Sets what `entry` says of an open regular file or folder, and removes access control lists that it lacks. The rest is set
-/// if a part fails. Set-ID bits are left out unless the owner is right. Flags are set last. Thread-safe.
+/// if a part fails. Set-ID bits are left out unless the owner is right. Flags are set last. What the file system takes and does not
+/// keep is a failure too (ENOTSUP), but for the rounding of times. Thread-safe.
 [[nodiscard]] std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry,
                                                          flag_setting flags = flag_setting::now);
 /// Returns whether an extended attribute is an access control list: that of a file, or the default one of a folder.

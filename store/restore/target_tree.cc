@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "host/core/process_limits.h"
+#include "host/io/folder_names.h"
 #include "store/restore/set_metadata.h"
 
 namespace cutpoint::store {
@@ -117,9 +117,34 @@ int target_tree::enter(const folder_entry& entry, bool replaces_files) {
     descriptor = ::openat(above, name, folder_flags);
   }
   if (descriptor < 0) return errno;
+  if (exists && has_restored_as_other(entry.name)) {
+    ::close(descriptor);
+    return same_name;
+  }
   if (const int failed = push(descriptor); failed != 0) return failed;
+  levels_[levels_.size() - 2].restored.emplace(levels_.back().inode, entry.name);
   if (exists) limit_rights(entry);
   return 0;
+}
+
+void target_tree::set_restored(const std::string& name) {
+  struct stat facts = {};
+  if (::fstatat(folder(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) levels_.back().restored.emplace(facts.st_ino, name);
+}
+
+/// If both names are listed, their files have equal numbers, and numbers tell nothing in this folder.
+bool target_tree::has_restored_as_other(const std::string& name) {
+  auto& restored = levels_.back().restored;
+  struct stat facts = {};
+  if (restored.empty() || ::fstatat(folder(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  const auto other = restored.find(facts.st_ino);
+  if (other == restored.end()) return false;
+  other_name_ = other->second;
+  const auto listed = names();
+  const bool are_both_listed = listed && std::ranges::binary_search(*listed, name) &&
+                               std::ranges::binary_search(*listed, other_name_);
+  if (are_both_listed) restored.clear();
+  return !are_both_listed;
 }
 
 /// Does as `enter`, without a change.
@@ -170,23 +195,12 @@ int target_tree::remove(const std::string& name) const {
 }
 
 result<std::vector<std::string>> target_tree::names() const {
+  const owned_descriptor listed_folder(::openat(folder(), ".", folder_flags));
+  std::vector<folder_name> entries;
+  const bool is_read = listed_folder.get() >= 0 && read_folder_names(listed_folder.get(), entries);
+  if (!is_read) return system_failure("a folder", "listed", errno);
   std::vector<std::string> names;
-  const int descriptor = ::openat(folder(), ".", folder_flags);
-  DIR* const entries = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
-  if (entries == nullptr) {
-    const int failed = errno;
-    if (descriptor >= 0) ::close(descriptor);
-    return system_failure("a folder", "listed", failed);
-  }
-  errno = 0;
-  while (const struct dirent* const entry = ::readdir(entries)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  const int failed = errno;
-  ::closedir(entries);
-  if (failed != 0) return system_failure("a folder", "listed", failed);
-  std::ranges::sort(names);
+  for (folder_name& each : entries) names.push_back(std::move(each.name));
   return names;
 }
 

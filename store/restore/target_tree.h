@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace cutpoint::store {
 
 /// Whether a restore changes its target, or only looks at it.
 enum class target_access { changes, looks };
+
+/// Is returned in the place of an errno for a name by which the target finds a file that was restored under another one: it
+/// ignores case, or changes names.
+inline constexpr int same_name = -1;
 
 /// A way through folders from the target down. Every name is looked up in an open folder and is never followed if it is a
 /// symbolic link, so that nothing outside the target can be reached. Trees may be deeper than PATH_MAX; at most 32
@@ -39,7 +44,7 @@ class target_tree {
   [[nodiscard]] bool is_file_system_root() const;
   /// Enters the folder of an entry, which is created if it does not exist, with mode 0700. One that exists permits nothing
   /// that the entry does not until its metadata is set. A file of that name is replaced if `replaces_files`. Returns 0 or
-  /// the errno of a call that failed; EBUSY for that of the store.
+  /// the errno of a call that failed; EBUSY for that of the store; `same_name`.
   [[nodiscard]] int enter(const folder_entry& entry, bool replaces_files);
   /// Enters a folder that exists, if it is on the same file system. Returns 0 or the errno of a call that failed.
   [[nodiscard]] int enter_existing(const std::string& name);
@@ -47,6 +52,11 @@ class target_tree {
   void limit_rights(const folder_entry& entry) const;
   /// Returns to the folder above. Returns 0 or the errno of a call that failed; ESTALE, if the folder was moved away.
   [[nodiscard]] int leave();
+  /// Notes that the file of that name in the folder at the end of the way was restored. Folders are noted when they are entered.
+  void set_restored(const std::string& name);
+  /// Returns whether the file that is found by this name was restored under another one, which is `other_name` from then on.
+  [[nodiscard]] bool has_restored_as_other(const std::string& name);
+  [[nodiscard]] const std::string& other_name() const noexcept { return other_name_; }
   /// Removes a file or an empty folder, also one that flags protect. Returns 0 or an errno.
   [[nodiscard]] int remove(const std::string& name) const;
   /// Returns the names in the folder at the end of the way, sorted. Errors: io_error.
@@ -60,6 +70,7 @@ class target_tree {
     dev_t device = 0;
     ino_t inode = 0;
     bool is_absent = false;  ///< whether it would be created
+    std::unordered_map<ino_t, std::string> restored = {};
   };
 
   [[nodiscard]] bool is_store_folder(const struct stat& facts) const;
@@ -70,6 +81,7 @@ class target_tree {
   target_access access_ = target_access::changes;
   std::optional<std::pair<dev_t, ino_t>> store_folder_;
   std::vector<level> levels_;
+  std::string other_name_;
 };
 
 /// Applies the patterns of a restore. The last pattern that matches decides. Not thread-safe.

@@ -22,7 +22,8 @@ class open_file {
   virtual ~open_file() = default;
   /// Appends all bytes.
   [[nodiscard]] virtual status append(byte_span bytes) = 0;
-  /// Makes the bytes durable, but not the name (fdatasync).
+  /// Makes the bytes durable, but not the name (fdatasync), and ends the writing: some file systems say only when a file is closed
+  /// what they could not store. Nothing else is called afterwards.
   [[nodiscard]] virtual status sync_data() = 0;
   [[nodiscard]] virtual result<std::uint64_t> size() = 0;
   /// Fills `destination`. Errors: as `storage::read`.

@@ -200,7 +200,10 @@ def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | Non
     run = {"dedup": dedup, "kernels": kernels, "tune": tune}[cell.kind]
     try:
         paths = data.ready(cell.dataset) if cell.kind != "kernels" else data.files(cell.dataset, cell.bytes)
-        return "done", "", run(command, cell, paths)
+        result = run(command, cell, paths)
+        if file := data.changed(cell.dataset):
+            return "failed", f"{file} has changed since the checksum of '{cell.dataset}' was taken: start the sweep again", None
+        return "done", "", result
     except (Failed, OSError, json.JSONDecodeError) as failed:
         return "failed", str(failed), None
 

@@ -19,6 +19,7 @@ class Known:
     checksum: str
     paths: list[Path]
     info: dict
+    states: dict[Path, tuple[int, int]]  # size and mtime of each file, from before it was read for the checksum
 
 
 def _unreadable(failed: OSError) -> None:
@@ -34,6 +35,14 @@ def files_under(path: Path) -> list[Path]:
         folders.sort()
         files += [Path(folder, name) for name in sorted(names) if Path(folder, name).is_file() and not Path(folder, name).is_symlink()]
     return files
+
+
+def _states(paths: list[Path]) -> dict[Path, tuple[int, int]]:
+    states = {}
+    for file in (file for path in paths for file in files_under(path)):
+        facts = file.stat()
+        states[file] = (facts.st_size, facts.st_mtime_ns)
+    return states
 
 
 def _checksum(paths: list[Path]) -> tuple[str, int]:
@@ -66,13 +75,22 @@ class Data:
             source = self.sources[name]
             if source.paths:
                 log(f"{name}: reading the files for their checksum")
+                states = _states(list(source.paths))
                 checksum, size = _checksum(list(source.paths))
+                if size == 0:  # a speed of 0 would be no measurement
+                    raise datasets.Failed(f"data set '{name}' has no bytes")
                 info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": shown(path.name)} for path in source.paths]}
-                self.known[name] = Known(checksum, list(source.paths), info)
+                self.known[name] = Known(checksum, list(source.paths), info, states)
             else:
                 data_set = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, log)
-                self.known[name] = Known(data_set.checksum, data_set.paths, data_set.info)
+                self.known[name] = Known(data_set.checksum, data_set.paths, data_set.info, _states(data_set.paths))
         return self.known[name]
+
+    def changed(self, name: str) -> str:
+        """A file of an open data set that is not as it was when the checksum was taken, or an empty string."""
+        known = self.known[name]
+        states = _states(known.paths)
+        return next((str(file) for file in known.states | states if known.states.get(file) != states.get(file)), "")
 
     def ready(self, name: str) -> list[Path]:
         """Reads the inputs of an open data set into the page cache, as far as they fit, and returns them."""

@@ -76,8 +76,9 @@ class memory_source final : public source {
 class file_stream : public source {
  public:
   /// Checks, after the end of the stream, that a regular file still has the size, mtime and ctime that it was opened
-  /// with. If so, the bytes that were read are one state of the file, as far as the resolution of its timestamps can
-  /// tell. Returns success for a stream that is not a regular file.
+  /// with, and that its reads did not end before that size. If so, the bytes that were read are one state of the file, as
+  /// far as the resolution of its timestamps can tell. Returns success for a stream that is not a regular file, and for
+  /// files of the kernel's own file systems, such as sysfs, that end early.
   ///
   /// A changed ctime alone counts as a change, because a program that overwrites a file can restore its mtime but not
   /// its ctime. Therefore renaming a file or setting its mode counts as a change too; see `restart_unmodified`. Removing
@@ -86,7 +87,8 @@ class file_stream : public source {
 
   /// Starts a regular file again at its first byte if it has the size and the mtime that it was opened with, and returns
   /// whether it does. Call it when `check_unchanged` has failed: if only the mode or a name was changed, the bytes are the
-  /// same as before, and the caller can compare them. From then on `check_unchanged` compares with the present state.
+  /// same as before, and the caller can compare them; a file that ended early may not do so again. From then on
+  /// `check_unchanged` compares with the present state.
   [[nodiscard]] virtual bool restart_unmodified() { return false; }
 };
 

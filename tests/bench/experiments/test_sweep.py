@@ -160,6 +160,13 @@ class Endings(SweepTest):
         text = '[datasets.b]\npath = "b1"\n[[cells]]\nalgorithms = ["seqcdc-inc"]\nrounds = 2\n'
         self.assertIn("rounds differ in cuts", self.sweep(text, code=1, binary=other))
 
+    def test_data_that_change_meanwhile_are_a_failure(self):
+        other = self.disguise(f'[[ $1 != dedup ]] || printf x >>"{self.folder}/b1"')
+        text = '[datasets.b]\npath = "b1"\n[[cells]]\nalgorithms = ["gear"]\n'
+        said = self.sweep(text, code=1, binary=other)
+        self.assertIn("b1 has changed since the checksum of 'b' was taken: start the sweep again", said)
+        self.assertEqual(self.select("select outcome from cells"), [("failed",)])
+
     def test_a_back_end_that_does_not_run_here_is_no_failure(self):
         without = self.disguise("""[[ $1 != list ]] || { "%s" "$@" | sed '/"name": "sse4"/,/runs_here/s/true/false/'; exit; }""" % BINARY)
         text = '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gear"]\nbackends = ["scalar", "sse4"]\n'
@@ -202,6 +209,12 @@ class Endings(SweepTest):
     def test_a_data_set_that_cannot_be_read_is_named_and_the_rest_is_done(self):
         text = SMALL.replace("[datasets.b]", '[datasets.c]\npath = "/proc/self/mem"\n[datasets.b]')
         self.assertIn("failed: /proc/self/mem: Input/output error; the cells of 'c' are left out", self.sweep(text, code=1))
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+
+    def test_a_data_set_without_bytes_is_named_and_the_rest_is_done(self):
+        (self.folder / "empty").touch()
+        said = self.sweep(SMALL.replace("[datasets.b]", '[datasets.empty]\npath = "empty"\n[datasets.b]'), code=1)
+        self.assertIn("failed: data set 'empty' has no bytes; the cells of 'empty' are left out", said)
         self.assertEqual(len(self.cuts()), SMALL_COUNT)
 
     def test_two_at_once_are_refused(self):

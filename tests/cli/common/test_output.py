@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 
-from command import DONE, INPUT_FAILED, PATIENCE, CommandTest
+from command import DONE, INPUT_FAILED, PATIENCE, CommandTest, needs_faulty_reads, with_faulty_reads
 from listings import read_jsonl
 
 EVERY_COMMAND = (("chunk", "a"), ("list",), ("list", "--json"), ("list", "gear"), ("info",), ("info", "--json"))
@@ -61,6 +61,15 @@ class Output(CommandTest):
             run = self.run_command("chunk", *SMALL_CHUNKS, "/dev/zero", "-", stdout=full)  # which ends at once
         self.assert_failed(run, "standard output: cannot be written: No space left on device")
         self.assertEqual(len(run.stderr.splitlines()), 1, run)
+
+    @needs_faulty_reads
+    def test_that_a_server_cannot_store_fails_when_it_is_closed(self):
+        full = with_faulty_reads(CUTPOINT_CLOSE_SUFFIX="/out")
+        for arguments in EVERY_COMMAND:
+            with open(self.folder / "out", "wb") as out:
+                run = self.run_command(*arguments, stdout=out, env=full)
+            self.assert_failed(run, "standard output: cannot be written: No space left on device")
+            self.assert_failed(self.run_command(*arguments, "-o", "out", env=full), "out: cannot be written: No space left on device")
 
     def test_that_is_closed_fails(self):
         for arguments in EVERY_COMMAND:

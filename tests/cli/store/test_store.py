@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -278,6 +279,9 @@ class StoreWithPassword(StoreTest):
         self.assert_done(self.run_command("backup", *reads, "--files-from", "-", content=b"none\nunix\n"))
         listed = self.run_command("ls", *reads, "latest").stdout.splitlines()
         self.assertEqual(len([line for line in listed if line.endswith(("/none", "/unix"))]), 2)
+        # A parent that ignores the end of its children passes that on.
+        ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
+        self.assert_done(self.run_store("snapshots", *command, env={**os.environ, "WORD": "password"}, **ignoring))
         for words, told in (
             (("--password-command", "exit 7"), "exit 7: the command for the password ended with 7"),
             (("--password-command", "true"), "true: the password is empty"),

@@ -4,12 +4,13 @@ import json
 import os
 import select
 import shutil
+import stat
 import subprocess
 import time
 import unittest
 
 from command import PATIENCE, Outcome, needs_faulty_reads, open_deep, with_faulty_reads
-from stores import StoreTest
+from stores import StoreTest, content_of
 from streams import random_bytes
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -27,6 +28,16 @@ class BackupTest(StoreTest):
     def let_others_in(self):
         for path in (self.folder, *self.folder.glob("store/**/*"), self.folder / "store"):
             path.chmod(0o777 if path.is_dir() else 0o666)
+
+
+class Failures(BackupTest):
+    @needs_faulty_reads
+    def test_an_object_that_a_server_does_not_take_when_it_is_closed_is_none(self):
+        self.write("data", b"x")
+        run = self.back_up("data", env=with_faulty_reads(CUTPOINT_CLOSE_SUFFIX="-1"))
+        self.assert_failed(run, "cannot be closed: No space left on device")
+        self.assertEqual(self.snapshots(), [])
+        self.assert_whole()
 
 
 class Owner(BackupTest):
@@ -111,6 +122,24 @@ class Names(BackupTest):
         self.write("data/damaged")
         self.assert_done(self.back_up("data", env=with_faulty_reads(CUTPOINT_TIME_SUFFIX="damaged")))
         self.assertEqual(self.restored(f"latest:{self.folder}/data")["damaged"][1], 5_000_000_000 + 2**30 - 1)
+
+    @needs_faulty_reads
+    def test_sizes_that_a_server_does_not_know_are_those_of_the_content(self):
+        self.write("data/unknown", random_bytes(100_000, 1))
+        self.assert_done(self.back_up("data", env=with_faulty_reads(CUTPOINT_EMPTY_SUFFIX="unknown")))
+        restored = self.restored(f"latest:{self.folder}/data")
+        self.assertEqual(restored["unknown"][2], content_of(self.folder / "data/unknown", stat.S_IFREG))
+
+    @needs_faulty_reads
+    def test_a_file_that_ends_before_its_size_is_named_and_stored(self):
+        self.write("data/whole", random_bytes(300_000, 1))
+        self.write("data/short", random_bytes(300_000, 2))
+        run = self.back_up("data", env=with_faulty_reads(CUTPOINT_END_SUFFIX="data/short", CUTPOINT_FAULT_OFFSET="150000"))
+        self.assert_failed(run, f"{self.folder}/data/short: ends after 150000 bytes, but its size is 300000")
+        self.assertEqual(run.stderr.count("\n"), 1, run)
+        restored = self.restored(f"latest:{self.folder}/data")
+        self.assertEqual((self.folder / "out/short").read_bytes(), random_bytes(300_000, 2)[:150_000])
+        self.assertEqual(restored["whole"][2], content_of(self.folder / "data/whole", stat.S_IFREG))
 
     def test_longer_than_1_mib_are_left_out_and_named(self):
         self.write("data/file")

@@ -5,6 +5,7 @@ import os
 
 from command import needs_faulty_reads, open_deep, with_faulty_reads
 from stores import StoreTest
+from streams import random_bytes
 
 MATCHED_NOTHING = "this pattern matched nothing\n"
 
@@ -84,6 +85,36 @@ class Restores(StoreTest):
         run = self.run_store(*words, env=with_faulty_reads(CUTPOINT_CLOSE_SUFFIX="out/b"))
         self.assert_failed(run, "out/b: cannot be closed: No space left on device")
         self.assertEqual(run.stderr.count("\n"), 1, run)
+
+    @needs_faulty_reads
+    def test_permissions_that_a_target_takes_and_does_not_keep_are_named(self):
+        for name in "ab":
+            self.write(f"data/{name}").chmod(0o640)
+        self.backup()
+        words = ("restore", f"latest:{self.folder}/data", "--target", "out")
+        run = self.run_store(*words, env=with_faulty_reads(CUTPOINT_QUIET_SUFFIX="out/b"))
+        self.assert_failed(run, "out/b: its permissions cannot be set (other files may lack theirs too): Operation not supported")
+        self.assertEqual(run.stderr.count("\n"), 1, run)
+
+    @needs_faulty_reads
+    def test_names_that_the_target_does_not_tell_apart_are_named(self):
+        """On a target that ignores case the first of two files stays as it was restored, and so does what is in the first of two folders."""
+        self.write("data/files/Name", random_bytes(30_000, 1))
+        self.write("data/files/name", random_bytes(20_000, 2))
+        self.write("data/folders/Name/a", b"a")
+        self.write("data/folders/name/b", b"b")
+        for name in ("data/links/Name", "data/links/name"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).symlink_to(name)
+        self.backup()
+        words = ("restore", f"latest:{self.folder}/data", "--target", "out")
+        for options, files in (((), 1), (("--overwrite",), 3), (("--overwrite",), 3)):
+            run = self.run_store(*words, *options, env=with_faulty_reads(CUTPOINT_FOLDED_NAME="Name"))
+            self.assert_failed(run, "out/folders/name: is left out, since the target does not tell its name from 'Name'")
+            self.assertEqual(run.stderr.count("is left out"), files, run)
+            self.assertEqual((self.folder / "out/files/name").read_bytes(), random_bytes(30_000, 1))
+            self.assertEqual(os.readlink(self.folder / "out/links/name"), "data/links/Name")
+            self.assertEqual([path.name for path in (self.folder / "out/folders/name").iterdir()], ["a"])
 
     def test_nothing_is_removed_that_an_incomplete_snapshot_lacks(self):
         words = self.back_up(a=b"x")

@@ -5,20 +5,36 @@
 //
 // A file whose path ends in CUTPOINT_CLOSE_SUFFIX is closed with ENOSPC, as network file systems say that they were full.
 //
+// A file whose path ends in CUTPOINT_END_SUFFIX ends at CUTPOINT_FAULT_OFFSET when it is read, whatever its size says.
+//
+// A file whose name ends in CUTPOINT_EMPTY_SUFFIX has the size 0 until it is opened, and lies on a file system of FUSE like all
+// others.
+//
+// A file whose path ends in CUTPOINT_QUIET_SUFFIX keeps its permissions when others are set, and the call succeeds.
+//
+// The name CUTPOINT_FOLDED_NAME is the same as its lower case in calls on names in an open folder, as on file systems that ignore
+// case.
+//
 // Of every file whose path ends in CUTPOINT_FAULT_SUFFIX no byte from CUTPOINT_FAULT_OFFSET on can be read (EIO); what
 // lies before it can. A file whose path ends in CUTPOINT_STREAM_SUFFIX can be read from front to back only, as some of
 // the kernel's own files: pread and lseek fail (ESPIPE).
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace {
@@ -75,14 +91,90 @@ bool is_stream(int descriptor) { return is_meant(descriptor, "CUTPOINT_STREAM_SU
 
 ssize_t read_at(read_at_call* call, int descriptor, void* buffer, std::size_t size, off_t offset) {
   if (is_stream(descriptor)) return failed(ESPIPE);
+  if (is_meant(descriptor, "CUTPOINT_END_SUFFIX")) {
+    const off_t rest = std::max<off_t>(fault_offset() - offset, 0);
+    return call(descriptor, buffer, std::min(size, static_cast<std::size_t>(rest)), offset);
+  }
   if (!is_faulty(descriptor)) return call(descriptor, buffer, size, offset);
   return read_before_fault(descriptor, size, offset,
                            [&](std::size_t readable) { return call(descriptor, buffer, readable, offset); });
 }
 
+/// Returns whether a name ends as a variable of the environment says.
+bool is_named(const char* name, const char* variable) {
+  const char* const suffix = std::getenv(variable);
+  return suffix != nullptr && std::string_view(name).ends_with(suffix);
+}
+
+/// Returns the name by which a file system that ignores case knows a file.
+std::string folded(const char* name) {
+  const char* const meant = std::getenv("CUTPOINT_FOLDED_NAME");
+  std::string text = name;
+  if (meant != nullptr && text == meant) {
+    std::ranges::transform(text, text.begin(), [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
+  }
+  return text;
+}
+
 }  // namespace
 
 extern "C" {
+
+int openat(int folder, const char* name, int flags, ...) {
+  static const auto call = replaced<int(int, const char*, int, ...)>("openat");
+  std::va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return call(folder, folded(name).c_str(), flags, mode);
+}
+
+int mkdirat(int folder, const char* name, mode_t mode) noexcept {
+  static const auto call = replaced<int(int, const char*, mode_t)>("mkdirat");
+  return call(folder, folded(name).c_str(), mode);
+}
+
+int linkat(int old_folder, const char* old_name, int folder, const char* name, int flags) noexcept {
+  static const auto call = replaced<int(int, const char*, int, const char*, int)>("linkat");
+  return call(old_folder, folded(old_name).c_str(), folder, folded(name).c_str(), flags);
+}
+
+int symlinkat(const char* target, int folder, const char* name) noexcept {
+  static const auto call = replaced<int(const char*, int, const char*)>("symlinkat");
+  return call(target, folder, folded(name).c_str());
+}
+
+int unlinkat(int folder, const char* name, int flags) noexcept {
+  static const auto call = replaced<int(int, const char*, int)>("unlinkat");
+  return call(folder, folded(name).c_str(), flags);
+}
+
+int fstatat(int folder, const char* name, struct stat* facts, int flags) noexcept {
+  static const auto call = replaced<int(int, const char*, struct stat*, int)>("fstatat");
+  return call(folder, folded(name).c_str(), facts, flags);
+}
+
+int fchownat(int folder, const char* name, uid_t user, gid_t group, int flags) noexcept {
+  static const auto call = replaced<int(int, const char*, uid_t, gid_t, int)>("fchownat");
+  return call(folder, folded(name).c_str(), user, group, flags);
+}
+
+int utimensat(int folder, const char* name, const struct timespec* times, int flags) noexcept {
+  static const auto call = replaced<int(int, const char*, const struct timespec*, int)>("utimensat");
+  return call(folder, folded(name).c_str(), times, flags);
+}
+
+int fchmod(int descriptor, mode_t mode) noexcept {
+  static const auto call = replaced<int(int, mode_t)>("fchmod");
+  return is_meant(descriptor, "CUTPOINT_QUIET_SUFFIX") ? 0 : call(descriptor, mode);
+}
+
+int fstatfs(int descriptor, struct statfs* facts) noexcept {
+  static const auto call = replaced<int(int, struct statfs*)>("fstatfs");
+  const int outcome = call(descriptor, facts);
+  if (std::getenv("CUTPOINT_EMPTY_SUFFIX") != nullptr) facts->f_type = FUSE_SUPER_MAGIC;
+  return outcome;
+}
 
 int close(int descriptor) {
   static const auto call = replaced<int(int)>("close");
@@ -94,11 +186,11 @@ int close(int descriptor) {
 int statx(int directory, const char* name, int flags, unsigned mask, struct statx* facts) noexcept {
   static const auto call = replaced<int(int, const char*, int, unsigned, struct statx*)>("statx");
   const int outcome = call(directory, name, flags, mask, facts);
-  const char* const suffix = std::getenv("CUTPOINT_TIME_SUFFIX");
-  if (outcome == 0 && suffix != nullptr && std::string_view(name).ends_with(suffix)) {
+  if (outcome == 0 && is_named(name, "CUTPOINT_TIME_SUFFIX")) {
     facts->stx_mtime.tv_sec = 5;
     facts->stx_mtime.tv_nsec = (1u << 30) - 1;
   }
+  if (outcome == 0 && is_named(name, "CUTPOINT_EMPTY_SUFFIX")) facts->stx_size = 0;
   return outcome;
 }
 

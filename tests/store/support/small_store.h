@@ -13,6 +13,7 @@
 #include "store/objects/small_object.h"
 #include "store/session/deduplicator.h"
 #include "store/session/records.h"
+#include "store/session/store_reading.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/support/containers.h"
 #include "tests/store/support/volatile_file_system.h"
