@@ -51,6 +51,7 @@ result<exit_code> copy_command::run() {
     if (!snapshot) return fail(say, snapshot.error());
     ids.push_back(snapshot->id);
   }
+  if (const auto asked = warn_of_power_cuts(target_.location(), target, say); !asked) return fail(say, asked.error());
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   status written;

@@ -1,7 +1,9 @@
-// Calls that fail as those of a bad disk do: a library for LD_PRELOAD, between the command and the C library.
+// Calls that fail as those of a bad disk or of an odd host do: a library for LD_PRELOAD, between the command and the C library.
 //
 // A file whose name ends in CUTPOINT_TIME_SUFFIX has an mtime of 5 seconds and 2^30 - 1 nanoseconds, which ext4 gives of a damaged
 // inode.
+//
+// Folders cannot be synced if CUTPOINT_FOLDER_SYNC_ERROR is an errno, which is then the answer.
 //
 // A file whose path ends in CUTPOINT_CLOSE_SUFFIX is closed with ENOSPC, as network file systems say that they were full.
 //
@@ -89,6 +91,14 @@ int close(int descriptor) {
   const bool fails = is_meant(descriptor, "CUTPOINT_CLOSE_SUFFIX");
   const int outcome = call(descriptor);
   return fails ? failed(ENOSPC) : outcome;
+}
+
+int fsync(int descriptor) {
+  static const auto call = replaced<int(int)>("fsync");
+  const char* const error = std::getenv("CUTPOINT_FOLDER_SYNC_ERROR");
+  struct stat facts = {};
+  const bool fails = error != nullptr && ::fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
+  return fails ? failed(std::atoi(error)) : call(descriptor);
 }
 
 int statx(int directory, const char* name, int flags, unsigned mask, struct statx* facts) noexcept {
