@@ -172,7 +172,8 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
   const engine_bench bench(threads, facts.setups, trace);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
-    if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.threads.threads, say);
+    if (!is_cpu_ && jobs[i].problem.empty())
+      jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.threads.threads, say);
     auto row = bench.measure(jobs[i], data, facts.rounds, interruption());
     say.progress({});
     if (!row) return row.error();

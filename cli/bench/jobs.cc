@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/catalog.h>
 #include <cutpoint/chunk_sizes.h>
+#include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
 
 #include "cli/bench/measure.h"
@@ -37,6 +40,12 @@ std::vector<std::string> all_fingerprints() {
     return rank(a) < rank(b);
   });
   return names;
+}
+
+/// Returns why no fingerprint of a kind can be made here, or an empty string.
+std::string problem_of(fingerprint_kind kind) {
+  const auto maker = fingerprinter::make(kind);
+  return maker ? std::string() : maker.error().message();
 }
 
 }  // namespace
@@ -107,7 +116,14 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
   for (const std::string& name : is_all ? all_fingerprints() : fingerprints_) {
     CUTPOINT_TRY(const auto kind, parse_fingerprint(name));
     if (kind == fingerprint_kind::none) return usage_error("--hash none: makes no fingerprints that could be measured");
-    CUTPOINT_TRY(const auto chosen, fingerprints_on(kind, backend::automatic));
+    const std::string problem = problem_of(kind);
+    if (!problem.empty() && !is_all)
+      return status(status_code::unavailable, fmt::format("--hash {}: {}", name, problem));
+    auto chosen = backend::scalar;
+    if (problem.empty()) {
+      CUTPOINT_TRY(const auto fastest, fingerprints_on(kind, backend::automatic));
+      chosen = fastest.where;
+    }
     const auto add = [&](std::string_view algorithm, const std::string& size) -> status {
       CUTPOINT_TRY(const auto settings, checked_sizes(size));
       CUTPOINT_TRY(const auto cuts, chunker_at(algorithm, settings));
@@ -116,7 +132,8 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
                       .size = fmt::format("{} {}", algorithm, size),
                       .cuts = cuts,
                       .fingerprint = kind,
-                      .chosen = chosen.where});
+                      .chosen = chosen,
+                      .problem = problem});
       return {};
     };
     CUTPOINT_RETURN_IF_FAILED(add("fixed", "8K"));
@@ -126,7 +143,8 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
 }
 
 result<std::vector<bench_job>> bench_job_options::kernel_jobs() const {
-  CUTPOINT_TRY(const auto cuts, has_names() || !fingerprints_.empty() ? named_cuts() : all_cuts());
+  const bool is_all = !has_names() && fingerprints_.empty();
+  CUTPOINT_TRY(const auto cuts, is_all ? all_cuts() : named_cuts());
   std::vector<bench_job> jobs = {
       {.kind = bench_kind::read, .name = "plain read", .size = "", .chosen = widest_backend()}};
   for (const sized_cuts& each : cuts) {
@@ -136,6 +154,10 @@ result<std::vector<bench_job>> bench_job_options::kernel_jobs() const {
                     .size = each.size,
                     .cuts = each.cuts,
                     .chosen = backend_of(chosen)});
+  }
+  for (const missing_entry& each : is_all ? missing_entries() : std::span<const missing_entry>()) {
+    jobs.push_back(
+        {.kind = bench_kind::cuts, .name = std::string(each.name), .size = "own", .problem = each.why.message()});
   }
   CUTPOINT_TRY(auto hashes, fingerprint_jobs());
   std::move(hashes.begin(), hashes.end(), std::back_inserter(jobs));
@@ -154,8 +176,14 @@ result<std::vector<engine_job>> bench_job_options::engine_jobs() const {
   for (const sized_cuts& each : cuts) {
     for (const std::string& hash : hashes) {
       CUTPOINT_TRY(const auto kind, parse_fingerprint(hash));
-      jobs.push_back(
-          {.name = each.name, .size = each.size, .hash = hash, .feed = {.cuts = each.cuts, .fingerprint = kind}});
+      const std::string problem = problem_of(kind);
+      if (!problem.empty() && !fingerprints_.empty())
+        return status(status_code::unavailable, fmt::format("--hash {}: {}", hash, problem));
+      jobs.push_back({.name = each.name,
+                      .size = each.size,
+                      .hash = hash,
+                      .feed = {.cuts = each.cuts, .fingerprint = kind},
+                      .problem = problem});
     }
   }
   return jobs;

@@ -147,6 +147,12 @@ std::string_view to_string(bench_kind kind) {
 }
 
 result<checked_bench_job> prepare(const bench_job& job, byte_span data) {
+  if (!job.problem.empty()) {
+    checked_bench_job unmeasured;
+    for (const backend_info& b : processor_backends())
+      unmeasured.contenders.push_back({.where = b.kind, .outcome = bench_outcome::unavailable, .problem = job.problem});
+    return unmeasured;
+  }
   if (job.kind == bench_kind::read) return prepare_reads(data);
   return job.kind == bench_kind::cuts ? prepare_cuts(job, data) : prepare_fingerprints(job, data);
 }
@@ -263,8 +269,10 @@ result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const
 
 result<bench_cell> engine_bench::check(const engine_job& job, const engine_setup& setup, byte_span data,
                                        const bench_answer& expected, const cancellation& cancel) const {
-  bench_cell cell{.name = setup.name, .outcome = bench_outcome::unavailable, .problem = setup.problem};
-  if (!setup.problem.empty()) return cell;
+  bench_cell cell{.name = setup.name,
+                  .outcome = bench_outcome::unavailable,
+                  .problem = setup.problem.empty() ? job.problem : setup.problem};
+  if (!cell.problem.empty()) return cell;
   feed_timeline* const told =
       trace_ != nullptr ? &trace_->add(fmt::format("{} {} {}, {}", job.name, job.size, job.hash, setup.name)) : nullptr;
   CUTPOINT_TRY(auto first, run(job, setup, data, expected, cancel, told));
@@ -304,7 +312,8 @@ double engine_bench::read_rate(byte_span data) const {
 
 result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, std::uint64_t rounds,
                                          const cancellation& cancel) const {
-  CUTPOINT_TRY(const auto expected, reference_answer(job.feed.cuts, job.feed.fingerprint, data, cancel));
+  const fingerprint_recipe fingerprint = job.problem.empty() ? job.feed.fingerprint : fingerprint_kind::none;
+  CUTPOINT_TRY(const auto expected, reference_answer(job.feed.cuts, fingerprint, data, cancel));
   engine_row row{.job = &job,
                  .mean_bytes = static_cast<double>(data.size()) / static_cast<double>(expected.chunks.size()),
                  .cells = {}};

@@ -33,7 +33,7 @@ enum class bench_outcome {
   measured,
   no_kernel,     ///< the back end leaves the job to the reference or the library
   does_not_run,  ///< the processor lacks the instruction set
-  unavailable,   ///< the engine cannot use the device
+  unavailable,   ///< the engine cannot use the device, or OpenSSL lacks an algorithm
   wrong_answer,  ///< the result differs from the reference's
 };
 
@@ -96,6 +96,7 @@ struct bench_job {
   std::optional<chunker> cuts = {};
   fingerprint_kind fingerprint = fingerprint_kind::none;
   backend chosen = backend::scalar;  ///< the choice of `automatic`
+  std::string problem = {};          ///< what OpenSSL lacks for it: it is not measured; else empty
 };
 
 /// A job whose back ends gave the right answer.
@@ -143,6 +144,7 @@ struct engine_job {
   std::string hash;
   /// Cuts, fingerprint, and the expected rates of lanes, if known.
   feed_options feed;
+  std::string problem = {};  ///< as that of a `bench_job`
 };
 
 /// A setup of the table: the back end that the engine uses.
@@ -198,7 +200,7 @@ class bench_job_options {
   void add_to(option_list& options);
 
   /// Returns the jobs for kernels: the plain read and what is named, or everything by default. Also finds the choice of
-  /// `automatic` for each. Errors: a wrong name or size; unavailable, for a fingerprint that a library refuses to make.
+  /// `automatic` for each. Errors: a wrong name or size; for what is named, that OpenSSL lacks something for it.
   [[nodiscard]] result<std::vector<bench_job>> kernel_jobs() const;
 
   /// Returns the jobs for the engine: each name with each fingerprint, or a few of both by default. Errors: as above.

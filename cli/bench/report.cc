@@ -1,6 +1,9 @@
 // Writes the tables of `bench`.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <cutpoint/text.h>
 #include <cutpoint/version.h>
@@ -46,6 +49,16 @@ std::string text_of(const std::vector<bench_cell>& cells) {
   return text;
 }
 
+/// Returns a line for each name whose rows OpenSSL leaves without rates.
+template <class Row, class Name>
+std::string problem_text(const std::vector<Row>& rows, Name name) {
+  std::set<std::string> lines;
+  for (const Row& row : rows) {
+    if (!row.job->problem.empty()) lines.insert(fmt::format("-  {}: {}\n", name(*row.job), row.job->problem));
+  }
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
 std::string place_text(const bench_facts& facts, bench_place place) {
   const std::uint64_t bytes = place == bench_place::memory ? facts.data_bytes : facts.l2_bytes;
   std::string out = fmt::format("\nIn {}, {}\n{:<15} {:<20} {:>8}", place == bench_place::memory ? "memory" : "L2",
@@ -54,8 +67,9 @@ std::string place_text(const bench_facts& facts, bench_place place) {
   out += "  auto\n";
   for (const bench_row& row : facts.rows) {
     if (row.place != place) continue;
-    out += fmt::format("{:<15} {:<20} {:>8}{}  {}\n", row.job->name, row.job->size,
-                       or_dash(row.mean_bytes, human_bytes), text_of(row.cells), to_string(row.job->chosen));
+    out +=
+        fmt::format("{:<15} {:<20} {:>8}{}  {}\n", row.job->name, row.job->size, or_dash(row.mean_bytes, human_bytes),
+                    text_of(row.cells), row.job->problem.empty() ? to_string(row.job->chosen) : "-");
   }
   return out;
 }
@@ -67,6 +81,7 @@ std::string kernel_text(const bench_facts& facts) {
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) out += fmt::format("-  {}: this processor does not run it\n", b.name);
   }
+  out += problem_text(facts.rows, [](const bench_job& job) { return job.name; });
   const auto has_no_kernel = [](const bench_cell& cell) { return cell.outcome == bench_outcome::no_kernel; };
   if (std::any_of(facts.rows.begin(), facts.rows.end(), [&](const bench_row& row) {
         return std::any_of(row.cells.begin(), row.cells.end(), has_no_kernel);
@@ -84,6 +99,7 @@ std::string engine_text(const bench_facts& facts) {
   for (const engine_setup& setup : facts.setups) {
     if (!setup.problem.empty()) out += fmt::format("-  {}: {}\n", setup.name, setup.problem);
   }
+  out += problem_text(facts.engine_rows, [](const engine_job& job) { return job.hash; });
   out += fmt::format("{:<15} {:<20} {:<12} {:>8}", "", "sizes", "hash", "mean");
   for (const engine_setup& setup : facts.setups) out += fmt::format("  {:>{}}", setup.name, columns_of(setup.name));
   out += "  gain of both\n";
@@ -190,7 +206,7 @@ json json_of(const bench_row& row) {
           {"cuts", row.job->cuts ? json(row.job->cuts->canonical()) : json()},
           {"mean_bytes", or_null(row.mean_bytes)},
           {"read_bytes_per_second", row.read_bytes_per_second},
-          {"auto", to_string(row.job->chosen)},
+          {"auto", row.job->problem.empty() ? json(to_string(row.job->chosen)) : json()},
           {"back_ends", cells_of(row.cells, false)}};
 }
 

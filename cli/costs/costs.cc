@@ -13,6 +13,7 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
+#include <sys/auxv.h>
 
 #include "cli/common/files.h"
 
@@ -223,8 +224,10 @@ std::uint64_t hash_of(std::string_view text) {
 }  // namespace
 
 std::string build_key() {
-  constexpr const char* program = "/proc/self/exe";
   std::error_code unknown;
+  const char* program = "/proc/self/exe";
+  // Without /proc there is the path that the program was started by.
+  if (!std::filesystem::exists(program, unknown)) program = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   return fmt::format("{} {} {}", version(), std::filesystem::file_size(program, unknown),
                      std::filesystem::last_write_time(program, unknown).time_since_epoch().count());
 }

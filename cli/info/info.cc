@@ -155,7 +155,8 @@ std::string text_of(const topology& machine) {
   out += fmt::format("{} processors\n", machine.processor_count);
   out += fmt::format("threads      {} by default{}\n", machine.usable_processor_count,
                      machine.cpu_quota ? fmt::format("; a CPU quota grants {} processors", *machine.cpu_quota) : "");
-  out += fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
+  out += machine.instruction_sets.empty() ? "instructions unknown: /proc/cpuinfo tells none\n"
+                                          : fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
   for (const cache_info& cache : machine.caches) {
     out += fmt::format("cache        L{} {}: {} x {}, shared by {} processors, lines of {} bytes\n", cache.level,
                        cache.kind, cache.count, format_size(cache.bytes), cache.processor_count, cache.line_bytes);

@@ -89,17 +89,32 @@ json json_of(const catalog_entry& entry) {
           {"sized_cuts", json_list(entry.sized_defaults, [](const chunker& each) { return each.canonical(); })}};
 }
 
+/// Returns why no fingerprint of a kind can be made here, or an empty string.
+std::string problem_of(const fingerprint_info& info) {
+  const auto maker = fingerprinter::make(info.kind);
+  return maker ? std::string() : maker.error().message();
+}
+
 json json_of_all() {
   const auto fingerprint = [](const fingerprint_info& info) {
     return json{{"name", info.name},
                 {"digest_bytes", info.digest_bytes},
                 {"resists_collisions", info.resists_collisions},
-                {"source", info.source}};
+                {"source", info.source},
+                {"problem", problem_of(info)}};
+  };
+  const auto missing = [](const missing_entry& entry) {
+    return json{{"name", entry.name},
+                {"kind", to_string(entry.kind)},
+                {"algorithm", entry.algorithm},
+                {"source", entry.source},
+                {"problem", entry.why.message()}};
   };
   return {{"version", version()},
           {"entries", json_list(catalog(), [](const catalog_entry& entry) { return json_of(entry); })},
           {"fingerprints", json_list(fingerprints(), fingerprint)},
-          {"back_ends", back_ends_json()}};
+          {"back_ends", back_ends_json()},
+          {"missing_entries", json_list(missing_entries(), missing)}};
 }
 
 /// Returns the sizes among an entry's defaults: "min 2K, avg 8K, max 64K".
@@ -126,11 +141,17 @@ std::string text_of_all() {
       out += fmt::format("  {:<14} {:<9} {:<28} {}\n", entry.name, to_string(entry.defaults.candidates()),
                          sizes_of(entry), entry.source);
     }
+    for (const missing_entry& entry : missing_entries()) {
+      if (entry.kind == kind)
+        out += fmt::format("  {:<14} {}; not here: {}\n", entry.name, entry.source, entry.why.message());
+    }
   }
   out += "\nFingerprints\n";
   for (const fingerprint_info& info : fingerprints()) {
-    out += fmt::format("  {:<14} {:>2} bytes  {}{}\n", info.name, info.digest_bytes, info.source,
-                       info.resists_collisions || info.digest_bytes == 0 ? "" : "; collisions can be made on purpose");
+    const std::string problem = problem_of(info);
+    out += fmt::format("  {:<14} {:>2} bytes  {}{}{}\n", info.name, info.digest_bytes, info.source,
+                       info.resists_collisions || info.digest_bytes == 0 ? "" : "; collisions can be made on purpose",
+                       problem.empty() ? "" : "; not here: " + problem);
   }
   out += "\nBack ends\n";
   for (const backend_info& backend : backends()) {

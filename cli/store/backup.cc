@@ -1,5 +1,6 @@
 // `cutpoint backup`: backs up files and folders into a store.
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -100,6 +101,12 @@ result<exit_code> backup_command::run() {
   CUTPOINT_TRY(const auto tags, checked_tags("--tag", tags_));
   CUTPOINT_RETURN_IF_FAILED(lanes_.start());
   CUTPOINT_TRY(auto store, store_.open_for_writing());
+  std::optional<bool> survives_power_cuts;
+  if (!is_dry_run_) {  // which may have no right to sync
+    const auto survives = warn_of_power_cuts(store_.location(), store, say);
+    if (!survives) return fail(say, survives.error());
+    survives_power_cuts = *survives;
+  }
   std::string parent;
   if (!parent_.empty()) {
     const auto parent_snapshot = store.find_snapshot(parent_);
@@ -113,6 +120,7 @@ result<exit_code> backup_command::run() {
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   backup_report report(say, verbosity_, is_json_ ? report_format::json : report_format::text, *out);
+  report.survives_power_cuts = survives_power_cuts;
   const store_lane_options lanes = lanes_.lanes_for(store, say);
   const auto snapshot = store.back_up(
       lanes_.threads(),

@@ -136,6 +136,7 @@ std::string backup_report::json_of(const store_snapshot& snapshot, bool is_dry_r
                    {"total_duration", seconds()}});
   if (work_) line.update(work_json());
   if (!snapshot.id.empty()) line["snapshot_id"] = snapshot.id;
+  if (survives_power_cuts) line["survives_power_cuts"] = *survives_power_cuts;
   return json_line(line);
 }
 

@@ -43,6 +43,8 @@ class backup_report {
 
   [[nodiscard]] const problem_log& problems() const { return problems_; }
 
+  std::optional<bool> survives_power_cuts;  ///< what `backup_store::survives_power_cuts` has returned, if it was asked
+
  private:
   using clock = std::chrono::steady_clock;
 

@@ -54,6 +54,7 @@ result<exit_code> copy_command::run() {
       ids.push_back(each->id);
     }
   }
+  if (const auto asked = warn_of_power_cuts(target_.location(), target, say); !asked) return fail(say, asked.error());
   auto out = output_option().open();
   if (!out) return fail(say, out.error());
   status written;

@@ -156,7 +156,7 @@ result<exit_code> init_command::run() {
   const status created = backup_store::create(store_.location(), settings, secret);
   if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name) return created;
   if (!created.ok()) return fail(say, created);
-  const auto store = backup_store::open(store_.location(), secret);
+  auto store = backup_store::open(store_.location(), secret);
   if (!store) return fail(say, store.error());
   const store_settings& settings_of_store = store->settings();
   std::string text = fmt::format("made a store in {}\n", printable(store_.location()));
@@ -164,6 +164,7 @@ result<exit_code> init_command::run() {
   text += settings_lines(settings_of_store);
   text += line("containers", human_bytes(as_double(settings_of_store.container_bytes)));
   warn_of_cuts(*store, say);
+  if (const auto asked = warn_of_power_cuts(store_.location(), *store, say); !asked) return fail(say, asked.error());
   if (needs_password) text += "Without the password nobody can read the store: keep it elsewhere, too.\n";
   if (needs_key_file)
     text +=

@@ -154,6 +154,17 @@ void remember_log(const std::string& location, backup_store& store) {
   if (*number > seen) static_cast<void>(replace_file(path, fmt::format("{}\n", *number)));
 }
 
+result<bool> warn_of_power_cuts(const std::string& location, backup_store& store, const console& say) {
+  auto survives = store.survives_power_cuts();
+  if (survives && !*survives) {
+    say.warning(fmt::format(
+        "{}: its file system cannot sync folders, so a power cut may undo what was stored or removed before; "
+        "check the store after one",
+        printable(location)));
+  }
+  return survives;
+}
+
 result<std::vector<std::string>> checked_tags(std::string_view option, const std::vector<std::string>& lists) {
   std::vector<std::string> tags;
   for (const std::string& list : lists) {

@@ -70,6 +70,9 @@ class store_options {
 /// after it was changed. Without a folder to remember it in nothing is said.
 void remember_log(const std::string& location, backup_store& store);
 
+/// Returns whether what was stored survives a power cut, and warns if not. Errors: as `backup_store::survives_power_cuts`.
+[[nodiscard]] result<bool> warn_of_power_cuts(const std::string& location, backup_store& store, const console& say);
+
 /// Returns the tags of a list, in which commas separate them. Errors: invalid_argument, for an empty tag.
 [[nodiscard]] result<std::vector<std::string>> checked_tags(std::string_view option,
                                                             const std::vector<std::string>& lists);

@@ -191,7 +191,7 @@ class borg2_fastcdc_reference : public restarted_reference {
   static status check(const parameters& p) {
     std::array<std::uint8_t, 1> byte = {};
     if (fill_aes256_ctr_keystream(p.key, byte)) return {};
-    return {status_code::backend_failure, "OpenSSL has no AES-256-CTR, which draws the gear table of borg2-fastcdc"};
+    return {status_code::unavailable, "OpenSSL has no AES-256-CTR, which draws the gear table of borg2-fastcdc"};
   }
   static auto presets() {
     return std::array{preset<parameters>{

@@ -188,7 +188,7 @@ class phte_reference : public reference_defaults {
   static status check(const parameters& p) {
     std::array<std::uint8_t, 1> byte = {};
     if (fill_aes256_ctr_keystream(p.key.bytes(), byte) && !p.key.fingerprint().empty()) return {};
-    return {status_code::backend_failure, "OpenSSL lacks AES-256-CTR or SHA-256, by which keys are used and named"};
+    return {status_code::unavailable, "OpenSSL lacks AES-256-CTR or SHA-256, by which keys are used and named"};
   }
   static auto presets() {
     std::vector<preset<parameters>> all = {{.name = name, .source = source()}};

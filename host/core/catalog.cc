@@ -1,7 +1,9 @@
 // The catalog: one list of the presets of every reference, and chunkers made from names and text; the version.
+#include <algorithm>
 #include <concepts>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <cutpoint/catalog.h>
 #include <cutpoint/version.h>
@@ -168,16 +170,18 @@ class registry {
         if (named.entry.kind == kind) entries_.push_back(named.entry);
       }
     }
+    std::ranges::stable_sort(missing_, {}, &missing_entry::kind);
   }
 
   std::span<const catalog_entry> entries() const { return entries_; }
+  std::span<const missing_entry> missing() const { return missing_; }
 
   result<named_chunker> make(std::string_view name, std::span<const parameter_setting> settings,
                              const std::optional<secret_key>& key) const {
     for (const named_preset& named : presets_) {
       if (named.entry.name == name) return named.make(named.index, settings, key);
     }
-    return unknown_entry(name);
+    return absence_of(name);
   }
 
   result<named_chunker> make_canonical(std::string_view algorithm, std::span<const parameter_setting> settings,
@@ -189,7 +193,11 @@ class registry {
     return unknown_name("algorithm", algorithm, names);
   }
 
-  status unknown_entry(std::string_view name) const {
+  /// Returns why there is no such entry.
+  status absence_of(std::string_view name) const {
+    for (const missing_entry& entry : missing_) {
+      if (entry.name == name) return {entry.why.code(), fmt::format("{}: {}", name, entry.why.message())};
+    }
     std::vector<std::string_view> names;
     for (const catalog_entry& entry : entries_) names.push_back(entry.name);
     return unknown_name("algorithm or profile", name, names);
@@ -217,7 +225,13 @@ class registry {
     for (std::size_t index = 0; index < presets.size(); ++index) {
       const auto& preset = presets[index];
       const auto cuts = make_changed<Reference>(preset, {});
-      if (!cuts) continue;
+      if (!cuts) {
+        std::string why = cuts.error().message();
+        if (const std::string name = fmt::format("{}: ", preset.name); why.starts_with(name)) why.erase(0, name.size());
+        missing_.push_back(
+            {preset.name, preset.kind, Reference::name, preset.source, {cuts.error().code(), std::move(why)}});
+        continue;
+      }
       const chunker& defaults = cuts->chunker;
       presets_.push_back(
           {catalog_entry{.name = preset.name,
@@ -241,6 +255,7 @@ class registry {
 
   std::vector<named_preset> presets_;
   std::vector<catalog_entry> entries_;
+  std::vector<missing_entry> missing_;
   std::map<std::string_view, canonical_maker> algorithms_;
 };
 
@@ -257,11 +272,13 @@ status not_canonical(std::string_view text) {
 
 std::span<const catalog_entry> catalog() { return the_registry().entries(); }
 
+std::span<const missing_entry> missing_entries() { return the_registry().missing(); }
+
 result<const catalog_entry*> find_entry(std::string_view name) {
   for (const catalog_entry& entry : catalog()) {
     if (entry.name == name) return &entry;
   }
-  return the_registry().unknown_entry(name);
+  return the_registry().absence_of(name);
 }
 
 result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings,

@@ -31,6 +31,11 @@ status entry_failure(std::string_view path, std::string_view done, int error) {
   return {status_code::io_error, fmt::format("{}: was replaced by another file while it was walked", path), ESTALE};
 }
 
+bool has_descriptor_paths() noexcept {
+  static const bool is_there = ::access("/proc/self/fd", X_OK) == 0;
+  return is_there;
+}
+
 // Opens a long path directory by directory, with as many names at a time as one system call accepts.
 
 short_path::short_path(const std::string& path) : directory_(AT_FDCWD), name_(path.c_str()) {

@@ -14,6 +14,10 @@ namespace cutpoint {
 /// ESTALE, if the name belongs to another file now.
 [[nodiscard]] int open_entry(const tree_entry& entry, int flags, struct stat& facts);
 
+/// Returns whether paths below /proc/self/fd lead to open files. Some calls take no descriptor of what was opened with O_PATH, and
+/// need such a path; in a sandbox there may be none. Asked once.
+[[nodiscard]] bool has_descriptor_paths() noexcept;
+
 /// Returns the failure of a call on an entry, as `system_failure` does; ESTALE says that the file was replaced.
 [[nodiscard]] status entry_failure(std::string_view path, std::string_view done, int error);
 

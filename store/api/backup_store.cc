@@ -49,7 +49,7 @@ status make_folders(const std::string& folder) {
   if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
   for (const std::string& each : folders_above) {
     CUTPOINT_TRY(const auto files, store::open_file_system(each));
-    CUTPOINT_RETURN_IF_FAILED(files->sync_folder(""));
+    if (const auto synced = store::sync_names(*files, ""); !synced) return synced.error();
   }
   return {};
 }
@@ -150,6 +150,10 @@ std::vector<std::string> backup_store::insecure_cuts() const {
 
 std::string backup_store::identity() const {
   return to_hex(digest{implementation_->opened_store->config().identity, 32});
+}
+
+result<bool> backup_store::survives_power_cuts() {
+  return implementation_->named(implementation_->opened_store->objects().survives_power_cuts());
 }
 
 void backup_store::use_index(std::shared_ptr<store_index> index) {

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include <cutpoint/walk.h>
 #include <fmt/format.h>
@@ -93,6 +94,8 @@ status file_description::add_attributes(folder_entry& entry, const tree_entry& w
     const int error = attributes.error().system_error();
     // SquashFS refuses to list the attributes of a folder if no file of the image has any (seen in Linux 6.18).
     if (error == ENOTSUP && file_systems_.magic_of(walked) == squashfs) return {};
+    // What the host lacks concerns all special files, and is said once.
+    if (attributes.error().code() == status_code::unavailable && std::exchange(has_reported_host_, true)) return {};
     if (error == ESTALE || error == EMFILE || error == ENFILE) return attributes.error();
     problem_(walked.path, attributes.error());
     return {};

@@ -114,6 +114,7 @@ class file_description {
   bool is_parent_incomplete_;
   const store_backup_options& options_;
   problem_function problem_;
+  bool has_reported_host_ = false;  ///< that it has no way to the attributes of special files
   file_systems file_systems_;
   hard_links links_;
   std::map<std::size_t, std::shared_ptr<const pending_entry>> first_names_;  ///< by the number of the file in links_

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include <cutpoint/backends.h>
+#include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 namespace cutpoint::store {
@@ -133,6 +135,20 @@ class gcm_sealer final : public sealer {
 
 }  // namespace
 
+status check_encryption() {
+  const auto missing = [](const char* name) {
+    return status(status_code::unavailable,
+                  fmt::format("OpenSSL does not offer {} here, which an encrypted store needs", name));
+  };
+  const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> derivation(EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
+  const std::unique_ptr<EVP_MD, void (*)(EVP_MD*)> hash(EVP_MD_fetch(nullptr, "SHA2-256", nullptr), EVP_MD_free);
+  const std::unique_ptr<EVP_CIPHER, void (*)(EVP_CIPHER*)> cipher(EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr),
+                                                                  EVP_CIPHER_free);
+  if (!derivation) return missing("HKDF");
+  if (!hash) return missing("SHA2-256");
+  return cipher ? status() : missing("AES-256-GCM");
+}
+
 fingerprint_key derive_key(byte_span secret, byte_span salt, std::string_view purpose) {
   const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> algorithm(EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
   if (!algorithm) throw std::bad_alloc();
@@ -165,7 +181,14 @@ std::unique_ptr<sealer> seal_key::sealer_of(const object_salt& salt, std::string
   return sealer_of_key;
 }
 
-void fill_random(std::span<std::uint8_t> bytes) { require(RAND_bytes(bytes.data(), static_cast<int>(bytes.size()))); }
+void fill_random(std::span<std::uint8_t> bytes) {
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1) return;
+  // OpenSSL's generator needs AES, which a host may lack.
+  constexpr std::size_t most_bytes = 256;  // of a call
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), most_bytes))) {
+    if (::getentropy(bytes.data(), std::min(bytes.size(), most_bytes)) != 0) throw std::bad_alloc();
+  }
+}
 
 result<std::unique_ptr<batch_fingerprinter>> fastest_fingerprinter(const fingerprint_recipe& recipe) {
   static std::mutex mutex;

@@ -71,7 +71,7 @@ class seal_key {
   store_identity identity_ = {};
 };
 
-/// Fills `bytes` from the system's random generator. Throws std::bad_alloc if the generator fails.
+/// Fills `bytes` from OpenSSL's random generator, or the system's if that fails. Throws std::bad_alloc if both fail.
 void fill_random(std::span<std::uint8_t> bytes);
 
 /// Returns the 128 bits of XXH3 in their canonical, big-endian form.
@@ -98,6 +98,9 @@ class checksum_sealer final : public sealer {
   bool open(sealed_content content, std::uint64_t position, std::span<std::uint8_t> bytes,
             const seal_tag& tag) override;
 };
+
+/// Checks that OpenSSL offers all that keys and encryption need. Errors: unavailable; the message names what is missing.
+[[nodiscard]] status check_encryption();
 
 /// Returns HKDF-SHA256 of `secret` with `salt`, which may be empty, and `purpose` as its info. Throws std::bad_alloc if
 /// the library fails.

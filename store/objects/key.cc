@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <vector>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 
 #include "store/format/failure.h"
 #include "store/format/fields.h"
@@ -38,6 +40,12 @@ result<seal_key> derive(const key_secret& secret, const scrypt_cost& cost, const
   } else if (EVP_PBE_scrypt(secret.bytes.data(), secret.bytes.size(), salt.data(), salt.size(),
                             std::uint64_t{1} << cost.log2_n, cost.r, cost.p, scrypt_memory_bytes, derived.data(),
                             derived.size()) != 1) {
+    const std::unique_ptr<EVP_KDF, void (*)(EVP_KDF*)> scrypt(EVP_KDF_fetch(nullptr, "SCRYPT", nullptr), EVP_KDF_free);
+    if (!scrypt) {
+      return status(
+          status_code::unavailable,
+          "OpenSSL does not offer SCRYPT here, which makes the key of a password: only a key file can be used");
+    }
     return status(status_code::memory_limit, "there is too little memory for the key of a password", ENOMEM);
   }
   const seal_key key(derived);

@@ -13,6 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "host/io/open_entry.h"
+
 namespace cutpoint::store {
 
 namespace {
@@ -104,21 +106,36 @@ bool has_metadata(int file, const folder_entry& entry) {
          flags_of(file) == entry.flags;
 }
 
+int set_permissions_in(int folder, const char* name, mode_t mode) noexcept {
+  constexpr long fchmodat2_call = 452;  // Linux 6.6; the function of the C library goes through /proc
+  if (::syscall(fchmodat2_call, folder, name, mode, AT_SYMLINK_NOFOLLOW) == 0) return 0;
+  return errno == ENOSYS || errno == EPERM ? ::fchmodat(folder, name, mode, AT_SYMLINK_NOFOLLOW) : -1;
+}
+
 std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& entry) {
   const char* const name = entry.name.c_str();
   // The calls for attributes take no descriptor of a folder.
   const std::string path = fmt::format("/proc/self/fd/{}/{}", folder, entry.name);
+  const bool has_path = has_descriptor_paths();
   std::vector<metadata_failure> failures = set_all(
       entry, [&](uid_t user, gid_t group) { return ::fchownat(folder, name, user, group, AT_SYMLINK_NOFOLLOW); },
       [&](const char* list) {
+        // A new file has the list that its folder passes on.
+        if (!has_path && ::fgetxattr(folder, access_lists[1], nullptr, 0) < 0) return unless_absent();
         return ::lgetxattr(path.c_str(), list, nullptr, 0) < 0 ? unless_absent() : ::lremovexattr(path.c_str(), list);
       },
       [&](const char* attribute, const void* value, std::size_t size) {
         return ::lsetxattr(path.c_str(), attribute, value, size, 0);
       },
-      [&](mode_t mode) { return ::fchmodat(folder, name, mode, AT_SYMLINK_NOFOLLOW); },
+      [&](mode_t mode) { return set_permissions_in(folder, name, mode); },
       [&](const std::timespec* times) { return ::utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW); },
       [&](struct stat* facts) { return ::fstatat(folder, name, facts, AT_SYMLINK_NOFOLLOW); });
+  if (!has_path) {
+    for (metadata_failure& each : failures) {
+      if (each.error != ENOENT && each.error != ENOTSUP) continue;
+      each = {each.what + " without /proc", ENOTSUP};
+    }
+  }
   if (entry.flags != 0)
     failures.push_back({flags_name, EOPNOTSUPP});  // only files that can be opened have a call for them
   return failures;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "store/tree/node.h"
 
 namespace cutpoint::store {
@@ -34,8 +36,11 @@ enum class flag_setting { now, later };
 /// Returns whether an open regular file has the owner, the permissions, the flags and the time of modification of an entry without
 /// extended attributes. Attributes are not compared: false if the entry has any. Thread-safe.
 [[nodiscard]] bool has_metadata(int file, const folder_entry& entry);
-/// The same for the file called `entry.name` in a folder, which may be of any kind. Symbolic links are not followed.
+/// Does what `set_metadata` does for a new file called `entry.name` in an open folder, which may be of any kind. Symbolic links are
+/// not followed. Where there is no /proc, what of it fails for that reason says so.
 [[nodiscard]] std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& entry);
+/// Sets the permissions of a file in an open folder, and follows no link. Returns 0, or -1 and sets errno.
+[[nodiscard]] int set_permissions_in(int folder, const char* name, mode_t mode) noexcept;
 
 /// Returns the `file_flag`s of an open regular file or folder; 0 if the file system has none.
 [[nodiscard]] std::uint32_t flags_of(int file) noexcept;

@@ -107,7 +107,7 @@ int target_tree::enter(const folder_entry& entry, bool replaces_files) {
   if (exists && errno != EEXIST) return errno;
   int descriptor = ::openat(above, name, folder_flags);
   if (descriptor < 0 && exists && errno == EACCES && is_own_folder(above, name)) {
-    if (::fchmodat(above, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) descriptor = ::openat(above, name, folder_flags);
+    if (set_permissions_in(above, name, 0700) == 0) descriptor = ::openat(above, name, folder_flags);
   }
   if (descriptor < 0 && exists && (errno == ENOTDIR || errno == ELOOP)) {
     if (!replaces_files) return EEXIST;

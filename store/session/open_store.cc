@@ -31,6 +31,7 @@ std::string new_session_id() {
 status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret,
                   insecure_cuts insecure) {
   config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
+  if (secret) CUTPOINT_RETURN_IF_FAILED(check_encryption());
   CUTPOINT_RETURN_IF_FAILED(check_new_cuts(config, insecure));
   CUTPOINT_TRY(const auto cuts, chunker_of(config, nullptr));
   CUTPOINT_TRY(config.context, context_of(config, nullptr));
@@ -83,6 +84,7 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
     if (secret) return refused_key("the store is not encrypted: it takes no password and no key file");
   } else {
     if (!secret) return refused_key("the store is encrypted: a password or a key file is needed");
+    CUTPOINT_RETURN_IF_FAILED(check_encryption());
     CUTPOINT_TRY(const auto bytes, read_object(*objects_, config_name(), MiB));
     CUTPOINT_TRY(const auto named, blake3_digest(bytes));
     CUTPOINT_TRY(const auto unlocked_key, open_any_key(*objects_, *secret, named.bytes));

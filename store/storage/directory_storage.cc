@@ -147,8 +147,9 @@ class directory_storage final : public storage {
   status sync_kind(object_kind kind, std::string_view prefix) override {
     CUTPOINT_TRY(const auto folders, folders_below(kind, prefix));
     for (const std::string& each : folders) CUTPOINT_RETURN_IF_FAILED(sync_folder(each));
-    return files_->sync_folder(std::string(folder_of(kind)));
+    return sync_folder(std::string(folder_of(kind)));
   }
+  result<bool> survives_power_cuts() override { return sync_names(*files_, ""); }
 
   result<std::uint64_t> free_bytes() override { return files_->free_bytes(); }
   result<std::uint64_t> size(const object_name& name) override {
@@ -192,8 +193,9 @@ class directory_storage final : public storage {
  private:
   /// A session's folder is gone if another process has removed the last object in it.
   status sync_folder(const std::string& folder) {
-    status synced = files_->sync_folder(folder);
-    return is_absence(synced) && folder.find('/') != std::string::npos ? status() : synced;
+    const auto synced = sync_names(*files_, folder);
+    if (synced || (is_absence(synced.error()) && folder.find('/') != std::string::npos)) return {};
+    return synced.error();
   }
   /// Returns the folders in which the files of a kind are whose ids begin with `prefix`. Others may be in them too.
   result<std::vector<std::string>> folders_below(object_kind kind, std::string_view prefix) {
@@ -309,13 +311,22 @@ result<std::unique_ptr<object_writer>> directory_storage::create(const object_na
 
 }  // namespace
 
+result<bool> sync_names(file_system& files, const std::string& path) {
+  const status synced = files.sync_folder(path);
+  const int error = synced.system_error();
+  // What file systems of FUSE, CIFS and some of NFS answer.
+  if (error == EINVAL || error == ENOTSUP || error == ENOSYS) return false;
+  return synced.ok() ? result(true) : synced;
+}
+
 status make_storage_folders(file_system& files) {
   for (std::size_t kind = 0; kind < object_kind_count; ++kind) {
     const std::string folder(folder_of(static_cast<object_kind>(kind)));
     if (folder.empty()) continue;
     CUTPOINT_RETURN_IF_FAILED(files.make_folder(folder));
   }
-  return files.sync_folder("");
+  const auto synced = sync_names(files, "");
+  return synced ? status() : synced.error();
 }
 
 std::unique_ptr<storage> open_directory_storage(std::shared_ptr<file_system> files, directory_storage_options options) {
@@ -364,6 +375,8 @@ result<std::unique_ptr<object_writer>> storage::create(const object_name& name) 
 }
 
 status storage::sync_kind(object_kind, std::string_view) { return {}; }
+
+result<bool> storage::survives_power_cuts() { return true; }
 
 result<std::uint64_t> storage::free_bytes() { return UINT64_MAX; }
 

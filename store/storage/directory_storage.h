@@ -47,7 +47,7 @@ class file_system {
   [[nodiscard]] virtual status make_folder(const std::string& path) = 0;
   /// Removes a folder, if nothing is in it.
   [[nodiscard]] virtual status remove_folder(const std::string& path) = 0;
-  /// Makes the names in a folder durable.
+  /// Makes the names in a folder durable. Fails with EINVAL, ENOTSUP or ENOSYS where the file system has no such call.
   [[nodiscard]] virtual status sync_folder(const std::string& path) = 0;
   /// Returns how many bytes this user can still write.
   [[nodiscard]] virtual result<std::uint64_t> free_bytes() = 0;
@@ -57,6 +57,9 @@ class file_system {
 
 /// Opens a folder of this machine. Errors: io_error, if `root` is not a folder that can be read.
 [[nodiscard]] result<std::unique_ptr<file_system>> open_file_system(const std::string& root);
+
+/// Makes the names in a folder durable if the file system can do that, and returns whether it can. Errors: io_error.
+[[nodiscard]] result<bool> sync_names(file_system& files, const std::string& path);
 
 struct directory_storage_options {
   /// Names the temporary files: a valid id of at most 64 characters that no other open storage has. A lease's session id
@@ -71,7 +74,8 @@ struct directory_storage_options {
 [[nodiscard]] status make_storage_folders(file_system& files);
 
 /// Opens the storage in `files`. An object is written to a temporary file, made durable, and then renamed to its final
-/// name. `sync` waits for that and then makes the names durable, once for each folder that has changed.
+/// name. `sync` waits for that and then makes the names durable, once for each folder that has changed. Where the file system
+/// cannot do that, the storage goes on without, and `survives_power_cuts` tells so.
 [[nodiscard]] std::unique_ptr<storage> open_directory_storage(std::shared_ptr<file_system> files,
                                                               directory_storage_options options);
 
@@ -90,6 +94,7 @@ class discarding_storage final : public storage {
   }
   status remove(const object_name& name) override { return discards(name) ? status() : objects_.remove(name); }
   status sync() override { return kind_ ? objects_.sync() : status(); }
+  result<bool> survives_power_cuts() override { return objects_.survives_power_cuts(); }
 
   result<std::uint64_t> size(const object_name& name) override { return objects_.size(name); }
   status read(const object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {

@@ -55,11 +55,23 @@ struct parameter_setting {
   std::string value;
 };
 
-/// Returns every entry that this build can make, algorithms first (those with keys need AES-256-CTR from OpenSSL). The
+/// Returns every entry that can be made here, algorithms first (those with keys need AES-256-CTR from OpenSSL). The
 /// first call builds the catalog, which lives as long as the program. Thread-safe.
 [[nodiscard]] std::span<const catalog_entry> catalog();
 
-/// Finds the entry called `name`. Errors: unknown_name, as the function of that name in `text.h` gives it.
+/// An entry that cannot be made here.
+struct missing_entry {
+  std::string_view name;
+  entry_kind kind;
+  std::string_view algorithm;
+  std::string_view source;
+  status why;  ///< what OpenSSL lacks; making its chunkers fails with it too
+};
+
+/// Returns the entries that the catalog lacks here, algorithms first; none on most machines. As `catalog` otherwise.
+[[nodiscard]] std::span<const missing_entry> missing_entries();
+
+/// Finds the entry called `name`. Errors: unknown_name, as the function of that name in `text.h` gives it; what a missing one lacks.
 [[nodiscard]] result<const catalog_entry*> find_entry(std::string_view name);
 
 /// A chunker, with a warning for each setting that was accepted without effect, such as a minimum for an algorithm that

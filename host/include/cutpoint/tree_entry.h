@@ -77,7 +77,8 @@ struct extended_attribute {
 [[nodiscard]] bool has_extended_attributes(const tree_entry& entry);
 /// Reads the extended attributes of an entry, sorted by name, during the walk's call if a walk has found it. Errors: io_error;
 /// ENOTSUP, if the file system keeps none, or if something that filters system calls says so; ESTALE, if the name belongs to
-/// another file now.
+/// another file now. Without /proc: unavailable, if a link, a device, a FIFO or a socket has any; regular files and folders are
+/// opened for reading.
 [[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(const tree_entry& entry);
 /// The same of an open file, which may have been opened with O_PATH. `path` names it in errors.
 [[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(int file, const std::string& path);

@@ -95,6 +95,11 @@ class storage {
   /// they are so already, because nothing is visible before it is durable.
   [[nodiscard]] virtual status sync_kind(object_kind kind, std::string_view prefix = {});
 
+  /// Returns whether what a `sync` has made durable survives a power cut too, which is the default. False: it survives the end of
+  /// any process, but after a power cut an object of the last minutes may be missing, and one that was removed may be there again.
+  /// A folder of a file system that cannot sync folders is such a storage.
+  [[nodiscard]] virtual result<bool> survives_power_cuts();
+
   /// Returns how many bytes can still be put, about; the largest number if nobody knows, which is the default.
   [[nodiscard]] virtual result<std::uint64_t> free_bytes();
   /// Returns the length of an object in bytes.

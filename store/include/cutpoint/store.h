@@ -485,6 +485,9 @@ class backup_store {
   [[nodiscard]] feed_options job(const store_lane_options& lanes = {}) const;
   /// Returns the random identity that the store was made with, as 64 hexadecimal digits.
   [[nodiscard]] std::string identity() const;
+  /// Returns whether what was stored survives a power cut, as it survives the end of any process; docs/store.md says what may be
+  /// lost otherwise. A folder is asked by a sync of it, which is for those who write. Errors: io_error.
+  [[nodiscard]] result<bool> survives_power_cuts();
   /// Returns the number of the newest entry of the store's log, which only grows: a store that has a smaller number than before
   /// was replaced by an older copy. Errors: io_error.
   [[nodiscard]] result<std::uint64_t> log_number();

@@ -14,7 +14,7 @@ FINGERPRINTS = {"none": 0, "sha1": 20, "sha256": 32, "sha512-256": 32, "md5": 16
 
 class Json(CommandTest):
     def test_has_every_name_once_in_the_shape_that_programs_expect(self):
-        self.assertEqual(list(listed()), ["version", "entries", "fingerprints", "back_ends"])
+        self.assertEqual(list(listed()), ["version", "entries", "fingerprints", "back_ends", "missing_entries"])
         names = [entry["name"] for entry in entries()]
         self.assertEqual(len(names), len(set(names)))
         self.assertLessEqual({"gear", "seqcdc-inc", "casync", "xet"}, set(names))

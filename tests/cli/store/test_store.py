@@ -1,12 +1,14 @@
 """A store as users have it: backups, restores, damage and repair, with and without encryption."""
 
+import errno
+import json
 import os
 import shutil
 import signal
 import subprocess
 import unittest
 
-from command import PATIENCE
+from command import PATIENCE, needs_faulty_reads, with_faulty_reads
 from stores import StoreTest, damage, facts_of
 from streams import random_bytes
 
@@ -134,6 +136,37 @@ class Store(StoreTest):
         run = self.run_store("snapshots")
         self.assertEqual((run.code, len(run.lines)), (0, 1))
         self.assertIn("the store has gone back", run.stderr)
+
+
+@needs_faulty_reads
+class WithoutFolderSyncs(StoreTest):
+    """A store on a file system that cannot sync folders works, and says what that costs."""
+
+    def run_on(self, error: int, *words):
+        return self.run_command(*words, "--store", "other", env=with_faulty_reads(CUTPOINT_FOLDER_SYNC_ERROR=str(error)))
+
+    def test_works_and_says_so_once_for_each_command(self):
+        self.write_tree()
+        warning = "cutpoint: warning: other: its file system cannot sync folders"
+        for error in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            shutil.rmtree(self.folder / "other", ignore_errors=True)
+            run = self.run_on(error, "init", "--encryption", "none")
+            self.assertEqual((run.code, run.stderr.count("\n")), (0, 1), run)
+            self.assertTrue(run.stderr.startswith(warning), run)
+            for options, survives in (((), False), (("--force",), False), (("--dry-run",), None)):
+                run = self.run_on(error, "backup", "--json", "data", *options)
+                self.assertEqual((run.code, run.stderr.count("\n")), (0, 0 if survives is None else 1), run)
+                self.assertTrue(run.stderr.startswith("" if survives is None else warning), run)
+                self.assertIs(json.loads(run.lines[-1]).get("survives_power_cuts"), survives, run)
+            for words in (("forget", "--keep-last", "1", "--prune"), ("check", "--read-data"), ("restore", "latest", "--target", f"out{error}")):
+                self.assert_done(self.run_on(error, *words))
+        self.assertIs(self.summary("data")["survives_power_cuts"], True)
+
+    def test_is_refused_if_a_sync_fails(self):
+        self.assert_failed(self.run_on(errno.EIO, "init", "--encryption", "none"), "Input/output error")
+        self.assert_done(self.run_command("init", "--store", "other", "--encryption", "none"))
+        self.write_tree()
+        self.assert_failed(self.run_on(errno.EIO, "backup", "data"), "other: cannot be made durable: Input/output error")
 
 
 class Sessions(StoreTest):

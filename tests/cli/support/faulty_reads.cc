@@ -1,7 +1,9 @@
-// Calls that fail as those of a bad disk do: a library for LD_PRELOAD, between the command and the C library.
+// Calls that fail as those of a bad disk or of an odd host do: a library for LD_PRELOAD, between the command and the C library.
 //
 // A file whose name ends in CUTPOINT_TIME_SUFFIX has an mtime of 5 seconds and 2^30 - 1 nanoseconds, which ext4 gives of a damaged
 // inode.
+//
+// Folders cannot be synced if CUTPOINT_FOLDER_SYNC_ERROR is an errno, which is then the answer.
 //
 // A file whose path ends in CUTPOINT_CLOSE_SUFFIX is closed with ENOSPC, as network file systems say that they were full.
 //
@@ -18,6 +20,8 @@
 // Of every file whose path ends in CUTPOINT_FAULT_SUFFIX no byte from CUTPOINT_FAULT_OFFSET on can be read (EIO); what
 // lies before it can. A file whose path ends in CUTPOINT_STREAM_SUFFIX can be read from front to back only, as some of
 // the kernel's own files: pread and lseek fail (ESPIPE).
+//
+// OpenSSL lacks the algorithms that CUTPOINT_MISSING_ALGORITHMS names, such as "MD5 AES-256-CTR", as it lacks some under FIPS rules.
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -116,6 +120,19 @@ std::string folded(const char* name) {
   return text;
 }
 
+/// Whether OpenSSL lacks an algorithm.
+bool is_missing(std::string_view algorithm) {
+  const char* names = std::getenv("CUTPOINT_MISSING_ALGORITHMS");
+  if (names == nullptr) return false;
+  return (' ' + std::string(names) + ' ').find(' ' + std::string(algorithm) + ' ') != std::string::npos;
+}
+
+/// What a function of OpenSSL that finds an algorithm by its name returns.
+void* fetched(const char* function, void* library, const char* algorithm, const char* properties) {
+  using fetch_call = void*(void*, const char*, const char*);
+  return is_missing(algorithm) ? nullptr : replaced<fetch_call>(function)(library, algorithm, properties);
+}
+
 }  // namespace
 
 extern "C" {
@@ -176,11 +193,44 @@ int fstatfs(int descriptor, struct statfs* facts) noexcept {
   return outcome;
 }
 
+void* EVP_MD_fetch(void* library, const char* algorithm, const char* properties) {
+  return fetched("EVP_MD_fetch", library, algorithm, properties);
+}
+
+void* EVP_CIPHER_fetch(void* library, const char* algorithm, const char* properties) {
+  return fetched("EVP_CIPHER_fetch", library, algorithm, properties);
+}
+
+void* EVP_KDF_fetch(void* library, const char* algorithm, const char* properties) {
+  return fetched("EVP_KDF_fetch", library, algorithm, properties);
+}
+
+const void* EVP_aes_256_ctr() {
+  return is_missing("AES-256-CTR") ? nullptr : replaced<const void*()>("EVP_aes_256_ctr")();
+}
+
+int EVP_PBE_scrypt(const char* password, std::size_t password_size, const unsigned char* salt, std::size_t salt_size,
+                   std::uint64_t n, std::uint64_t r, std::uint64_t p, std::uint64_t most_memory, unsigned char* key,
+                   std::size_t key_size) {
+  using scrypt_call = decltype(EVP_PBE_scrypt);
+  if (is_missing("SCRYPT")) return 0;
+  return replaced<scrypt_call>("EVP_PBE_scrypt")(password, password_size, salt, salt_size, n, r, p, most_memory, key,
+                                                 key_size);
+}
+
 int close(int descriptor) {
   static const auto call = replaced<int(int)>("close");
   const bool fails = is_meant(descriptor, "CUTPOINT_CLOSE_SUFFIX");
   const int outcome = call(descriptor);
   return fails ? failed(ENOSPC) : outcome;
+}
+
+int fsync(int descriptor) {
+  static const auto call = replaced<int(int)>("fsync");
+  const char* const error = std::getenv("CUTPOINT_FOLDER_SYNC_ERROR");
+  struct stat facts = {};
+  const bool fails = error != nullptr && ::fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
+  return fails ? failed(std::atoi(error)) : call(descriptor);
 }
 
 int statx(int directory, const char* name, int flags, unsigned mask, struct statx* facts) noexcept {

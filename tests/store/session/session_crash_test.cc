@@ -1,4 +1,5 @@
 // Whole sessions lose nothing wherever the machine stops: backups with their leases and commits, removed snapshots, repairs.
+#include <cerrno>
 #include <map>
 #include <set>
 
@@ -126,10 +127,16 @@ std::string state_fault(const disk& after, const history& played, const file_map
   return contents && *contents == next ? "" : "a backup after the crash does not come back";
 }
 
+/// The contents of four snapshots, of which neighbours overlap.
+std::vector<file_map> four_contents() {
+  std::vector<file_map> contents;
+  for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));
+  return contents;
+}
+
 /// Stops the sessions at every call in turn, and draws states of the disk. Returns a sentence on the first fault.
 std::string session_fault(std::uint64_t state_count, disk_faults planted = {}, session_faults in_sessions = {}) {
-  std::vector<file_map> contents;
-  for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
+  const std::vector<file_map> contents = four_contents();
   const disk prepared = made_store(small_config()).files;
   const auto act = [&](const disk& files) { return play(files, contents, in_sessions); };
   const auto judge = [&](const disk& after, const history& played) {
@@ -147,6 +154,59 @@ TEST(crashes_of_sessions, show_each_planted_fault) {
   EXPECT_NE(session_fault(2000, {.skips_folder_syncs = true}), "");
   EXPECT_NE(session_fault(2000, {}, {.commits_early = true}), "");
   EXPECT_NE(session_fault(2000, {}, {.drops_container = true}), "");
+}
+
+/// Returns what is wrong with a store after a power cut on a disk that cannot sync folders, or an empty string. Snapshots may be
+/// lost, or be there again, and a file may be lost if a check says so; no file is another one, and a repair and a backup work.
+/// Counts the states in which the check has found something.
+std::string cut_fault(const disk& after, const std::vector<file_map>& contents, std::uint64_t& damaged_states) {
+  session_store session(after);
+  if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+  const bool is_clean = session.is_clean();
+  for (const auto& each : session.snapshots()) {
+    const auto files = session.read(each);
+    if (!files && is_clean) return "a check has not found that a file is lost: " + files.error().message();
+    if (files && *files != contents[each.facts.sequence - 1]) return "a snapshot has other files";
+  }
+  if (!is_clean) {
+    ++damaged_states;
+    if (const auto repaired = session.repair(); !repaired) return repaired.error().message();
+    if (status outcome = session.open(); !outcome.ok()) return outcome.message();
+    if (!session.is_clean()) return "the store is not clean after a repair";
+  }
+  if (const auto again = session.back_up(contents.back()); !again) return again.error().message();
+  const auto all = session.snapshots();
+  const auto files = session.read(all.back());
+  if (!files || *files != contents.back()) return "a backup after the power cut does not come back";
+  return session.is_clean() ? "" : "the store is not clean after a backup";
+}
+
+TEST(sessions_without_folder_syncs, lose_nothing_if_they_are_killed) {
+  const disk prepared = made_store(small_config()).files;
+  const std::vector<file_map> contents = four_contents();
+  const auto act = [&](const disk& files) { return play(files, contents, {}); };
+  seeded_choices random(1);
+  const std::uint64_t calls = call_count(prepared, act);
+  for (std::uint64_t stop = 0; stop < calls; ++stop) {
+    const disk files = prepared->crash(random);
+    files->folder_sync_error = EINVAL;
+    files->stop_at(stop);
+    const history played = act(files);
+    files->stop_at(volatile_file_system::never);
+    ASSERT_EQ(state_fault(files, played, contents.back()), "") << "stopped at call " << stop;
+  }
+}
+
+TEST(sessions_without_folder_syncs, show_by_a_check_what_a_power_cut_has_taken) {
+  const disk prepared = made_store(small_config()).files;
+  const std::vector<file_map> contents = four_contents();
+  const auto act = [&](const disk& files) { return play(files, contents, {}); };
+  std::uint64_t damaged_states = 0;
+  const auto judge = [&](const disk& after, const history&) { return cut_fault(after, contents, damaged_states); };
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(2000u));
+  EXPECT_EQ(fault_of_stops(prepared, states / call_count(prepared, act) + 1, act, judge, {.folder_sync_error = EINVAL}),
+            "");
+  EXPECT_GT(damaged_states, 0u);
 }
 
 // --- repairs ------------------------------------------------------------------------------------------------------------

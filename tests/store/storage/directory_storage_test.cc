@@ -1,6 +1,7 @@
 // A directory storage keeps what it synced, whatever a crash does, and shows no object in part.
 #include "store/storage/directory_storage.h"
 
+#include <cerrno>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -227,6 +228,26 @@ TEST(directory_storage_crashes, lose_no_object_that_was_synced) {
 TEST(directory_storage_crashes, show_missing_syncs) {
   EXPECT_NE(crash_fault(50, {.skips_data_syncs = true}), "");
   EXPECT_NE(crash_fault(50, {.skips_folder_syncs = true}), "");
+}
+
+TEST(directory_storage_syncs, go_on_where_folders_cannot_be_synced) {
+  for (const int error : {0, EINVAL, ENOTSUP, ENOSYS, EIO, ENOSPC}) {
+    const auto files = std::make_shared<volatile_file_system>();
+    files->folder_sync_error = error;
+    const bool goes_on = error != EIO && error != ENOSPC;
+    EXPECT_EQ(store::make_storage_folders(*files).system_error(), goes_on ? 0 : error);
+    const auto objects = store::open_directory_storage(files, {.writer_id = "a", .pending_objects = 0});
+    const auto survives = objects->survives_power_cuts();
+    ASSERT_EQ(survives.ok(), goes_on) << error;
+    if (goes_on) {
+      EXPECT_EQ(*survives, error == 0) << error;
+    } else {
+      EXPECT_EQ(survives.error().system_error(), error);
+    }
+    ASSERT_TRUE(objects->put({object_kind::container, "a/1"}, numbered_bytes(1, 10)).ok());
+    EXPECT_EQ(objects->sync().system_error(), goes_on ? 0 : error);
+    EXPECT_EQ(objects->sync_kind(object_kind::container, "a/").system_error(), goes_on ? 0 : error);
+  }
 }
 
 TEST(directory_storage_sessions, write_again_what_others_removed_as_abandoned) {

@@ -188,6 +188,7 @@ status volatile_file_system::sync_folder(const std::string& path) {
   const std::lock_guard lock(*mutex_);
   if (is_stopped()) return stopped(path);
   if (!path.empty() && !current_.contains(path)) return system_failure(path, "opened", ENOENT);
+  if (folder_sync_error != 0) return system_failure(path, "made durable", folder_sync_error);
   if (ignores_folder_syncs) return {};
   std::erase_if(unsynced_, [&](const name_change& each) {
     if (folder_of_path(each.path) != path) return false;

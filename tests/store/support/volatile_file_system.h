@@ -37,6 +37,9 @@ class volatile_file_system final : public store::file_system {
   bool ignores_data_syncs = false;
   bool ignores_folder_syncs = false;
 
+  /// What `sync_folder` fails with, having done nothing, as a file system without that call does; 0: it works.
+  int folder_sync_error = 0;
+
   /// There is no room for files whose paths begin with this, unless it is empty.
   std::string full_folder;
 
@@ -90,6 +93,7 @@ using disk = std::shared_ptr<volatile_file_system>;
 struct disk_faults {
   bool skips_data_syncs = false;  ///< files get their final names before their bytes are durable
   bool skips_folder_syncs = false;
+  int folder_sync_error = 0;  ///< no fault of the store: the disk cannot sync folders
 };
 
 /// Returns how many calls `act` makes on a disk that change something, and one more.
@@ -113,6 +117,7 @@ std::string fault_of_stops(const disk& prepared, std::uint64_t states_at_each_ca
     const disk files = prepared->crash(random);
     files->ignores_data_syncs = planted.skips_data_syncs;
     files->ignores_folder_syncs = planted.skips_folder_syncs;
+    files->folder_sync_error = planted.folder_sync_error;
     files->stop_at(stop);
     const auto done = act(files);
     for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
