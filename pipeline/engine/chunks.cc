@@ -131,7 +131,8 @@ class chunk_reader::short_reads final : public source {
   static constexpr std::size_t most_bytes = 4 * MiB;
 
   source& source_;
-  const std::uint64_t most_hole_bytes_;  ///< more than of data, and than a few chunks, because most of a hole is counted
+  const std::uint64_t
+      most_hole_bytes_;  ///< more than of data, and than a few chunks, because most of a hole is counted
   std::uint64_t hole_left_ = 0;
 };
 
@@ -145,7 +146,8 @@ result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& opti
   auto queue = std::make_unique<chunk_queue>();
   CUTPOINT_TRY(auto feed, engine.open(options, *queue));
   CUTPOINT_RETURN_IF_FAILED(feed.begin(0));
-  return result<chunk_reader>(chunk_reader(std::move(queue), std::move(feed), std::make_unique<short_reads>(source, options.cuts.reach())));
+  return result<chunk_reader>(
+      chunk_reader(std::move(queue), std::move(feed), std::make_unique<short_reads>(source, options.cuts.reach())));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {

@@ -59,7 +59,8 @@ status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, st
     if (!hole) return {};
     if (*hole != 0) {
       const status skipped = receiver.skip(*hole);
-      if (skipped.code() == status_code::cancelled) failure = skipped;  // the content ends here, as where a read is cancelled
+      if (skipped.code() == status_code::cancelled)
+        failure = skipped;  // the content ends here, as where a read is cancelled
       if (failure.ok()) CUTPOINT_RETURN_IF_FAILED(skipped);
       continue;
     }

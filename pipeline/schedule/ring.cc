@@ -47,7 +47,8 @@ int map_file_twice(std::uint8_t* base, std::uint64_t size) {
   const bool is_sized = without_size_signal([&] { return ::ftruncate(file, static_cast<off_t>(size)); }) == 0;
   int error = is_sized ? 0 : errno;
   for (std::uint8_t* half : {base, base + size}) {
-    if (error == 0 && ::mmap(half, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) error = errno;
+    if (error == 0 && ::mmap(half, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+      error = errno;
   }
   ::close(file);  // the mappings keep it
   return error;

@@ -221,7 +221,8 @@ result<std::uint64_t> intake::commit_zeros(std::uint64_t count, std::uint64_t ro
 
 result<std::optional<run_period>> intake::zeros_to_count(std::uint64_t count) {
   const std::uint64_t zero_bytes = cursor_ - zeros_begin_.value_or(cursor_);
-  if (!options_.counts_zeros || counted_run_ || zero_bytes + count < behind() + 3 * reach()) return std::optional<run_period>();
+  if (!options_.counts_zeros || counted_run_ || zero_bytes + count < behind() + 3 * reach())
+    return std::optional<run_period>();
   CUTPOINT_TRY(const auto period, periods_.of_zeros(rule_));
   return std::optional(period);
 }

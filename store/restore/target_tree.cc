@@ -129,7 +129,8 @@ int target_tree::enter(const folder_entry& entry, bool replaces_files) {
 
 void target_tree::set_restored(const std::string& name) {
   struct stat facts = {};
-  if (::fstatat(folder(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) levels_.back().restored.emplace(facts.st_ino, name);
+  if (::fstatat(folder(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0)
+    levels_.back().restored.emplace(facts.st_ino, name);
 }
 
 /// If both names are listed, their files have equal numbers, and numbers tell nothing in this folder.
@@ -141,8 +142,8 @@ bool target_tree::has_restored_as_other(const std::string& name) {
   if (other == restored.end()) return false;
   other_name_ = other->second;
   const auto listed = names();
-  const bool are_both_listed = listed && std::ranges::binary_search(*listed, name) &&
-                               std::ranges::binary_search(*listed, other_name_);
+  const bool are_both_listed =
+      listed && std::ranges::binary_search(*listed, name) && std::ranges::binary_search(*listed, other_name_);
   if (are_both_listed) restored.clear();
   return !are_both_listed;
 }

@@ -75,7 +75,8 @@ class posix_file final : public open_file {
 
 class posix_file_system final : public file_system {
  public:
-  posix_file_system(owned_descriptor root, std::string name) noexcept : root_(std::move(root)), name_(std::move(name)) {}
+  posix_file_system(owned_descriptor root, std::string name) noexcept
+      : root_(std::move(root)), name_(std::move(name)) {}
 
   result<std::unique_ptr<open_file>> create(const std::string& path) override {
     return open_as(path, O_WRONLY | O_CREAT | O_EXCL, "created");
@@ -84,8 +85,7 @@ class posix_file_system final : public file_system {
     return open_as(path, O_RDONLY | O_NONBLOCK, "opened");
   }
   status rename(const std::string& old_path, const std::string& new_path) override {
-    if (::renameat2(root_.get(), old_path.c_str(), root_.get(), new_path.c_str(), RENAME_NOREPLACE) == 0)
-      return {};
+    if (::renameat2(root_.get(), old_path.c_str(), root_.get(), new_path.c_str(), RENAME_NOREPLACE) == 0) return {};
     if (errno != EINVAL && errno != ENOSYS) return failure(new_path, "created", errno);
     // This file system cannot rename without replacing.
     if (::linkat(root_.get(), old_path.c_str(), root_.get(), new_path.c_str(), 0) != 0) {
@@ -98,7 +98,7 @@ class posix_file_system final : public file_system {
   }
   status make_folder(const std::string& path) override {
     return ::mkdirat(root_.get(), path.c_str(), 0700) == 0 || errno == EEXIST ? status()
-                                                                                 : failure(path, "created", errno);
+                                                                              : failure(path, "created", errno);
   }
   status remove_folder(const std::string& path) override {
     return ::unlinkat(root_.get(), path.c_str(), AT_REMOVEDIR) == 0 ? status() : failure(path, "removed", errno);

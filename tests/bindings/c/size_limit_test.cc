@@ -86,7 +86,8 @@ class c_size_limit : public testing::Test {
   void expect_refused_backup(cutpoint_store* store) {
     cutpoint_error error = {};
     EXPECT_EQ(try_backup(store, error), CUTPOINT_IO_ERROR);
-    EXPECT_THAT(error.message, HasSubstr("cannot be written: File too large (the limit of file sizes, ulimit -f, is 65536 bytes)"));
+    EXPECT_THAT(error.message,
+                HasSubstr("cannot be written: File too large (the limit of file sizes, ulimit -f, is 65536 bytes)"));
   }
 
   const temporary_folder folder_;
@@ -156,7 +157,8 @@ TEST_F(c_size_limit, a_restore_leaves_out_the_file_alone) {
   auto summary = sized<cutpoint_store_restore_summary>();
   {
     const size_limit limit(65'536);
-    EXPECT_EQ(cutpoint_store_restore(store.get(), id.c_str(), &options, &summary, &error), CUTPOINT_OK) << error.message;
+    EXPECT_EQ(cutpoint_store_restore(store.get(), id.c_str(), &options, &summary, &error), CUTPOINT_OK)
+        << error.message;
   }
   EXPECT_EQ(summary.problems, 1u);
   ASSERT_EQ(problems.size(), 1u);

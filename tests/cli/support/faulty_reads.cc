@@ -115,7 +115,8 @@ std::string folded(const char* name) {
   const char* const meant = std::getenv("CUTPOINT_FOLDED_NAME");
   std::string text = name;
   if (meant != nullptr && text == meant) {
-    std::ranges::transform(text, text.begin(), [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
   }
   return text;
 }

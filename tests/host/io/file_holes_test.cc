@@ -126,7 +126,8 @@ TEST(largest_file, is_read_to_its_end) {
   constexpr off_t size = INT64_MAX;
   const held_open file(::memfd_create("largest", MFD_CLOEXEC));
   ASSERT_GE(file.get(), 0);
-  if (::ftruncate(file.get(), size) != 0 || ::pwrite(file.get(), "end", 3, size - 3) != 3) GTEST_SKIP() << "files are not that long";
+  if (::ftruncate(file.get(), size) != 0 || ::pwrite(file.get(), "end", 3, size - 3) != 3)
+    GTEST_SKIP() << "files are not that long";
   const std::string path = "/proc/self/fd/" + std::to_string(file.get());
   for (const file_access access : {file_access::automatic, file_access::pread}) {
     file_reader reader = value_of(file_reader::make({.access = access}));

@@ -59,7 +59,8 @@ TEST(ring, is_contiguous_over_its_end) {
 TEST(ring, needs_no_file) {
   constexpr std::pair<int, std::string_view> limits[] = {
       {RLIMIT_NOFILE, "a ring of 8K: cannot be mapped: Too many open files (the limit of open files, ulimit -n, is 0)"},
-      {RLIMIT_FSIZE, "a ring of 8K: cannot be mapped: File too large (the limit of file sizes, ulimit -f, is 0 bytes)"}};
+      {RLIMIT_FSIZE,
+       "a ring of 8K: cannot be mapped: File too large (the limit of file sizes, ulimit -f, is 0 bytes)"}};
   for (const auto& [resource, message] : limits) {
     rlimit old = {};
     ASSERT_EQ(::getrlimit(resource, &old), 0);

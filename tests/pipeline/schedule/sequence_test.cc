@@ -287,7 +287,8 @@ TEST(runs, that_are_counted_of_a_stream_that_fails_are_not_those_of_the_next) {
   const chunker cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
   const run_period period = {.length = 400, .fingerprint = {}};
   const ring ring = value_of(ring::make(64 * KiB));
-  intake streams(ring, cuts, run_periods(cuts, value_of(fingerprinter::make(fingerprint_kind::xxh3))), {.counts_zeros = true});
+  intake streams(ring, cuts, run_periods(cuts, value_of(fingerprinter::make(fingerprint_kind::xxh3))),
+                 {.counts_zeros = true});
   streams.begin(0);
   ASSERT_EQ(streams.commit_zeros(100, 100).value(), 100u);
   EXPECT_GT(streams.count_zeros(100'000, 90, period), 90'000u);
