@@ -126,6 +126,15 @@ cutpoint_status cutpoint_store_insecure_cuts(cutpoint_store* store, int (*visit)
   });
 }
 
+cutpoint_status cutpoint_store_survives_power_cuts(cutpoint_store* store, int* survives, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(survives, "survives"); !check.ok()) return check;
+    CUTPOINT_TRY(const bool answer, backups.survives_power_cuts());
+    *survives = answer ? 1 : 0;
+    return {};
+  });
+}
+
 cutpoint_status cutpoint_store_destroy(cutpoint_store* store) {
   if (store == nullptr) return CUTPOINT_OK;
   if (const cutpoint_status entered = store->enter(nullptr); entered != CUTPOINT_OK) return entered;

@@ -320,6 +320,10 @@ void open_store::end_session(const std::string& id) {
   python::check(use([&](backup_store& store, cancellation&) { return store.end_session(id); }), folder_);
 }
 
+bool open_store::survives_power_cuts() {
+  return value_of(use([](backup_store& store, cancellation&) { return store.survives_power_cuts(); }));
+}
+
 nb::list open_store::keys() {
   nb::list records;
   for (const store_key& each : value_of(use([](backup_store&store, cancellation&) { return store.keys(); }))) {
@@ -380,6 +384,7 @@ void add_stores(nb::module_& m) {
       .def("copy_snapshots", &open_store::copy_snapshots)
       .def("sessions", &open_store::sessions)
       .def("end_session", &open_store::end_session)
+      .def("survives_power_cuts", &open_store::survives_power_cuts)
       .def("keys", &open_store::keys)
       .def("add_key", &open_store::add_key)
       .def("remove_key", &open_store::remove_key);

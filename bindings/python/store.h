@@ -239,6 +239,7 @@ class open_store {
 
   [[nodiscard]] nanobind::list sessions();
   void end_session(const std::string& id);
+  bool survives_power_cuts();
   [[nodiscard]] nanobind::list keys();
   [[nodiscard]] std::string add_key(const optional_secret& secret);
   void remove_key(const std::string& id);

@@ -46,10 +46,13 @@ status leased_session::make_lost_index() {
 
 leased_session::~leased_session() {
   objects_.reset();  // removes its temporary files
-  if (!lease_) return;
-  try {
-    if (leave_nothing_unnamed().ok()) static_cast<void>(lease_->give_up());
-  } catch (const std::bad_alloc&) {  // it will expire
+  // Others may have freed memory before the second attempt. Otherwise the lease will expire.
+  for (int attempts = lease_ ? 2 : 0; attempts > 0; --attempts) {
+    try {
+      if (leave_nothing_unnamed().ok()) static_cast<void>(lease_->give_up());
+      return;
+    } catch (const std::bad_alloc&) {
+    }
   }
 }
 

@@ -396,6 +396,11 @@ class Store:
         commits if nothing that it refers to was removed meanwhile, and otherwise fails. Raises ValueError if there is none."""
         self._store.end_session(id)
 
+    def survives_power_cuts(self) -> bool:
+        """Whether what was stored survives a power cut, as it survives the end of any process: not where the file system cannot sync folders,
+        which this tries. Raises OSError."""
+        return self._store.survives_power_cuts()
+
     def keys(self) -> list[Key]:
         """Returns the keys of an encrypted store. Raises ValueError, as the two functions below, if it is not encrypted."""
         return [Key(*fields) for fields in self._store.keys()]

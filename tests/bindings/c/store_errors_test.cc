@@ -167,6 +167,7 @@ TEST_F(c_store_errors, nulls_are_refused) {
       cutpoint_store_change_tags(none, nullptr, nullptr, &error_),
       cutpoint_store_describe(store, nullptr, nullptr, &error_),
       cutpoint_store_insecure_cuts(store, nullptr, nullptr, &error_),
+      cutpoint_store_survives_power_cuts(store, nullptr, &error_),
       cutpoint_store_sessions(store, nullptr, nullptr, &error_),
       cutpoint_store_end_session(store, nullptr, &error_),
       cutpoint_store_keys(store, nullptr, nullptr, &error_),

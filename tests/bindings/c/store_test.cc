@@ -270,6 +270,12 @@ TEST_F(c_store, accepts_and_names_cuts_that_give_their_key_away) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("can compute the key of these cuts")));
 }
 
+TEST_F(c_store, says_that_power_cuts_lose_nothing) {
+  int survives = -1;
+  expect_ok(cutpoint_store_survives_power_cuts(store_.get(), &survives, &error_));
+  EXPECT_EQ(survives, 1);
+}
+
 TEST_F(c_store, forget_takes_rules_and_tells_decisions) {
   const texts ids = {take("release", 0), take("daily", 1), take("daily", 2), take("daily", 3)};
   std::map<std::string, texts> reasons;

@@ -407,6 +407,10 @@ def test_sessions_are_listed_and_ended(store):
             store.end_session(running.id)
 
 
+def test_power_cuts_lose_nothing_where_folders_can_be_synced(store):
+    assert store.survives_power_cuts() is True
+
+
 def test_a_backup_without_a_snapshot_has_no_id(store, tree):
     planned = store.backup(tree, dry_run=True, exclude="nothing")
     assert planned.id == "" and planned.new_raw_bytes > len(NOISE)

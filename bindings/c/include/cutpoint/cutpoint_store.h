@@ -67,6 +67,11 @@ CUTPOINT_API cutpoint_status cutpoint_store_insecure_cuts(cutpoint_store* store,
                                                           int (*visit)(void* context, const char* warning),
                                                           void* context, cutpoint_error* error);
 
+/// Sets `*survives` to 1 if what was stored survives a power cut, as it survives the end of any process, and to 0 if the file system
+/// cannot sync folders (docs/store.md). It syncs a folder, which is for those who write. Errors: CUTPOINT_IO_ERROR.
+CUTPOINT_API cutpoint_status cutpoint_store_survives_power_cuts(cutpoint_store* store, int* survives,
+                                                                cutpoint_error* error);
+
 /// Destroys a handle. Has no effect if `store` is null. Errors: CUTPOINT_BUSY; CUTPOINT_WRONG_STATE, also if a push session on it
 /// was not destroyed. After an error the handle still exists.
 CUTPOINT_API cutpoint_status cutpoint_store_destroy(cutpoint_store* store);
