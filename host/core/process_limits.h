@@ -22,9 +22,11 @@ namespace cutpoint {
 /// Makes a system call that may write or grow a file. Where the limit of file sizes (RLIMIT_FSIZE, `ulimit -f`) forbids that,
 /// the call fails with EFBIG and the kernel sends SIGXFSZ to the thread. The signal is blocked meanwhile and taken back, so that
 /// no handler of the program runs. Afterwards the thread's mask is as it was, and a signal that was pending still is. Returns
-/// what the call returns, and keeps its errno.
+/// what the call returns, and keeps its errno. Without a limit there is no signal, and the call alone is made.
 template <class Call>
 auto without_size_signal(Call call) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return call();
   sigset_t size_signal;
   sigset_t before;
   sigset_t pending;

@@ -61,8 +61,9 @@ struct store_view::shared_view {
 
   [[nodiscard]] result<store::record_reference> root_of(const std::string& id);
 
-  std::mutex mutex;                       ///< for the next four
+  std::mutex mutex;                       ///< for the next five
   backup_store backups;                   ///< an object for one thread at a time
+  std::uint64_t log_number = 0;           ///< of the newest entry when `snapshots` was read
   std::vector<std::string> snapshot_ids;  ///< sorted: those that `snapshots` has read
   std::vector<store_snapshot> snapshots;
   std::map<std::string, store::record_reference> roots;  ///< of the snapshots that were looked into, by id
@@ -83,10 +84,13 @@ store_view::~store_view() = default;
 
 result<std::vector<store_snapshot>> store_view::snapshots(const store_problem& problem) {
   const std::lock_guard lock(implementation_->mutex);
+  // The object of a snapshot may be there before its entry in the log, and gone while the entry stays.
+  CUTPOINT_TRY(const std::uint64_t log_number, implementation_->backups.log_number());
   CUTPOINT_TRY(auto ids, implementation_->objects.list(store::object_kind::snapshot));
   std::ranges::sort(ids);
-  if (ids != implementation_->snapshot_ids) {
+  if (log_number != implementation_->log_number || ids != implementation_->snapshot_ids) {
     CUTPOINT_TRY(implementation_->snapshots, implementation_->backups.snapshots(problem));
+    implementation_->log_number = log_number;
     implementation_->snapshot_ids = std::move(ids);
   }
   return implementation_->snapshots;

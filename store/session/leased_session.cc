@@ -146,6 +146,10 @@ bool has_lost_nothing(const store_log& begin, const store_log& now) {
   return now.decision == begin.decision && now.condemned == begin.condemned;
 }
 
+status no_original(const original_snapshot& original) {
+  return {status_code::unavailable, "the snapshot " + original.id + " was removed or replaced meanwhile", ENOENT};
+}
+
 }  // namespace
 
 result<open_store::listed_snapshot> commit_snapshot(leased_session& session, snapshot facts,
@@ -164,10 +168,7 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
       verified = &newer;
       CUTPOINT_RETURN_IF_FAILED(find_all_records(opened_store, facts.root, log->lost()));
     }
-    if (original && !log->snapshots.contains(original->id)) {
-      return status(status_code::unavailable, "the snapshot " + original->id + " was removed or replaced meanwhile",
-                    ENOENT);
-    }
+    if (original && !log->snapshots.contains(original->id)) return no_original(*original);
     if (!original) {
       CUTPOINT_TRY(facts.sequence, opened_store.next_sequence());
     }
@@ -175,6 +176,12 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     const auto objects = session.open_storage();
     CUTPOINT_TRY(auto id, put_snapshot(*objects, facts, opened_store.key()));
     CUTPOINT_RETURN_IF_FAILED(objects->sync());
+    // Who removes a snapshot removes its object. After the commit a prune may do so too, since the version has taken its place.
+    const result<std::uint64_t> is_there = original ? objects->size({object_kind::snapshot, original->id}) : 0;
+    if (!is_there && is_absence(is_there.error())) {
+      static_cast<void>(objects->remove({object_kind::snapshot, id}));
+      return no_original(*original);
+    }
     log_entry entry;
     entry.snapshots = {id};
     if (original && original->is_replaced) entry.removed_snapshots = {original->id};

@@ -93,8 +93,9 @@ struct original_snapshot {
 /// is missing, nothing is committed; that is an error which names a file and its record.
 ///
 /// A version of another snapshot keeps its sequence number, and names the snapshot of the backup as its original. If the other
-/// one does not count any more, nothing is committed; that is a failure which `is_absence` recognizes. Errors: those of the
-/// storage; after a failure to bring the entry to the disk nobody knows whether the snapshot is committed.
+/// one does not count any more, or its object was removed before the entry is put, nothing is committed; that is a failure
+/// which `is_absence` recognizes. Errors: those of the storage; after a failure to bring the entry to the disk nobody knows
+/// whether the snapshot is committed.
 [[nodiscard]] result<open_store::listed_snapshot> commit_snapshot(
     leased_session& session, snapshot facts, const std::optional<original_snapshot>& original = {});
 

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "store/objects/log.h"
+#include "store/objects/small_object.h"
 #include "store/storage/directory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
@@ -104,6 +106,23 @@ TEST(store_view, shows_what_was_backed_up_later) {
     const auto file = value_of(view.find(id, stored.path_of(name)));
     EXPECT_EQ(content_of(view, file), drawn_text(content::random, 400'000, name.size()));
   }
+}
+
+TEST(store_view, shows_a_snapshot_whose_object_it_has_seen_before_its_commit) {
+  viewed_store stored;
+  store_view view = stored.view();
+  const std::string first = stored.back_up("first", "content");
+  ASSERT_THAT(value_of(view.snapshots()), testing::SizeIs(1));
+  const auto objects = stored.objects();
+  store::snapshot facts = value_of(store::read_snapshot(*objects, first, 32, {}));
+  facts.tags = {"later"};
+  store::log_entry entry;
+  entry.snapshots = {value_of(store::put_snapshot(*objects, facts, {}))};
+  ASSERT_TRUE(objects->sync().ok());
+  EXPECT_THAT(value_of(view.snapshots()), testing::SizeIs(1));
+  const auto log = value_of(store::read_log(*objects, {}));
+  ASSERT_TRUE(value_of(store::append_to_log(*objects, {}, log, entry)));
+  EXPECT_THAT(value_of(view.snapshots()), testing::SizeIs(2));
 }
 
 TEST(store_view, lists_folders_in_the_order_of_names) {

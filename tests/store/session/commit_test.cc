@@ -271,6 +271,20 @@ TEST(commit, takes_the_place_of_another_snapshot_or_fails) {
   EXPECT_THAT(log_of(disk_store).snapshots, SizeIs(2));
 }
 
+TEST(commit, brings_no_snapshot_back_that_was_removed) {
+  for (const bool is_replaced : {true, false}) {
+    const made_store disk_store;
+    const auto opened_store = disk_store.open();
+    const auto first = back_up(*opened_store, {{"a", {1}}});
+    open_session session(disk_store);
+    ASSERT_TRUE(disk_store.open_storage("other")->remove({object_kind::snapshot, *first}).ok());
+    const auto version =
+        store::commit_snapshot(*session.session, session.facts, store::original_snapshot{*first, is_replaced});
+    EXPECT_TRUE(store::is_absence(error_of(version)));
+    EXPECT_THAT(*disk_store.open()->snapshots({}), IsEmpty());
+  }
+}
+
 TEST(commit, puts_a_version_behind_the_snapshot_that_stays) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();
