@@ -56,10 +56,11 @@ restore_window::restore_window(const store_restore_options& options, progress_me
       meter_(&meter),
       contents_(std::move(contents)),
       comparison_(std::move(comparison)),
-      workers_(thread_count(options.threads)) {}
+      workers_(thread_count(options.threads)),
+      most_files_(descriptor_share(8, 1024)) {}
 
 bool restore_window::has_room() const noexcept {
-  return collected_.files.size() < descriptor_share(8, 1024) && collected_.entry_bytes < most_entry_bytes;
+  return collected_.files.size() < most_files_ && collected_.entry_bytes < most_entry_bytes;
 }
 
 bool restore_window::is_full() const noexcept { return collected_.places.size() >= most_places; }

@@ -66,8 +66,9 @@ class restore_window {
   content_window contents_;
   content_comparison comparison_;
   std::size_t workers_;
-  batch collected_;  ///< its last file may be incomplete
-  batch written_;    ///< that is being written
+  std::size_t most_files_;  ///< that are open together
+  batch collected_;         ///< its last file may be incomplete
+  batch written_;           ///< that is being written
   std::uint64_t read_containers_ = 0;
   std::future<void> reading_;  ///< of the contents of `written_`; destroyed first, because it uses everything above
 };
