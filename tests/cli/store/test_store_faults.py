@@ -103,9 +103,9 @@ class Faults(StoreTest):
         except OSError as error:
             self.skipTest(f"this file system has no attributes: {error}")
         for error in ("EOPNOTSUPP", "EPERM", "ENOSYS"):
-            run = self.backup_by_strace("-e", "trace=listxattr", "-e", f"inject=listxattr:error={error}")
+            run = self.backup_by_strace("-e", "trace=listxattr,flistxattr", "-e", f"inject=listxattr,flistxattr:error={error}")
             self.assert_failed(run, f"{self.folder}/data/0: cannot be asked for its extended attributes")
-        none = ("listxattr", "getxattr")  # as a file system without attributes answers
+        none = ("listxattr", "flistxattr", "getxattr", "fgetxattr")  # as a file system without attributes answers
         injected = [word for call in none for word in ("-e", f"inject={call}:error=EOPNOTSUPP")]
         run = self.backup_by_strace("-e", f"trace={','.join(none)}", *injected)
         self.assertEqual(run.code, 0, run)
