@@ -207,7 +207,7 @@ class Mount(StoreTest):
     @unittest.skipIf(IS_SANITIZED, "a sanitizer's memory is not the command's")
     def test_no_memory_is_taken_for_each_file_that_the_kernel_knows(self):
         """A file with a name took more than 200 bytes in libfuse, for as long as the kernel did not forget it."""
-        count = 30_000
+        count = 60_000  # so that this outweighs the buffers of threads that libfuse starts meanwhile, some 3 MB
         for folder, files in (("few", 2000), ("many", count)):
             (self.folder / "data" / folder).mkdir()
             for number in range(files):
@@ -219,7 +219,7 @@ class Mount(StoreTest):
             with os.scandir(self.files_of(snapshot) / folder) as entries:
                 self.assertEqual(sum(each.stat().st_nlink for each in entries), files)
             peaks.append(int(status_of(process)["VmHWM"].split()[0]) * 1024)
-        self.assertLess(peaks[1] - peaks[0], 80 * count, peaks)
+        self.assertLess(peaks[1] - peaks[0], 100 * count, peaks)
         self.unmount(process)
 
     def test_many_read_at_once_while_others_are_killed(self):
