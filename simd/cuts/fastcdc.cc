@@ -3,7 +3,6 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/fastcdc.cc"
@@ -18,11 +17,12 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 
 /// The search that both algorithms share. The hash is restarted at byte `first`, and tested with a strict mask before
 /// byte `strict_end` and with a loose mask before byte `end`.
+template <std::size_t positions>
 class restarted_search {
  public:
   restarted_search(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask)
-      : strict_(gear_hash(table), {strict_mask}, apart_by(strict_mask)),
-        loose_(gear_hash(table), {loose_mask}, apart_by(loose_mask)) {}
+      : strict_(chained_gear_hash(table), {strict_mask}, apart_by(strict_mask)),
+        loose_(chained_gear_hash(table), {loose_mask}, apart_by(loose_mask)) {}
 
   /// Returns the index of the first byte that matches, or `unlimited`.
   [[nodiscard]] std::uint64_t find(const std::uint8_t* b, std::uint64_t first, std::uint64_t strict_end,
@@ -41,7 +41,7 @@ class restarted_search {
   }
 
  private:
-  using gear_search = rolling_search<gear_hash, zeros_test, 1>;
+  using gear_search = rolling_search<chained_gear_hash, zeros_test, positions>;
 
   static std::uint64_t apart_by(std::uint64_t mask) { return std::uint64_t{1} << std::popcount(mask); }
 
@@ -49,13 +49,11 @@ class restarted_search {
   gear_search loose_;
 };
 
+template <std::size_t positions>
 class restarted_kernel final : public instruction_set_kernel {
  public:
-  restarted_kernel(const gear64_table& table, const normalized_rule& rule, instruction_set set, scanner_pointer scanner)
-      : instruction_set_kernel(set, std::move(scanner)),
-        table_(table),
-        rule_(rule),
-        search_(table_, rule.strict_mask, rule.loose_mask) {}
+  restarted_kernel(const gear64_table& table, const normalized_rule& rule, instruction_set set)
+      : instruction_set_kernel(set), table_(table), rule_(rule), search_(table_, rule.strict_mask, rule.loose_mask) {}
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     const std::uint64_t end = std::min<std::uint64_t>(rule_.max_bytes, bytes.size() - start);
@@ -67,21 +65,16 @@ class restarted_kernel final : public instruction_set_kernel {
  private:
   const gear64_table table_;
   normalized_rule rule_;
-  restarted_search search_;
+  restarted_search<positions> search_;
 };
 
-kernel_pointer make_restarted(const gear64_table& table, const normalized_rule& rule, instruction_set set) {
-  scanner_pointer scanner;
-  if (set == instruction_set::avx512_dl) {
-    scanner = make_gear_scanner(table, std::array{rule.strict_mask, rule.loose_mask});
-  }
-  return std::make_shared<restarted_kernel>(table, rule, set, std::move(scanner));
-}
+template <std::size_t positions>
 kernel_pointer make_fastcdc(const fastcdc_parameters& p, instruction_set set) {
-  return make_restarted(seeded_table(p), rule_of(p), set);
+  return std::make_shared<restarted_kernel<positions>>(seeded_table(p), rule_of(p), set);
 }
+template <std::size_t positions>
 kernel_pointer make_borg2_fastcdc(const borg2_fastcdc_parameters& p, instruction_set set) {
-  return make_restarted(keyed_table(p), rule_of(p), set);
+  return std::make_shared<restarted_kernel<positions>>(keyed_table(p), rule_of(p), set);
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -89,6 +82,6 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-CUTPOINT_DEFINE_KERNEL(fastcdc, CUTPOINT_KERNELS_WITH_DL)
-CUTPOINT_DEFINE_KERNEL(borg2_fastcdc, CUTPOINT_KERNELS_WITH_DL)
+CUTPOINT_DEFINE_GEAR_KERNEL(fastcdc)
+CUTPOINT_DEFINE_GEAR_KERNEL(borg2_fastcdc)
 #endif

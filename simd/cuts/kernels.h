@@ -82,4 +82,33 @@ kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set);
   }                                                                                       \
   }
 
+/// The numbers of positions of a chunk that kernels of the gear hash can have in flight. One alone waits for its own shift and addition
+/// where these take longer than the instructions of a byte; several look at bytes beyond the cut.
+inline constexpr std::array<std::size_t, 2> gear_positions = {1, 3};
+
+/// Returns the number that is faster on this processor. It is measured by kernels for `set`, once in a process, which takes some 0.3 ms.
+/// Thread-safe.
+[[nodiscard]] std::size_t fastest_gear_positions(instruction_set set);
+
+/// As above, with one of `gear_positions`.
+kernel_pointer make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set, std::size_t positions);
+kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set, std::size_t positions);
+kernel_pointer make_kernel(const gear_parameters& filled, instruction_set set, std::size_t positions);
+
+/// Defines the two functions `make_kernel` of an algorithm with the gear hash. `make_algorithm` is a template over the positions.
+#define CUTPOINT_DEFINE_GEAR_KERNEL(algorithm)                                                                   \
+  namespace cutpoint::simd {                                                                                     \
+  kernel_pointer make_kernel(const algorithm##_parameters& filled, instruction_set set, std::size_t positions) { \
+    using makers = kernel_table<kernel_maker<algorithm##_parameters>>;                                           \
+    constexpr makers by_one = CUTPOINT_KERNELS(make_##algorithm<gear_positions[0]>);                             \
+    constexpr makers by_several = CUTPOINT_KERNELS(make_##algorithm<gear_positions[1]>);                         \
+    return make_by<algorithm##_parameters>(positions == gear_positions[0] ? by_one : by_several, filled, set);   \
+  }                                                                                                              \
+  kernel_pointer make_kernel(const algorithm##_parameters& filled, instruction_set set) {                        \
+    kernel_pointer by_one = make_kernel(filled, set, gear_positions[0]);                                         \
+    if (by_one == nullptr || fastest_gear_positions(set) == gear_positions[0]) return by_one;                    \
+    return make_kernel(filled, set, gear_positions[1]);                                                          \
+  }                                                                                                              \
+  }
+
 }  // namespace cutpoint::simd

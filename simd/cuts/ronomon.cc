@@ -17,6 +17,8 @@
 #include <hwy/highway.h>
 
 #if CUTPOINT_HAS_VECTORS
+#include "simd/cuts/rolling-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
@@ -36,6 +38,7 @@ class ronomon_search {
   std::uint64_t find(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last, std::uint64_t mask,
                      std::uint64_t& half) const {
     for (; last - first >= step; first += step) {
+      if (first % line_bytes < step) __builtin_prefetch(bytes + first + prefetch_distance);
       std::uint64_t sum = 0;
       for (std::size_t k = 0; k < step; ++k) {
         sum += words_[k][bytes[first + k]];

@@ -51,18 +51,6 @@ kernel_table<bool> running_sets() noexcept {
 #endif
 }
 
-/// Tells Zen 4 by its vendor and family. It is the only one of the family that has AVX-512.
-bool is_zen4() noexcept {
-#if defined(__x86_64__)
-  const cpuid_registers vendor = cpuid(0);
-  if (vendor.ebx != signature_AMD_ebx || vendor.ecx != signature_AMD_ecx) return false;
-  const unsigned int signature = cpuid(1).eax;
-  return (signature >> 8 & 15) + (signature >> 20 & 255) == 0x19 && runs_here(instruction_set::avx512);
-#else
-  return false;
-#endif
-}
-
 }  // namespace
 
 std::string_view to_string(instruction_set set) noexcept {
@@ -103,11 +91,6 @@ bool has_neon_aes() noexcept {
 #else
   return false;
 #endif
-}
-
-bool halves_512_bits() noexcept {
-  static const bool halves = is_zen4();
-  return halves;
 }
 
 }  // namespace cutpoint::simd

@@ -35,10 +35,6 @@ inline constexpr std::array<instruction_set, 6> instruction_sets = {instruction_
 /// Returns whether this AArch64 has instructions for AES and the carry-less product of 64 bits. Small ones lack them.
 [[nodiscard]] bool has_neon_aes() noexcept;
 
-/// Returns whether this processor executes an instruction of 512 bits as two of 256, as Zen 4 does. This changes what is
-/// fast, and nothing else.
-[[nodiscard]] bool halves_512_bits() noexcept;
-
 /// One function for each instruction set; null if it was not compiled.
 template <class Function>
 using kernel_table = std::array<Function, instruction_sets.size()>;

@@ -89,7 +89,7 @@ template <class Scanner>
 class lane_scanner : public candidate_scanner {
  public:
   [[nodiscard]] std::uint64_t least_count() const noexcept final { return least_columns * row_bytes; }
-  [[nodiscard]] double speedup() const noexcept override { return Scanner::loop_speedup; }
+  [[nodiscard]] double speedup() const noexcept final { return Scanner::loop_speedup; }
 
   [[nodiscard]] std::optional<std::uint64_t> scan(byte_span bytes, std::uint64_t first, std::uint64_t last,
                                                   std::uint64_t position, candidate_bits& map) const noexcept final {

@@ -81,11 +81,6 @@ using scanner_pointer = std::unique_ptr<const candidate_scanner>;
                                                      const buzhash_rule& rule, std::uint32_t fixed,
                                                      std::uint32_t inversion);
 
-/// Marks in level k the positions at which the gear hash with this table has zeros under `masks[k]`. Null if the masks share
-/// few bits.
-[[nodiscard]] scanner_pointer make_gear_scanner(const std::array<std::uint64_t, 256>& table,
-                                                std::span<const std::uint64_t> masks);
-
 /// Marks in level k the positions at which `tests[k]` accepts a hash that is linear over GF(2). Null if the tests share few
 /// bits, the window is long, or the set has no vectors of 32 bytes.
 [[nodiscard]] scanner_pointer make_linear_scanner(const linear_hash& hash, std::span<const masked_test> tests,

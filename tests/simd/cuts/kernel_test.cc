@@ -98,6 +98,49 @@ INSTANTIATE_TEST_SUITE_P(full_by_wide_aes, kernel,
                                           testing::Values(simd::instruction_set::avx512_dl)),
                          set_case_name);
 
+class gear_kernel : public on_every_set<std::string> {};
+
+TEST_P(gear_kernel, cuts_by_every_number_of_positions_as_its_reference) {
+  seeded_choices random(7);
+  const chunker by_default = chunker_of(of());
+  for (int round = 0; round < case_count(39, 1300); ++round) {
+    const chunker cuts =
+        round == 0 ? by_default : chunker_of(kernel_parameters(by_default.parameters().index(), random));
+    const content what = all_contents[static_cast<std::size_t>(round) % all_contents.size()];
+    const auto stream = make_stream(what, random.between(1, round == 0 ? 300'000 : 9000), random);
+    const auto all = on_set_by_positions(cuts, set());
+    ASSERT_FALSE(all.empty());
+    for (const chunker& by_positions : all) {
+      ASSERT_EQ(by_positions.backend(), to_string(set()));
+      ASSERT_EQ(cuts_fault(by_positions, stream), "") << name_of(what);
+      ASSERT_EQ(starts_fault(by_positions, stream, 1 + stream.size() / 50), "") << name_of(what);
+    }
+  }
+}
+
+TEST_P(gear_kernel, looks_at_nothing_outside_the_stream_by_any_number_of_positions) {
+  const guarded_pages pages(3);
+  seeded_choices random(8);
+  const std::size_t which = chunker_of(of()).parameters().index();
+  for (int round = 0; round < case_count(39, 400); ++round) {
+    const chunker cuts = chunker_of(kernel_parameters(which, random));
+    const auto stream = make_stream(content::random, pages.bytes().size(), random);
+    std::copy(stream.begin(), stream.end(), pages.bytes().begin());
+    for (const chunker& by_positions : on_set_by_positions(cuts, set())) {
+      const std::uint64_t size = random.between(1, stream.size());
+      ASSERT_EQ(cuts_fault(by_positions, byte_span(pages.bytes()).last(size)), "");
+      ASSERT_EQ(cuts_fault(by_positions, byte_span(pages.bytes()).first(size)), "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(by_positions, gear_kernel,
+                         testing::Combine(testing::Values(std::string("gear"), std::string("xet"),
+                                                          std::string("fastcdc"), std::string("fastcdc2020"),
+                                                          std::string("borg2-fastcdc")),
+                                          testing::ValuesIn(complete_sets)),
+                         set_case_name);
+
 std::vector<std::string> names_with_kernels() {
   std::vector<std::string> names = catalog_names();
   std::erase_if(names, [](const std::string& name) { return !has_kernels(name); });

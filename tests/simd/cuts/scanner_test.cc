@@ -124,16 +124,6 @@ TEST_P(scanner, finds_the_cuts_from_starts_in_any_order) {
 }
 
 constexpr named_settings scanned[] = {
-    {"gear", "gear", ""},
-    {"gear_without_maximum", "gear", "min_bytes=64,avg_bytes=4K,max_bytes=0"},
-    {"gear_of_large_chunks", "gear", "min_bytes=64,avg_bytes=1M,max_bytes=8M"},
-    {"xet", "xet", ""},
-    {"fastcdc", "fastcdc", ""},
-    {"fastcdc_small", "fastcdc", "min_bytes=64,avg_bytes=2K,max_bytes=4K"},
-    {"fastcdc_large", "fastcdc", "min_bytes=64K,avg_bytes=256K,max_bytes=0,seed=7"},
-    {"fastcdc2020", "fastcdc2020", ""},
-    {"borg2_fastcdc", "borg2-fastcdc", "min_exp=9,mask_bits=13,max_exp=16,normalization=2"},
-    {"borg2_fastcdc_default", "borg2-fastcdc", ""},
     {"rabin", "rabin", ""},
     {"rabin_without_maximum", "rabin", "window=1,min_bytes=1,avg_bytes=1K,max_bytes=0"},
     {"rabin_of_large_chunks", "rabin", "window=480,min_bytes=100K,avg_bytes=128K,max_bytes=160K"},

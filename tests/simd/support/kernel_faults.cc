@@ -44,6 +44,19 @@ chunker on_set(const chunker& cuts, simd::instruction_set set) {
   return cuts.by(simd::kernel_for(cuts.parameters(), set));
 }
 
+std::vector<chunker> on_set_by_positions(const chunker& cuts, simd::instruction_set set) {
+  std::vector<chunker> all;
+  std::visit(
+      [&](const auto& p) {
+        if constexpr (requires { simd::make_kernel(p, set, simd::gear_positions[0]); }) {
+          for (const std::size_t positions : simd::gear_positions)
+            all.push_back(cuts.by(simd::make_kernel(p, set, positions)));
+        }
+      },
+      cuts.parameters());
+  return all;
+}
+
 std::string cuts_fault(const chunker& by_kernel, byte_span stream) { return starts_fault(by_kernel, stream, 0); }
 
 std::string starts_fault(const chunker& by_kernel, byte_span stream, std::uint64_t step) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cutpoint/chunker.h>
 
@@ -22,6 +23,10 @@ namespace cutpoint::tests {
 /// Returns the chunker with the kernel for `set`, or with the reference if there is no such kernel; `backend()` tells
 /// which.
 [[nodiscard]] chunker on_set(const chunker& cuts, simd::instruction_set set);
+
+/// Returns the chunkers with the kernels for `set` by each number of positions in flight that they can have; none if the algorithm does not
+/// have the gear hash.
+[[nodiscard]] std::vector<chunker> on_set_by_positions(const chunker& cuts, simd::instruction_set set);
 
 /// Checks that the chunks of a whole stream equal those of the reference.
 [[nodiscard]] std::string cuts_fault(const chunker& by_kernel, byte_span stream);
