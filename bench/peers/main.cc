@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t least_bytes = 64 * KiB;
 constexpr std::uint64_t usual_l2_half = 256 * KiB;
-constexpr std::uint64_t most_parts = 16;
+constexpr std::uint64_t most_buffers = 16;
 /// How long a contender repeats its work in one turn if the data are few.
 constexpr measuring_effort turn = {.least_seconds = 0.02, .most_seconds = 3600};
 
@@ -77,27 +77,28 @@ result<std::vector<comparison>> sizes_of(const options& settings, const topology
   for (const std::string& text : texts) {
     CUTPOINT_TRY(const std::uint64_t size, parse_size(text));
     if (size < least_bytes) {
-      return status{status_code::invalid_argument, fmt::format("--bytes must be at least {}", format_size(least_bytes))};
+      return status{status_code::invalid_argument,
+                    fmt::format("--bytes must be at least {}", format_size(least_bytes))};
     }
     const std::string place = place_of(size, machine.caches);
     sizes.push_back({.input = {},
                      .place = place,
-                     .part_bytes = size,
-                     .part_count = place == "memory" ? 1 : std::min(settings.rounds, most_parts),
+                     .buffer_bytes = size,
+                     .buffer_count = place == "memory" ? 1 : std::min(settings.rounds, most_buffers),
                      .work = {},
                      .contenders = {}});
   }
   return sizes;
 }
 
-/// Adds what to compare on the first parts of `data`.
+/// Adds what to compare on the first buffers of `data`.
 status add_comparisons(const std::vector<peer_group>& groups, const comparison& base, byte_span data, backend where,
                        std::vector<comparison>& all) {
-  std::vector<byte_span> parts;
-  for (std::size_t i = 0; i < base.part_count; ++i) {
-    parts.push_back(data.subspan(i * base.part_bytes, base.part_bytes));
+  std::vector<byte_span> buffers;
+  for (std::size_t i = 0; i < base.buffer_count; ++i) {
+    buffers.push_back(data.subspan(i * base.buffer_bytes, base.buffer_bytes));
   }
-  const std::vector<message_set> sets = message_sets(parts);
+  const std::vector<message_set> sets = message_sets(buffers);
   for (const peer_group& group : groups) {
     const auto add = [&](std::string work, result<std::vector<contender>> contenders) -> status {
       if (!contenders) return contenders.error();
@@ -107,12 +108,12 @@ status add_comparisons(const std::vector<peer_group>& groups, const comparison& 
       return {};
     };
     if (group.peers.front().cut != nullptr) {
-      CUTPOINT_RETURN_IF_FAILED(add(group.work, cutting_contenders(group.peers, parts, where)));
+      CUTPOINT_RETURN_IF_FAILED(add(group.work, cutting_contenders(group.peers, buffers, where)));
       continue;
     }
     for (const message_set& set : sets) {
-      CUTPOINT_RETURN_IF_FAILED(add(fmt::format("{} of {}", group.work, set.name),
-                                    hashing_contenders(group.peers, parts, set, where)));
+      CUTPOINT_RETURN_IF_FAILED(
+          add(fmt::format("{} of {}", group.work, set.name), hashing_contenders(group.peers, buffers, set, where)));
     }
   }
   return {};
@@ -138,7 +139,7 @@ status run(const options& settings, const topology& machine, peers_report& repor
   const std::vector<peer_group> groups = usable(group_by_work(peers), settings.only);
 
   std::uint64_t most_bytes = 0;
-  for (const comparison& each : sizes) most_bytes = std::max(most_bytes, each.part_bytes * each.part_count);
+  for (const comparison& each : sizes) most_bytes = std::max(most_bytes, each.buffer_bytes * each.buffer_count);
   std::vector<std::string> files = {""};
   if (!settings.file.empty()) files.push_back(settings.file);
   for (const std::string& file : files) {

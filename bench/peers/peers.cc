@@ -56,11 +56,14 @@ void set_medians(comparison& all, const rate_table& rates) {
   for (std::size_t i = 0; i < rates.size(); ++i) {
     const std::vector<double>& own = rates[i];
     contender& each = all.contenders[i];
-    each.bytes_per_second = median_of_rounds(own.size(), [&](std::uint64_t round) { return own[round]; });
-    each.share_of_read = median_of_rounds(own.size(), [&](std::uint64_t round) { return own[round] / rates[0][round]; });
+    each.bytes_per_second = median(own);
+    each.share_of_read =
+        median_of_rounds(own.size(), [&](std::uint64_t round) { return own[round] / rates[0][round]; });
     each.our_ratio = median_of_rounds(own.size(), [&](std::uint64_t round) { return rates[1][round] / own[round]; });
-    const auto [slowest, fastest] = std::minmax_element(own.begin(), own.end());
-    each.spread = (*fastest - *slowest) / each.bytes_per_second;
+    std::vector<double> sorted = own;
+    std::sort(sorted.begin(), sorted.end());
+    const std::size_t quarter = sorted.size() / 4;
+    each.spread = (sorted[sorted.size() - 1 - quarter] - sorted[quarter]) / each.bytes_per_second;
   }
 }
 
@@ -80,26 +83,12 @@ void measure(std::span<comparison> all, std::uint64_t rounds, const rate_functio
       rates[c].resize(count, std::vector<double>(rounds));
       for (std::size_t turn = 0; turn < count; ++turn) {
         const std::size_t i = (round + turn) % count;
-        const auto run = [&] { all[c].contenders[i].run(round % all[c].part_count); };
-        rates[c][i][round] = rate(run, all[c].part_bytes);
+        const auto run = [&] { all[c].contenders[i].run(round % all[c].buffer_count); };
+        rates[c][i][round] = rate(run, all[c].buffer_bytes);
       }
     }
   }
   for (std::size_t c = 0; c < all.size(); ++c) set_medians(all[c], rates[c]);
-}
-
-namespace {
-
-constexpr std::uint64_t message_bytes = 8 * KiB;
-
-using chunk_ends = std::vector<std::uint64_t>;
-using digest_list = std::vector<digest>;
-using cut_function = std::function<std::size_t(byte_span part, std::uint64_t* ends)>;
-
-contender plain_reader(const std::vector<byte_span>& parts, backend where) {
-  return {.name = "read", .run = [parts, where](std::size_t part) {
-            [[maybe_unused]] volatile std::uint64_t sum = plain_read(parts[part], where);
-          }};
 }
 
 std::size_t cut_all(const chunker& cuts, byte_span data, std::uint64_t* ends) {
@@ -111,17 +100,31 @@ std::size_t cut_all(const chunker& cuts, byte_span data, std::uint64_t* ends) {
   return count;
 }
 
-/// Returns a contender that has cut all parts once, and its chunks' ends.
-std::pair<contender, chunk_ends> cutting_contender(std::string name, const cut_function& cut,
-                                                   const std::vector<byte_span>& parts) {
-  const auto ends = std::make_shared<chunk_ends>(parts.front().size() / KiB + 1);
+namespace {
+
+constexpr std::uint64_t message_bytes = 8 * KiB;
+
+using chunk_ends = std::vector<std::uint64_t>;
+using digest_list = std::vector<digest>;
+using timed_cuts = std::function<std::size_t(byte_span buffer, std::uint64_t* ends)>;
+
+contender plain_reader(const std::vector<byte_span>& buffers, backend where) {
+  return {.name = "read", .run = [buffers, where](std::size_t buffer) {
+            [[maybe_unused]] volatile std::uint64_t sum = plain_read(buffers[buffer], where);
+          }};
+}
+
+/// Returns a contender that has cut all buffers once, and its chunks' ends.
+std::pair<contender, chunk_ends> cutting_contender(std::string name, const timed_cuts& cut,
+                                                   const std::vector<byte_span>& buffers) {
+  const auto ends = std::make_shared<chunk_ends>(buffers.front().size() / KiB + 1);
   chunk_ends all;
-  for (const byte_span part : parts) {
-    const std::size_t count = cut(part, ends->data());
+  for (const byte_span buffer : buffers) {
+    const std::size_t count = cut(buffer, ends->data());
     all.insert(all.end(), ends->begin(), ends->begin() + static_cast<std::ptrdiff_t>(count));
   }
   return {{.name = std::move(name),
-           .run = [=](std::size_t part) { cut(parts[part], ends->data()); },
+           .run = [=](std::size_t buffer) { cut(buffers[buffer], ends->data()); },
            .chunk_count = all.size()},
           std::move(all)};
 }
@@ -147,7 +150,7 @@ status hash_all(batch_fingerprinter& batch, const std::vector<byte_span>& messag
 
 }  // namespace
 
-result<std::vector<contender>> cutting_contenders(std::span<const peer> peers, const std::vector<byte_span>& parts,
+result<std::vector<contender>> cutting_contenders(std::span<const peer> peers, const std::vector<byte_span>& buffers,
                                                   backend where) {
   const peer& first = peers.front();
   std::vector<parameter_setting> sizes;
@@ -159,34 +162,35 @@ result<std::vector<contender>> cutting_contenders(std::span<const peer> peers, c
 
   auto [ours, expected] = cutting_contender(
       std::string(to_string(backend_of(*cuts))),
-      [own_cuts = *cuts](byte_span part, std::uint64_t* ends) { return cut_all(own_cuts, part, ends); }, parts);
-  std::vector<contender> all = {plain_reader(parts, where), std::move(ours)};
+      [own_cuts = *cuts](byte_span buffer, std::uint64_t* ends) { return cut_all(own_cuts, buffer, ends); }, buffers);
+  std::vector<contender> all = {plain_reader(buffers, where), std::move(ours)};
   for (const peer& p : peers) {
     auto [theirs, their_ends] = cutting_contender(
-        p.name, [cut = p.cut](byte_span part, std::uint64_t* ends) { return cut(part.data(), part.size(), ends); },
-        parts);
+        p.name,
+        [cut = p.cut](byte_span buffer, std::uint64_t* ends) { return cut(buffer.data(), buffer.size(), ends); },
+        buffers);
     theirs.answer = compare(p, their_ends == expected);
     all.push_back(std::move(theirs));
   }
   return all;
 }
 
-std::vector<message_set> message_sets(const std::vector<byte_span>& parts) {
+std::vector<message_set> message_sets(const std::vector<byte_span>& buffers) {
   const chunker cuts =
       chunker_on(chunker_at("fastcdc", *size_settings(std::string(usual_sizes))).value(), backend::automatic).value();
   std::vector<message_set> sets = {{format_size(message_bytes), {}}, {fmt::format("fastcdc {}", usual_sizes), {}}};
-  for (const byte_span part : parts) {
-    auto& equal = sets[0].parts.emplace_back();
-    for (std::uint64_t begin = 0; begin < part.size(); begin += message_bytes) {
-      equal.push_back(part.subspan(begin, std::min<std::uint64_t>(message_bytes, part.size() - begin)));
+  for (const byte_span buffer : buffers) {
+    auto& equal = sets[0].buffers.emplace_back();
+    for (std::uint64_t begin = 0; begin < buffer.size(); begin += message_bytes) {
+      equal.push_back(buffer.subspan(begin, std::min<std::uint64_t>(message_bytes, buffer.size() - begin)));
     }
-    auto& unequal = sets[1].parts.emplace_back();
-    for (const chunk& each : cuts.find_cuts(part)) unequal.push_back(part.subspan(each.offset, each.length));
+    auto& unequal = sets[1].buffers.emplace_back();
+    for (const chunk& each : cuts.find_cuts(buffer)) unequal.push_back(buffer.subspan(each.offset, each.length));
   }
   return sets;
 }
 
-result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, const std::vector<byte_span>& parts,
+result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, const std::vector<byte_span>& buffers,
                                                   const message_set& messages, backend where) {
   const auto kind = parse_fingerprint(peers.front().work);
   if (!kind) return kind.error();
@@ -196,28 +200,28 @@ result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, c
   const std::shared_ptr<batch_fingerprinter> batch = std::move(chosen->batch);
   const auto our_digests = std::make_shared<std::vector<digest_list>>();
   std::uint64_t count = 0;
-  for (const auto& part : messages.parts) {
-    CUTPOINT_RETURN_IF_FAILED(hash_all(*batch, part, our_digests->emplace_back(part.size())));
-    count += part.size();
+  for (const auto& buffer : messages.buffers) {
+    CUTPOINT_RETURN_IF_FAILED(hash_all(*batch, buffer, our_digests->emplace_back(buffer.size())));
+    count += buffer.size();
   }
   std::vector<contender> all = {
-      plain_reader(parts, where),
+      plain_reader(buffers, where),
       {.name = std::string(to_string(chosen->where)),
-       .run = [=, to_hash = messages.parts](
-                  std::size_t part) { static_cast<void>(hash_all(*batch, to_hash[part], (*our_digests)[part])); },
+       .run = [=, to_hash = messages.buffers](
+                  std::size_t buffer) { static_cast<void>(hash_all(*batch, to_hash[buffer], (*our_digests)[buffer])); },
        .chunk_count = count}};
   for (const peer& p : peers) {
     const auto theirs = std::make_shared<std::vector<digest_list>>();
     std::vector<std::vector<message>> to_hash;
-    for (const auto& part : messages.parts) {
+    for (const auto& buffer : messages.buffers) {
       const digest empty{.bytes = {}, .size = our_digests->front().front().size};
-      to_hash.push_back(messages_of(part, theirs->emplace_back(part.size(), empty)));
+      to_hash.push_back(messages_of(buffer, theirs->emplace_back(buffer.size(), empty)));
       p.hash(to_hash.back().data(), to_hash.back().size());
     }
     const agreement answer = compare(p, *theirs == *our_digests);
     all.push_back({.name = p.name,
                    .run = [hash = p.hash, to_hash = std::move(to_hash),
-                           theirs](std::size_t part) { hash(to_hash[part].data(), to_hash[part].size()); },
+                           theirs](std::size_t buffer) { hash(to_hash[buffer].data(), to_hash[buffer].size()); },
                    .chunk_count = count,
                    .answer = answer});
   }
@@ -255,8 +259,8 @@ std::string line(const comparison& all, const contender& peer) {
     ratio = fmt::format("{:.2f}", peer.our_ratio);
     answer = fmt::format("{}, equal", peer.chunk_count);
   }
-  return fmt::format("{:<30} {}  {:<9} {:<20} {} {:>6} {:>4.0f} %  {}\n", all.work, speed_text(our), our.name, peer.name,
-                     speed_text(peer), ratio, 100 * std::max(our.spread, peer.spread), answer);
+  return fmt::format("{:<30} {}  {:<9} {:<20} {} {:>6} {:>4.0f} %  {}\n", all.work, speed_text(our), our.name,
+                     peer.name, speed_text(peer), ratio, 100 * std::max(our.spread, peer.spread), answer);
 }
 
 nlohmann::ordered_json to_json(const contender& each) {
@@ -279,8 +283,8 @@ nlohmann::ordered_json to_json(const comparison& all) {
   }
   return {{"input", all.input},
           {"place", all.place},
-          {"bytes", all.part_bytes},
-          {"parts", all.part_count},
+          {"bytes", all.buffer_bytes},
+          {"buffers", all.buffer_count},
           {"work", all.work},
           {"read_bytes_per_second", all.contenders[read].bytes_per_second},
           {"ours", to_json(all.contenders[ours])},
@@ -299,14 +303,14 @@ bool peers_report::is_right() const {
 std::string peers_report::table() const {
   std::string out = fmt::format(
       "{}; {}\none thread; medians of {} rounds, GiB/s, and the share of a plain read of the same memory\n"
-      "ratio: ours over the peer's; spread: of the rounds, the larger one of ours and the peer's\n",
+      "ratio: ours over the peer's; spread: of the middle half of the rounds, the larger one of ours and the peer's\n",
       machine, build, rounds);
   const comparison* last = nullptr;
   for (const comparison& all : comparisons) {
-    if (last == nullptr || all.input != last->input || all.part_bytes != last->part_bytes) {
-      const std::string times = all.part_count > 1 ? fmt::format("{} times ", all.part_count) : "";
+    if (last == nullptr || all.input != last->input || all.buffer_bytes != last->buffer_bytes) {
+      const std::string times = all.buffer_count > 1 ? fmt::format("{} times ", all.buffer_count) : "";
       out += fmt::format("\n{}, {}{} in {}\n{:<30} {:>7} {:>6}  {:<9} {:<20} {:>7} {:>6} {:>6} {:>6}  {}\n", all.input,
-                         times, format_size(all.part_bytes), all.place, "", "ours", "read", "by", "peer", "peer's",
+                         times, format_size(all.buffer_bytes), all.place, "", "ours", "read", "by", "peer", "peer's",
                          "read", "ratio", "spread", "chunks");
     }
     for (std::size_t i = first_peer; i < all.contenders.size(); ++i) out += line(all, all.contenders[i]);

@@ -10,6 +10,7 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
 #include <cutpoint/status.h>
 #include <cutpoint/topology.h>
 
@@ -56,22 +57,22 @@ enum class agreement { equal, other_definition, wrong };
 
 struct contender {
   std::string name;
-  std::function<void(std::size_t part)> run;  ///< does the work once on all bytes of a part of the data
-  std::uint64_t chunk_count = 0;              ///< in all parts
+  std::function<void(std::size_t buffer)> run;  ///< does the work once on all bytes of a buffer of the data
+  std::uint64_t chunk_count = 0;                ///< in all buffers
   agreement answer = agreement::equal;
   // Medians of the rounds.
   double bytes_per_second = 0;
   double share_of_read = 0;
   double our_ratio = 0;  ///< Cutpoint's speed over this one's
-  /// The difference of its fastest and its slowest round, over the median: what else slowed the machine, mostly.
+  /// How far the middle half of its rounds lies apart, over the median: what else slowed the machine, mostly.
   double spread = 0;
 };
 
 struct comparison {
   std::string input;                  ///< "random bytes", or the name of a file
-  std::string place;                  ///< where a part fits: a cache such as "L2", or "memory"
-  std::uint64_t part_bytes = 0;       ///< how many bytes a turn processes, again and again
-  std::size_t part_count = 1;         ///< different parts, which the rounds take one after the other
+  std::string place;                  ///< where a buffer fits: a cache such as "L2", or "memory"
+  std::uint64_t buffer_bytes = 0;     ///< how many bytes a turn processes, again and again
+  std::size_t buffer_count = 1;       ///< different buffers, which the rounds take one after the other
   std::string work;                   ///< an algorithm with its sizes, or a fingerprint with its messages
   std::vector<contender> contenders;  ///< the plain read, Cutpoint, the peers
 };
@@ -87,24 +88,27 @@ using rate_function = std::function<double(const std::function<void()>& run, std
 /// is first. Ratios are those of rates of the same round.
 void measure(std::span<comparison> all, std::uint64_t rounds, const rate_function& rate);
 
+/// Cuts a stream as users of the library do. Writes and returns what `peer::cut` does.
+std::size_t cut_all(const chunker& cuts, byte_span data, std::uint64_t* ends);
+
 /// Returns the plain read, Cutpoint by the back end `where`, and the peers, all of which must have the same work and size. Their
-/// answers have been compared on all parts, each of which is a stream. The parts have the same size, and their bytes must outlive
+/// answers have been compared on all buffers, each of which is a stream. The buffers have the same size, and their bytes must outlive
 /// the result. Errors: unknown_name, if this build of Cutpoint cannot do the work; as `chunker_on`.
 [[nodiscard]] result<std::vector<contender>> cutting_contenders(std::span<const peer> peers,
-                                                                const std::vector<byte_span>& parts, backend where);
+                                                                const std::vector<byte_span>& buffers, backend where);
 
-/// The messages of a hashing comparison: those that cover each part.
+/// The messages of a hashing comparison: those that cover each buffer.
 struct message_set {
   std::string name;
-  std::vector<std::vector<byte_span>> parts;
+  std::vector<std::vector<byte_span>> buffers;
 };
 
 /// Returns messages of 8 KiB, and messages that are chunks as `fastcdc` cuts them.
-[[nodiscard]] std::vector<message_set> message_sets(const std::vector<byte_span>& parts);
+[[nodiscard]] std::vector<message_set> message_sets(const std::vector<byte_span>& buffers);
 
 /// Returns the same for hashing messages.
 [[nodiscard]] result<std::vector<contender>> hashing_contenders(std::span<const peer> peers,
-                                                                const std::vector<byte_span>& parts,
+                                                                const std::vector<byte_span>& buffers,
                                                                 const message_set& messages, backend where);
 
 // The results of comparisons as a table and as JSON.

@@ -30,7 +30,12 @@ fn with_version(name: &str) -> CString {
             .strip_prefix(" = \"=")?
             .strip_suffix('"')
     });
-    CString::new(format!("{name} {}", version.unwrap_or("?"))).unwrap()
+    let limit = if name == "blake3" && cfg!(feature = "no_avx512") {
+        " avx2"
+    } else {
+        ""
+    };
+    CString::new(format!("{name} {}{limit}", version.unwrap_or("?"))).unwrap()
 }
 
 fn chunker(name: &str, work: &'static CStr, size: &'static CStr, cut: Cut) -> Peer {
