@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 LAYERS = ("bindings", "cli", "cuda", "host", "pipeline", "simd")
 WANTED = "99.0"  # newer than any cargo that the machine may have
-BUILDS = 'mkdir -p "$CARGO_TARGET_DIR/release"; touch "$CARGO_TARGET_DIR/release/libcutpoint_peers.so"; echo "$RUSTC" >"$CARGO_TARGET_DIR/rustc"'
+BUILDS = 'mkdir -p "$CARGO_TARGET_DIR/release"; touch "$CARGO_TARGET_DIR/release/libcutpoint_peers.so"; echo "$RUSTC" >"$CARGO_TARGET_DIR/rustc"; echo "$@" >"$CARGO_TARGET_DIR/words"'
 
 
 def cargo(version: str, build: str = BUILDS) -> str:
@@ -64,8 +64,13 @@ class BenchPeers(unittest.TestCase):
     def test_builds_the_crates_and_gives_them_to_the_program(self):
         words = self.words("--bytes", "1M", "--json")
         self.assertEqual(words[:3], ["--bytes", "1M", "--json"])
-        self.assertEqual(words[-2:], ["--crates", f"{self.folder}/build/peers/release/libcutpoint_peers.so"])
+        self.assertEqual(words[-2:], ["--peers", f"{self.folder}/build/peers/release/libcutpoint_peers.so"])
         self.assertEqual((self.folder / "build/peers/rustc").read_text(), f"{self.folder}/tools/rustc\n")
+
+    def test_the_crates_have_avx512_only_if_the_back_end_may(self):
+        for back_end, has_avx512 in (("avx2", False), ("scalar", False), ("avx512-dl", True), ("auto", True)):
+            self.assertEqual(self.words("--backend", back_end, "--with", "before.so")[:4], ["--backend", back_end, "--peers", "before.so"])
+            self.assertEqual("--features no_avx512" not in (self.folder / "build/peers/words").read_text(), has_avx512, back_end)
 
     def test_skips_the_crates_if_cargo_is_too_old_and_says_which_version_they_need(self):
         self.make_program("tools/cargo", cargo("98.1.0"))
@@ -73,7 +78,7 @@ class BenchPeers(unittest.TestCase):
         self.make_program("tools/apt-cache", "echo Package: cargo-web")
         run = self.run_script()
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertNotIn("--crates", run.stdout)
+        self.assertNotIn("--peers", run.stdout)
         self.assertIn(f"bench-peers: skipping the Rust crates: they need cargo {WANTED} or newer\n", run.stderr)
         self.assertNotIn("cargo-web", (self.folder / "setup.log").read_text())  # it would replace the package cargo
 
@@ -83,7 +88,7 @@ class BenchPeers(unittest.TestCase):
         self.make_program("tools/apt-cache", "echo Package: cargo-web")
         self.make_program("scripts/setup", 'echo "$@" >>setup.log; [[ ${2:-} != cargo-web ]] || { mkdir installed; cp new-cargo installed/cargo; }')
         self.make_program("new-cargo", cargo("99.1.0"))
-        self.assertIn("--crates", self.words())
+        self.assertIn("--peers", self.words())
         self.assertIn("--packages cargo-web\n", (self.folder / "setup.log").read_text())
         self.assertEqual((self.folder / "build/peers/rustc").read_text(), f"{self.folder}/installed/rustc\n")
 
@@ -91,7 +96,7 @@ class BenchPeers(unittest.TestCase):
         self.make_program("tools/cargo", cargo(WANTED, "echo no network; exit 101"))
         run = self.run_script()
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertNotIn("--crates", run.stdout)
+        self.assertNotIn("--peers", run.stdout)
         self.assertIn("skipping the Rust crates: they do not build (build/peers.log says why)", run.stderr)
         self.assertIn("no network", (self.folder / "build/peers.log").read_text())
 

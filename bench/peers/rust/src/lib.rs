@@ -30,7 +30,12 @@ fn with_version(name: &str) -> CString {
             .strip_prefix(" = \"=")?
             .strip_suffix('"')
     });
-    CString::new(format!("{name} {}", version.unwrap_or("?"))).unwrap()
+    let limit = if name == "blake3" && cfg!(feature = "no_avx512") {
+        " avx2"
+    } else {
+        ""
+    };
+    CString::new(format!("{name} {}{limit}", version.unwrap_or("?"))).unwrap()
 }
 
 fn chunker(name: &str, work: &'static CStr, size: &'static CStr, cut: Cut) -> Peer {
@@ -141,13 +146,13 @@ unsafe extern "C" fn hash_blake3(messages: *const Message, count: usize) {
     }
 }
 
-/// Returns the peers and sets `count` to their number. They live as long as the program.
+/// Returns the peers and sets `count` to their number. They live as long as the program. The back end is Cutpoint's.
 ///
 /// # Safety
 ///
 /// `count` must be valid.
 #[no_mangle]
-pub unsafe extern "C" fn cutpoint_peers(count: *mut usize) -> *const Peer {
+pub unsafe extern "C" fn cutpoint_peers(_backend: *const c_char, count: *mut usize) -> *const Peer {
     let seqcdc = Peer {
         has_same_definition: false,
         ..chunker("seq_chunking", c"seqcdc-inc", c"4K:8K:16K", cut_seqcdc)
