@@ -20,88 +20,130 @@ namespace {
 
 using blake3::block_bytes;
 
-/// Rotates the words of a vector. A rotation by whole bytes is one shuffle on targets without an instruction that
-/// rotates.
-template <int Bits>
-HWY_INLINE word_vector rotated_right(word_vector v) {
-#if HWY_TARGET > HWY_AVX3
-  if constexpr (Bits % 8 == 0) {
-    constexpr std::uint8_t shift = Bits / 8;
-    alignas(16) static constexpr std::uint8_t order[16] = {
-        shift % 4,      (shift + 1) % 4,      (shift + 2) % 4,      (shift + 3) % 4,      //
-        4 + shift % 4,  4 + (shift + 1) % 4,  4 + (shift + 2) % 4,  4 + (shift + 3) % 4,  //
-        8 + shift % 4,  8 + (shift + 1) % 4,  8 + (shift + 2) % 4,  8 + (shift + 3) % 4,  //
-        12 + shift % 4, 12 + (shift + 1) % 4, 12 + (shift + 2) % 4, 12 + (shift + 3) % 4};
-    const hn::Repartition<std::uint8_t, word_tag> bytes;
-    return hn::BitCast(words_d, hn::TableLookupBytes(hn::BitCast(bytes, v), hn::LoadDup128(bytes, order)));
-  }
+/// Whether the state of a set of nodes fills the registers, so that the kernel says which word is in memory, and when.
+#define CUTPOINT_FEW_REGISTERS (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4)
+
+/// Keeps the order of the instructions. GCC 12 would spill more in its own.
+HWY_INLINE word_vector in_order(word_vector x) {
+#if CUTPOINT_FEW_REGISTERS
+  asm volatile("" : "+x"(x.raw));
 #endif
-  return hn::RotateRight<Bits>(v);
+  return x;
+}
+
+/// Moves `x` to memory, from which it is read at its next use.
+HWY_INLINE word_vector spilled(word_vector x) {
+#if CUTPOINT_FEW_REGISTERS
+  asm volatile("" : "+m"(x.raw));
+#endif
+  return x;
 }
 
 /// `Count` words of each of `Sets` sets of nodes, whose vector lanes are compressed side by side.
 template <std::size_t Sets, std::size_t Count>
 using word_sets = word_vector[Sets][Count];
 
-/// The words of a column or a diagonal of the state, and the message words that are mixed in.
-struct column {
-  word_vector* a;
-  word_vector* b;
-  word_vector* c;
-  word_vector* d;
-  const word_vector* message[2];
+/// A row of the state, which is a matrix of 4 by 4 words, or what is added to one.
+struct state_row {
+  word_vector words[4];
 };
 
-/// The columns that take each step together, which hides latency. Without AVX-512, 16 registers cannot hold the state and
-/// many temporaries: on Zen 3 with AVX2, one, two and four columns reach 3.5, 3.55 and 3.3 GiB/s.
-constexpr std::size_t columns_together = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 ? 2 : 1;
-
-/// Keeps the order of the instructions. GCC 12 would spill more in its own: 3.2 GiB/s.
-HWY_INLINE word_vector in_order(word_vector x) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
-  asm volatile("" : "+x"(x.raw));
-#endif
-  return x;
+/// Returns the row that begins with word `First`, rotated by `Shift` words.
+template <std::size_t First, std::size_t Shift>
+HWY_INLINE state_row row_of(const word_vector (&v)[16]) {
+  return {{v[First + Shift % 4], v[First + (Shift + 1) % 4], v[First + (Shift + 2) % 4], v[First + (Shift + 3) % 4]}};
 }
 
-/// Half of the mixing of columns that do not depend on each other.
-template <std::size_t Half, int RotationOfD, int RotationOfB, std::size_t Count>
-HWY_INLINE void mix_half(const column (&columns)[Count]) {
-  for (const column& q : columns) *q.a = in_order(hn::Add(*q.a, *q.message[Half]));
-  for (const column& q : columns) *q.a = in_order(hn::Add(*q.a, *q.b));
-  for (const column& q : columns) *q.d = in_order(hn::Xor(*q.d, *q.a));
-  for (const column& q : columns) *q.d = in_order(rotated_right<RotationOfD>(*q.d));
-  for (const column& q : columns) *q.c = in_order(hn::Add(*q.c, *q.d));
-  for (const column& q : columns) *q.b = in_order(hn::Xor(*q.b, *q.c));
-  for (const column& q : columns) *q.b = in_order(rotated_right<RotationOfB>(*q.b));
+template <std::size_t First, std::size_t Shift>
+HWY_INLINE void set_row(const state_row& x, word_vector (&v)[16]) {
+  v[First + Shift % 4] = x.words[0];
+  v[First + (Shift + 1) % 4] = x.words[1];
+  v[First + (Shift + 2) % 4] = x.words[2];
+  v[First + (Shift + 3) % 4] = x.words[3];
 }
 
-/// Mixes two message words into each of four columns (`Shift` 0) or diagonals (1) of the state.
-template <std::size_t Round, std::size_t FirstWord, std::size_t Shift, std::size_t Sets>
-HWY_INLINE void mix(word_sets<Sets, 16>& v, const word_sets<Sets, 16>& message) {
+/// Returns every second message word from `First` on, in the order of a round.
+template <std::size_t Round, std::size_t First>
+HWY_INLINE state_row message_row(const word_vector (&message)[16]) {
   constexpr const auto& order = blake3::message_orders[Round];
-  for (std::size_t first = 0; first < 4; first += columns_together) {
-    for (std::size_t set = 0; set < Sets; ++set) {
-      column columns[columns_together];
-      for (std::size_t k = 0; k < columns_together; ++k) {
-        const std::size_t i = first + k;
-        const std::size_t word = FirstWord + 2 * i;
-        columns[k] = {.a = &v[set][i],
-                      .b = &v[set][4 + (i + Shift) % 4],
-                      .c = &v[set][8 + (i + 2 * Shift) % 4],
-                      .d = &v[set][12 + (i + 3 * Shift) % 4],
-                      .message = {&message[set][order[word]], &message[set][order[word + 1]]}};
-      }
-      mix_half<0, 16, 12>(columns);
-      mix_half<1, 8, 7>(columns);
-    }
-  }
+  return {{message[order[First]], message[order[First + 2]], message[order[First + 4]], message[order[First + 6]]}};
+}
+
+HWY_INLINE state_row add(const state_row& x, const state_row& y) {
+  return {{in_order(hn::Add(x.words[0], y.words[0])), in_order(hn::Add(x.words[1], y.words[1])),
+           in_order(hn::Add(x.words[2], y.words[2])), in_order(hn::Add(x.words[3], y.words[3]))}};
+}
+
+HWY_INLINE state_row exclusive_or(const state_row& x, const state_row& y) {
+  return {{in_order(hn::Xor(x.words[0], y.words[0])), in_order(hn::Xor(x.words[1], y.words[1])),
+           in_order(hn::Xor(x.words[2], y.words[2])), in_order(hn::Xor(x.words[3], y.words[3]))}};
+}
+
+template <int Bits>
+HWY_INLINE state_row rotate_right(const state_row& x) {
+  return {{in_order(hn::RotateRight<Bits>(x.words[0])), in_order(hn::RotateRight<Bits>(x.words[1])),
+           in_order(hn::RotateRight<Bits>(x.words[2])), in_order(hn::RotateRight<Bits>(x.words[3]))}};
+}
+
+/// Returns the bytes of each 128-bit block of `x` in an order.
+HWY_INLINE word_vector shuffled(word_vector x, word_vector order) {
+  const hn::Repartition<std::uint8_t, word_tag> bytes;
+  return in_order(hn::BitCast(words_d, hn::TableLookupBytes(hn::BitCast(bytes, x), hn::BitCast(bytes, order))));
+}
+
+/// Rotates by whole bytes: with one shuffle on targets without an instruction that rotates.
+template <int Bytes>
+HWY_INLINE state_row rotate_right_bytes(const state_row& x) {
+#if HWY_TARGET > HWY_AVX3
+  alignas(16) static constexpr std::uint8_t order[16] = {
+      Bytes % 4,      (Bytes + 1) % 4,      (Bytes + 2) % 4,      (Bytes + 3) % 4,      //
+      4 + Bytes % 4,  4 + (Bytes + 1) % 4,  4 + (Bytes + 2) % 4,  4 + (Bytes + 3) % 4,  //
+      8 + Bytes % 4,  8 + (Bytes + 1) % 4,  8 + (Bytes + 2) % 4,  8 + (Bytes + 3) % 4,  //
+      12 + Bytes % 4, 12 + (Bytes + 1) % 4, 12 + (Bytes + 2) % 4, 12 + (Bytes + 3) % 4};
+  const hn::Repartition<std::uint8_t, word_tag> bytes;
+  // Loaded for each use, it holds no register in between.
+  const word_vector o = in_order(hn::BitCast(words_d, hn::LoadDup128(bytes, order)));
+  return {{shuffled(x.words[0], o), shuffled(x.words[1], o), shuffled(x.words[2], o), shuffled(x.words[3], o)}};
+#else
+  return rotate_right<8 * Bytes>(x);
+#endif
+}
+
+/// Mixes two message words into each column (`Shift` 0) or diagonal (1) of the state.
+///
+/// The four columns take each step together, which hides latency. With 16 registers one word of the state makes room for the temporaries of
+/// rotations: on Zen 4 with AVX2 that reaches 4.05 GiB/s, and two columns together, spilled as GCC 12 chooses, 3.8.
+template <std::size_t Round, std::size_t Shift>
+HWY_INLINE void mix(word_vector (&v)[16], const word_vector (&message)[16]) {
+  state_row a = row_of<0, 0>(v);
+  state_row b = row_of<4, Shift>(v);
+  state_row c = row_of<8, 2 * Shift>(v);
+  state_row d = row_of<12, 3 * Shift>(v);
+
+  a = add(add(a, message_row<Round, 8 * Shift>(message)), b);
+  d = rotate_right_bytes<2>(exclusive_or(d, a));
+  c = add(c, d);
+  b = exclusive_or(b, c);
+  c.words[0] = spilled(c.words[0]);
+  b = rotate_right<12>(b);
+
+  a = add(add(a, message_row<Round, 8 * Shift + 1>(message)), b);
+  d = rotate_right_bytes<1>(exclusive_or(d, a));
+  c = add(c, d);
+  b = exclusive_or(b, c);
+  c.words[0] = spilled(c.words[0]);
+  b = rotate_right<7>(b);
+
+  set_row<0, 0>(a, v);
+  set_row<4, Shift>(b, v);
+  set_row<8, 2 * Shift>(c, v);
+  set_row<12, 3 * Shift>(d, v);
 }
 
 template <std::size_t Round = 0, std::size_t Sets>
 HWY_INLINE void mix_rounds(word_sets<Sets, 16>& v, const word_sets<Sets, 16>& message) {
-  mix<Round, 0, 0>(v, message);
-  mix<Round, 8, 1>(v, message);
+  for (std::size_t set = 0; set < Sets; ++set) mix<Round, 0>(v[set], message[set]);
+  for (std::size_t set = 0; set < Sets; ++set) mix<Round, 1>(v[set], message[set]);
   if constexpr (Round + 1 < blake3::round_count) mix_rounds<Round + 1>(v, message);
 }
 
@@ -140,10 +182,9 @@ void set_last_blocks(const blake3_node* const* lanes, std::size_t i, std::uint32
   }
 }
 
-/// Whether the block after the next is prefetched in each vector lane. Two sets of AVX-512 read 32 leaves at once, more than the hardware
-/// follows: chunks from memory are hashed 1.2 times as fast by it on Zen 4, and those in L2 0.99 times. On Zen 3 with AVX2
-/// it was slower.
-constexpr bool prefetches_blocks = HWY_TARGET == HWY_AVX3;
+/// Whether the block after the next is prefetched in each vector lane, as soon as this block is loaded. The leaves are more streams than the
+/// hardware follows: on Zen 4 chunks from memory are hashed 1.2 times as fast by it with AVX-512, and 1.1 times with AVX2.
+constexpr bool prefetches_blocks = HWY_TARGET == HWY_AVX3 || CUTPOINT_FEW_REGISTERS;
 
 /// Compresses one node in each vector lane. More than one set has only nodes of the same number of whole blocks.
 template <std::size_t Sets>
@@ -183,11 +224,11 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& start_
       strings = blocks.bytes.data();
       offset = 0;
     }
+    word_sets<Sets, 16> message;
+    for (std::size_t set = 0; set < Sets; ++set) load_words(strings + set * word_lanes, offset, message[set]);
     if constexpr (prefetches_blocks) {
       for (const std::uint8_t* each : bytes) __builtin_prefetch(each + offset_of_node + 2 * block_bytes);
     }
-    word_sets<Sets, 16> message;
-    for (std::size_t set = 0; set < Sets; ++set) load_words(strings + set * word_lanes, offset, message[set]);
     word_sets<Sets, 16> v;
     for (std::size_t set = 0; set < Sets; ++set) {
       const std::size_t first = set * word_lanes;
