@@ -37,15 +37,19 @@ class ronomon_search {
   /// is set to that before the result if this is `last`.
   std::uint64_t find(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last, std::uint64_t mask,
                      std::uint64_t& half) const {
-    for (; last - first >= step; first += step) {
-      if (first % line_bytes < step) __builtin_prefetch(bytes + first + prefetch_distance);
-      std::uint64_t sum = 0;
-      for (std::size_t k = 0; k < step; ++k) {
-        sum += words_[k][bytes[first + k]];
-        if (((half + sum) & mask << k) == 0) [[unlikely]]
-          return first + k;
-      }
-      half = (half + sum) >> step;
+    while (last - first >= step) {
+      const std::uint64_t line_end = first + std::min(line_bytes, (last - first) / step * step);
+      __builtin_prefetch(bytes + first + prefetch_distance);
+      do {
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < step; ++k) {
+          sum += words_[k][bytes[first + k]];
+          if (((half + sum) & mask << k) == 0) [[unlikely]]
+            return first + k;
+        }
+        half = (half + sum) >> step;
+        first += step;
+      } while (first != line_end);
     }
     for (; first < last; ++first) {
       const std::uint64_t hash = half + words_[0][bytes[first]];
