@@ -31,7 +31,7 @@ namespace cutpoint::cli {
 
 enum class bench_outcome {
   measured,
-  no_kernel,     ///< the back end leaves the job to the reference or the library
+  no_kernel,     ///< the back end leaves the job to another: to `avx512`, `sse4` or `scalar`
   does_not_run,  ///< the processor lacks the instruction set
   unavailable,   ///< the engine cannot use the device, or OpenSSL lacks an algorithm
   wrong_answer,  ///< the result differs from the reference's

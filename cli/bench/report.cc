@@ -21,8 +21,8 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// The sign of a back end that leaves a job to the scalar one.
-constexpr std::string_view as_scalar = "=";
+/// The sign of a back end that leaves a job to another.
+constexpr std::string_view as_another = "=";
 
 std::string percent_of(const std::optional<double>& share) {
   return or_dash(share, [](double number) { return fmt::format("{:.0f} %", 100 * number); });
@@ -35,7 +35,7 @@ bool has_device(std::string_view setup) { return setup == "cuda" || setup == "hy
 int columns_of(std::string_view name) { return has_device(name) ? 27 : 13; }
 
 std::string text_of(const bench_cell& cell) {
-  if (cell.outcome == bench_outcome::no_kernel) return std::string(as_scalar);
+  if (cell.outcome == bench_outcome::no_kernel) return std::string(as_another);
   if (cell.outcome == bench_outcome::wrong_answer) return "wrong";
   if (cell.outcome != bench_outcome::measured) return "-";
   std::string text = fmt::format("{:>6} {:>6}", gib_per_second(*cell.bytes_per_second), percent_of(cell.of_read));
@@ -86,7 +86,7 @@ std::string kernel_text(const bench_facts& facts) {
   if (std::any_of(facts.rows.begin(), facts.rows.end(), [&](const bench_row& row) {
         return std::any_of(row.cells.begin(), row.cells.end(), has_no_kernel);
       })) {
-    out += fmt::format("{}  no kernel of its own: as scalar\n", as_scalar);
+    out += fmt::format("{}  no kernel of its own: avx512-dl as avx512, sha-ni as sse4, else as scalar\n", as_another);
   }
   return out + place_text(facts, bench_place::memory) + place_text(facts, bench_place::l2);
 }

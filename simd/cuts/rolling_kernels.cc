@@ -5,6 +5,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// NOLINTBEGIN(bugprone-suspicious-include): they are meant
 #include "simd/cuts/adler.cc"
 #include "simd/cuts/borg1.cc"
 #include "simd/cuts/buzhash.cc"
@@ -14,6 +15,7 @@
 #include "simd/cuts/rabin.cc"
 #include "simd/cuts/rabin_inck.cc"
 #include "simd/cuts/ronomon.cc"
+// NOLINTEND(bugprone-suspicious-include)
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/rolling_kernels.cc"

@@ -69,8 +69,16 @@ class BenchPeers(unittest.TestCase):
 
     def test_the_crates_have_avx512_only_if_the_back_end_may(self):
         for back_end, has_avx512 in (("avx2", False), ("scalar", False), ("avx512-dl", True), ("auto", True)):
-            self.assertEqual(self.words("--backend", back_end, "--with", "before.so")[:4], ["--backend", back_end, "--peers", "before.so"])
+            self.assertEqual(self.words("--backend", back_end)[:2], ["--backend", back_end])
             self.assertEqual("--features no_avx512" not in (self.folder / "build/peers/words").read_text(), has_avx512, back_end)
+
+    def test_gives_another_library_by_its_path_and_refuses_one_that_is_not_there_before_it_builds(self):
+        (self.folder / "before.so").touch()
+        self.assertEqual(self.words("--with", "before.so")[:2], ["--peers", str((self.folder / "before.so").resolve())])
+        (self.folder / "setup.log").unlink()
+        run = self.run_script("--with", "elsewhere.so")
+        self.assertEqual((run.returncode, run.stderr), (2, "bench-peers: --with: no such file: elsewhere.so\n"))
+        self.assertFalse((self.folder / "setup.log").exists())
 
     def test_skips_the_crates_if_cargo_is_too_old_and_says_which_version_they_need(self):
         self.make_program("tools/cargo", cargo("98.1.0"))

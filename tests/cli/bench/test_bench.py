@@ -208,6 +208,7 @@ class Text(Bench):
                 self.assertIn(words, table)
         for backend in of_the_processor():
             self.assertEqual(f"{backend['name']}: this processor does not run it" in text, not backend["runs_here"])
+        self.assertIn("=  no kernel of its own: avx512-dl as avx512, sha-ni as sse4, else as scalar\n", text)
         rate = r"by \S+ \([0-9.]+ GiB/s\)"
         self.assertRegex(closing, rf"(?m)^fastest here: cuts gear \S+ {rate}; fingerprint md5 {rate}$")
 
