@@ -120,7 +120,7 @@ TEST(backend_cache, yield_to_what_is_asked_for) {
   backend_cache choices;
   ASSERT_TRUE(choices.place(chunker_of("gear"), backend::automatic).ok());
   for (const backend which : running()) {
-    EXPECT_EQ(choices.place(chunker_of("gear"), which)->backend(), to_string(cutting(which, true)));
+    EXPECT_EQ(choices.place(chunker_of("gear"), which)->backend(), to_string(cutting(which)));
     EXPECT_EQ(choices.place(fingerprint_kind::sha256, which)->where, hashing(which, fingerprint_kind::sha256));
   }
 }
