@@ -50,15 +50,15 @@ class CutpointBench(unittest.TestCase):
             self.assertEqual({name.split("/")[1] for name in self.names(f"^engine/[^/]+/{where}(/|$)")}, algorithms, where)
         for back_end in told["back_ends"]:
             if back_end["name"] not in ("cuda", "hybrid", "sha-ni"):
-                self.assertIn(f"chunk/gear/{back_end['name']}", self.names("^chunk/gear/"))
+                self.assertIn(f"chunk/rabin/{back_end['name']}", self.names("^chunk/rabin/"))
 
     def test_says_in_a_sentence_what_cannot_run_here(self):
-        chosen = "^(chunk/gear|chunk[+]sha1/gear|fingerprint/(sha1|md5)|engine/gear)/"
+        chosen = "^(chunk/(gear|rabin)|chunk[+]sha1/gear|fingerprint/(sha1|md5)|engine/gear)/"
         reasons = self.reasons(self.measure(chosen))
         back_ends = {each["name"]: each["runs_here"] for each in listed()["back_ends"]}
         for name, runs_here in back_ends.items():
             if not runs_here and name not in ("cuda", "hybrid"):
-                self.assertEqual(reasons[f"chunk/gear/{name}"], f"this processor does not run {name}")
+                self.assertEqual(reasons[f"chunk/rabin/{name}"], f"this processor does not run {name}")
         self.assertEqual(reasons["fingerprint/md5/cuda"], "devices do not make md5")
         if back_ends["cuda"]:
             self.skipTest("a GPU is here")
