@@ -283,6 +283,37 @@ result<std::vector<std::uint8_t>> read_payload(storage& objects, const container
   return payload;
 }
 
+status read_payloads(storage& objects, const container_identity& container, std::span<const placed_record> places,
+                     const seal_key& key, const std::function<status(const placed_record&, byte_span)>& take) {
+  const record_opener opener(container.salt, key);
+  const auto bytes_of = [](const placed_record& place) { return record_bytes(place.description.stored_bytes); };
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t first = 0, last; first < places.size(); first = last) {
+    const std::uint64_t begin = places[first].position;
+    std::uint64_t end = begin + bytes_of(places[first]);
+    for (last = first + 1; last < places.size(); ++last) {
+      const std::uint64_t next_end = places[last].position + bytes_of(places[last]);
+      if (places[last].position > end + most_gap_bytes || next_end - begin > most_range_bytes) break;
+      end = std::max(end, next_end);
+    }
+    bytes.resize(end - begin);
+    status read = objects.read({object_kind::container, container.id}, begin, bytes);
+    if (!read.ok() && last != first + 1) {  // perhaps one of the others cannot be read, or what lies between
+      last = first + 1;
+      bytes.resize(bytes_of(places[first]));
+      read = objects.read({object_kind::container, container.id}, begin, bytes);
+    }
+    CUTPOINT_RETURN_IF_FAILED(read);
+    for (const placed_record& place : places.subspan(first, last - first)) {
+      const auto payload =
+          opener.open_payload(place, std::span(bytes).subspan(place.position - begin, bytes_of(place)));
+      if (!payload) return damage(container_path(container.id), payload.error().message());
+      CUTPOINT_RETURN_IF_FAILED(take(place, *payload));
+    }
+  }
+  return {};
+}
+
 container_table recover_records(byte_span container, const std::string& id, const seal_key& key) {
   if (container.size() < object_header_bytes) return {};
   auto header = decode_container_header(container, id, key);

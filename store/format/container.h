@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -109,6 +111,16 @@ class record_opener {
 /// Reads the payload of one record, without decompressing it. Errors: as for `read_record`.
 [[nodiscard]] result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_identity& container,
                                                              const placed_record& place, const seal_key& key);
+
+/// Bytes of a container that are read at once, and unwanted bytes between two records that are read with them.
+inline constexpr std::uint64_t most_range_bytes = 4 * MiB;
+inline constexpr std::uint64_t most_gap_bytes = 128 * KiB;
+
+/// Reads the payloads of records of one container, which `places` has in the order of their positions, neighbours together. Passes each to
+/// `take`, whose failure ends it and is returned. Errors: also as for `read_record`, before the records after the damaged one.
+[[nodiscard]] status read_payloads(storage& objects, const container_identity& container,
+                                   std::span<const placed_record> places, const seal_key& key,
+                                   const std::function<status(const placed_record&, byte_span)>& take);
 
 /// Finds the whole records of a container that may be damaged anywhere. With an undamaged trailer it tests the records
 /// of that table; otherwise it tests every position at which a record may begin. Only records whose tags are right are

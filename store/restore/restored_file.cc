@@ -179,9 +179,6 @@ status restored_file::outcome() {
 namespace {
 
 constexpr std::size_t most_located_places = 1024;
-/// Bytes of a container that are read at once, and unwanted bytes between two records that are read with them.
-constexpr std::uint64_t most_range_bytes = 4 * MiB;
-constexpr std::uint64_t most_gap_bytes = 128 * KiB;
 
 /// Makes what each thread works with. Errors: those of the fingerprinter.
 template <class Worker>

@@ -336,13 +336,14 @@ status pruner::rewrite() {
 status pruner::copy_records(const removable_container& source, record_writer& records) {
   storage& objects = opened_store_.objects();
   CUTPOINT_TRY(const auto table, read_container_table(objects, id_of(name(source)), opened_store_.key()));
+  std::vector<placed_record> live;
   for (std::uint32_t ordinal = 0; ordinal < table.records.size(); ++ordinal) {
-    if (!marks_->is_live(source.index, ordinal)) continue;
-    const placed_record& place = table.records[ordinal];
-    CUTPOINT_TRY(const auto payload, read_payload(objects, table, place, opened_store_.key()));
-    if (const auto hint = records.append(place.description, payload); !hint) return hint.error();
+    if (marks_->is_live(source.index, ordinal)) live.push_back(table.records[ordinal]);
   }
-  return {};
+  return read_payloads(objects, table, live, opened_store_.key(), [&](const placed_record& place, byte_span payload) {
+    const auto hint = records.append(place.description, payload);
+    return hint ? status() : hint.error();
+  });
 }
 
 }  // namespace

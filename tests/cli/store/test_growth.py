@@ -52,7 +52,7 @@ COMMANDS: dict[str, list] = {
     "forget": ["{all}"],
     "tag": ["--add", "new"],
     "rewrite": ["--exclude", "*3"],
-    "prune": [],
+    "prune": ["--max-unused", "0"],
     "stats": [],
     "sessions": [],
 }
@@ -159,6 +159,13 @@ class Growth(CommandTest):
                 if after > max(negligible, MOST_GROWTH * before):
                     faults.append(f"{command}: {what} {before} and {after}")
         self.assertEqual(faults, [], f"{COUNT} and {TIMES * COUNT} {make.__name__}")
+
+    def test_a_prune_opens_no_container_for_each_of_its_records(self):
+        sample = Sample(self.folder / "many" / "sample", COUNT)
+        many_files(sample)
+        least = Sample(self.folder / "0" / "sample", 0).cost_of("sessions")
+        files = 10 * COUNT
+        self.assertLess(sample.cost_of("prune")["opens"] - least["opens"], files)
 
     def test_in_the_number_of_snapshots(self):
         self.assert_linear(many_snapshots)
