@@ -16,6 +16,7 @@
 #include <cutpoint/status.h>
 
 #include "cuda/host_double/host_block.h"
+#include "cuda/kernel/words.h"
 
 namespace cutpoint::cuda {
 
