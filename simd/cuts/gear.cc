@@ -45,13 +45,13 @@ std::size_t fastest_gear_positions(instruction_set set) {
     std::vector<std::uint8_t> bytes(64 * KiB);
     splitmix64 random(0);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
-    std::array<double, gear_positions.size()> seconds = {};
+    const std::array kernels = {make_kernel(usual, set, gear_positions[0]), make_kernel(usual, set, gear_positions[1])};
+    std::array<double, kernels.size()> seconds = {};
     seconds.fill(std::numeric_limits<double>::infinity());
     for (int turn = 0; turn < turns; ++turn) {
       for (std::size_t i = 0; i < seconds.size(); ++i) {
-        const kernel_pointer kernel = make_kernel(usual, set, gear_positions[i]);
         const double begin = thread_seconds();
-        for (std::uint64_t at = 0; at < bytes.size();) at += kernel->cut(bytes, at);
+        for (std::uint64_t at = 0; at < bytes.size();) at += kernels[i]->cut(bytes, at);
         seconds[i] = std::min(seconds[i], thread_seconds() - begin);
       }
     }

@@ -20,8 +20,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// Loops prefetch one cache line in each, so far ahead. Without that, the processor's own prefetching begins anew after each minimum that
-/// is skipped. More than 2 KiB is behind such a minimum; twice as far costs more than it brings.
+/// Once in each cache line, loops prefetch another one so far ahead. Without that, the processor's own prefetching begins anew after each
+/// minimum that is skipped. This distance reaches past a minimum of 2 KiB; twice as much costs more than it brings.
 inline constexpr std::uint64_t line_bytes = 64, prefetch_distance = 2560;
 
 /// Accepts a hash whose masked bits are zeros. This takes one instruction less than any other pattern.

@@ -37,10 +37,6 @@ struct lane_tile {
   const std::uint8_t* next_end;  ///< not after the end of the visible bytes
   std::uint64_t position;        ///< of `first` in the map
 
-  /// Prefetches the lines of the next tile that correspond to one column of this one.
-  void prefetch_column(std::uint64_t lane_count, std::uint64_t column) const {
-    prefetch(column * lane_count, lane_count * column_bytes);
-  }
   /// Prefetches `count` bytes of the next tile from byte `begin` on, both multiples of a line.
   void prefetch(std::uint64_t begin, std::uint64_t count) const {
     for (const std::uint8_t* line = next + begin; count != 0; count -= column_bytes, line += column_bytes) {

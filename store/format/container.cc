@@ -181,16 +181,6 @@ std::optional<tested_record> test_record(sealer& seals, byte_span container, std
 
 std::string record_name(const placed_record& place) { return fmt::format("the record at {}", place.position); }
 
-/// Reads the bytes of a record, and names its container if `open` finds damage.
-template <class Open>
-status read_and_open(storage& objects, const container_identity& container, const placed_record& place, Open open) {
-  std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
-  const object_name name{object_kind::container, container.id};
-  CUTPOINT_RETURN_IF_FAILED(objects.read(name, place.position, record));
-  const status outcome = open(std::span(record));
-  return is_damage(outcome) ? damage(container_path(container.id), outcome.message()) : outcome;
-}
-
 }  // namespace
 
 result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
@@ -265,21 +255,21 @@ result<std::vector<std::uint8_t>> read_record(storage& objects, const container_
                                               const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> content;
   content.reserve(place.description.raw_bytes);
-  CUTPOINT_RETURN_IF_FAILED(read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) {
-    return record_opener(container.salt, key).append_content(place, record, content);
-  }));
+  std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
+  CUTPOINT_RETURN_IF_FAILED(objects.read({object_kind::container, container.id}, place.position, record));
+  const status outcome = record_opener(container.salt, key).append_content(place, record, content);
+  if (!outcome.ok()) return damage(container_path(container.id), outcome.message());
   return content;
 }
 
 result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_identity& container,
                                                const placed_record& place, const seal_key& key) {
   std::vector<std::uint8_t> payload;
-  const status read = read_and_open(objects, container, place, [&](std::span<std::uint8_t> record) -> status {
-    CUTPOINT_TRY(const auto content, record_opener(container.salt, key).open_payload(place, record));
-    payload.assign(content.begin(), content.end());
-    return {};
-  });
-  if (!read.ok()) return read;
+  CUTPOINT_RETURN_IF_FAILED(
+      read_payloads(objects, container, {&place, 1}, key, [&](const placed_record&, byte_span bytes) {
+        payload.assign(bytes.begin(), bytes.end());
+        return status();
+      }));
   return payload;
 }
 
