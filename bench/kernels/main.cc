@@ -163,6 +163,7 @@ int main(int argc, char** argv) {
   add_kernels(all);
   add_resident(all);
   add_engine(all);
+  add_intake(all);
   add_intrinsics(all);
   add_baselines(all);
   benchmark::RunSpecifiedBenchmarks();

@@ -36,13 +36,11 @@ json lanes_json(const dedup_report& facts, const explanation& why) {
   const std::vector<explained_lane> explained = why.lanes();
   for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
     const lane_record& record = facts.work.lanes[lane];
-    json row = {{"lane", lane},
-                {"name", explained[lane].name},
-                {"device", record.device >= 0 ? json(record.device) : json()},
-                {"reading_seconds", lane == 0 ? facts.reading.seconds : 0.0}};
-    double busy = lane == 0 ? facts.reading.seconds : 0.0;
+    json row = {
+        {"lane", lane}, {"name", explained[lane].name}, {"device", record.device >= 0 ? json(record.device) : json()}};
+    double busy = 0;
     for (std::size_t i = 0; i < stage_count; ++i) {
-      const double seconds = record.work[i].seconds;
+      const double seconds = facts.lane_seconds(lane, static_cast<stage>(i));
       row[fmt::format("{}_seconds", to_string(static_cast<stage>(i)))] = seconds;
       busy += seconds;
     }
@@ -75,8 +73,8 @@ json json_of(const plan_bottleneck& bottleneck) {
 
 json stages_json(std::span<const stage_cost> costs, const explanation& why, std::uint64_t thread_count) {
   return json_list(costs, [&](const stage_cost& cost) {
-    return with_work({{"stage", cost.name}, {"is_parallel", cost.is_parallel}}, cost.work, why.rate_of(cost),
-                     cost.alone_seconds(thread_count));
+    return with_work({{"stage", cost.name}, {"is_parallel", cost.serial_seconds < cost.work.seconds}}, cost.work,
+                     why.rate_of(cost), cost.alone_seconds(thread_count));
   });
 }
 

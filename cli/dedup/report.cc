@@ -250,16 +250,16 @@ std::string stages_of(const dedup_report& facts, const explanation& why) {
 // --- Lanes -----------------------------------------------------------------------------------------------------------
 
 std::string lanes_of(const dedup_report& facts, const explanation& why) {
-  std::string out = fmt::format("  {:<17}  reading", "lane");
+  std::string out = fmt::format("  {:<17}", "lane");
   for (std::size_t i = 0; i < stage_count; ++i) out += fmt::format("  {}", to_string(static_cast<stage>(i)));
   out += fmt::format("     busy  {:>11}  {:>11}\n", "pace", "predicted");
   const double wall = std::max(facts.wall_seconds, 1e-9);
   const std::vector<explained_lane> explained = why.lanes();
   for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
-    double busy = lane == 0 ? facts.reading.seconds : 0;
-    out += fmt::format("  {:<17}  {:>7}", explained[lane].name, human_percent(busy / wall));
+    double busy = 0;
+    out += fmt::format("  {:<17}", explained[lane].name);
     for (std::size_t i = 0; i < stage_count; ++i) {
-      const double seconds = facts.work.lanes[lane].work[i].seconds;
+      const double seconds = facts.lane_seconds(lane, static_cast<stage>(i));
       busy += seconds;
       out += fmt::format("  {:>{}}", human_percent(seconds / wall), to_string(static_cast<stage>(i)).size());
     }

@@ -27,6 +27,10 @@ class stream_ahead final : public file_stream {
   result<std::uint64_t> skip_hole() override {
     return restarted_ != nullptr ? restarted_->skip_hole() : ahead_.skip_hole(*file_);
   }
+  stream_part part() override { return restarted_ != nullptr ? restarted_->part() : ahead_.part(*file_); }
+  void pass(std::uint64_t count) override {
+    return restarted_ != nullptr ? restarted_->pass(count) : ahead_.pass(*file_, count);
+  }
   status check_unchanged() const override {
     return file_->checked && restarted_ == nullptr ? *file_->checked : file_->file->check_unchanged();
   }

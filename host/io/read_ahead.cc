@@ -21,6 +21,10 @@ constexpr std::size_t most_ranges = 256;
 /// Blocks that are cached now may not be cached later.
 constexpr std::uint64_t most_in_their_turn = 32;
 
+/// Of a block whether it is cached is asked of its beginning alone: the system looks at each page, at a thirtieth of the time that
+/// copying it takes.
+constexpr std::uint64_t most_probed_bytes = 64 * KiB;
+
 /// Requests are submitted when this many of them, or this many bytes, have been pushed.
 constexpr std::uint64_t submitted_together = 16;
 constexpr std::uint64_t submitted_bytes_together = 64 * KiB;
@@ -129,6 +133,30 @@ result<std::uint64_t> read_ahead::skip_hole(file_progress& file) {
   return count;
 }
 
+stream_part read_ahead::part(file_progress& file) {
+  if (file.file->is_stream()) return {};
+  advance();
+  const file_range* const first = front_of(file);
+  if (first == nullptr || first->kind != file_range_kind::in_its_turn) return {};
+  stream_part part = {.reader = &file.file->reader(), .offset = file.consumed, .length = 0};
+  for (const file_range& next : ranges_) {
+    if (next.of.get() != &file || next.kind != file_range_kind::in_its_turn) break;
+    part.length += next.length - next.consumed;
+  }
+  return part;
+}
+
+void read_ahead::pass(file_progress& file, std::uint64_t count) {
+  file.consumed += count;
+  while (count != 0) {
+    file_range& first = ranges_.front();
+    const std::uint64_t passed = std::min(count, first.length - first.consumed);
+    first.consumed += passed;
+    count -= passed;
+    if (first.consumed == first.length) pop();
+  }
+}
+
 void read_ahead::drop(file_progress& file) {
   file.is_dropped = true;
   std::erase_if(unplanned_, [&](const auto& other) { return other.get() == &file; });
@@ -189,7 +217,7 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
   next.is_last = next.offset + length >= source.size();
   next.descriptor = source.descriptor();
   const bool is_probed = access_ == file_access::automatic;
-  if (is_probed && is_mostly_cached(source.descriptor(), next.offset, length)) {
+  if (is_probed && is_mostly_cached(source.descriptor(), next.offset, std::min(length, most_probed_bytes))) {
     next.kind = file_range_kind::in_its_turn;
     file->is_all_ahead = false;
     ranges_.push_back(std::move(next));

@@ -59,6 +59,18 @@ bool can_wait(int descriptor, mode_t mode) {
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
 }
 
+result<std::size_t> read_file_at(int descriptor, const std::string& name, const cancellation* cancel,
+                                 std::uint64_t offset, std::span<std::uint8_t> destination) {
+  const std::size_t size =
+      std::min<std::uint64_t>(destination.size(), largest_offset - std::min(offset, largest_offset));
+  if (cancel != nullptr && cancel->is_requested()) return interruptible_failure(name, "read", EINTR, cancel);
+  if (size == 0) return 0;  // no byte has such a large offset
+  const auto count = repeat_interrupted(
+      cancel, [&] { return ::pread(descriptor, destination.data(), size, static_cast<off_t>(offset)); });
+  if (count < 0) return interruptible_failure(name, "read", errno, cancel);
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace
 
 /// Small files are not searched for holes.
@@ -212,6 +224,17 @@ result<std::uint64_t> file_source::skip_hole() {
   return next.hole_bytes;
 }
 
+stream_part file_source::part() {
+  if (!regular_ || regular_->data_end == early_end) return {};
+  const std::uint64_t end = std::min(regular_->data_end, regular_->state_at_opening.size);
+  if (regular_->offset >= end) return {};
+  return {.reader = this, .offset = regular_->offset, .length = end - regular_->offset};
+}
+
+result<std::size_t> file_source::read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const {
+  return read_file_at(descriptor_, name_, cancel_, offset, destination);
+}
+
 status file_source::check_unchanged() const {
   if (!regular_) return {};
   CUTPOINT_RETURN_IF_FAILED(check_state(descriptor_, regular_->state_at_opening, name_, cancel_));
@@ -256,14 +279,7 @@ result<file_random_access> file_random_access::open(const std::string& path, con
 }
 
 result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<std::uint8_t> destination) {
-  const std::size_t size =
-      std::min<std::uint64_t>(destination.size(), largest_offset - std::min(offset, largest_offset));
-  if (cancel_ != nullptr && cancel_->is_requested()) return interruptible_failure(name_, "read", EINTR, cancel_);
-  if (size == 0) return 0;  // no byte has such a large offset
-  const auto count = repeat_interrupted(
-      cancel_, [&] { return ::pread(descriptor_, destination.data(), size, static_cast<off_t>(offset)); });
-  if (count < 0) return interruptible_failure(name_, "read", errno, cancel_);
-  return static_cast<std::size_t>(count);
+  return read_file_at(descriptor_, name_, cancel_, offset, destination);
 }
 
 }  // namespace cutpoint

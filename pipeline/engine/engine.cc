@@ -32,7 +32,7 @@ status check_names(const std::vector<int>& devices) {
 }  // namespace
 
 std::string_view to_string(stage which) noexcept {
-  constexpr std::string_view names[] = {"intake", "chunking", "joining", "fingerprinting", "delivery"};
+  constexpr std::string_view names[] = {"reading", "intake", "chunking", "joining", "fingerprinting", "delivery"};
   const auto index = static_cast<std::size_t>(which);
   return index < std::size(names) ? names[index] : "unknown";
 }

@@ -43,7 +43,7 @@ void add(std::vector<lane_record>& total, const std::vector<lane_record>& more) 
 }  // namespace
 
 double stage_cost::alone_seconds(std::uint64_t thread_count) const {
-  return is_parallel ? work.seconds / static_cast<double>(thread_count) : work.seconds;
+  return std::max(serial_seconds, work.seconds / static_cast<double>(thread_count));
 }
 
 std::optional<double> stage_cost::bytes_per_second() const {
@@ -56,13 +56,19 @@ std::optional<double> device_cost::bytes_per_second() const {
   return static_cast<double>(work.bytes) / alone_seconds();
 }
 
-std::vector<stage_cost> costs_of_stages(std::span<const lane_record> lanes) {
+std::vector<stage_cost> costs_of_stages(std::span<const lane_record> lanes, const stage_work& reading) {
   std::vector<stage_cost> costs;
   for (std::size_t i = 0; i < stage_count; ++i) {
     const auto which = static_cast<stage>(i);
-    stage_cost cost{to_string(which), {}, which == stage::chunking || which == stage::fingerprinting};
+    stage_cost cost{.name = to_string(which)};
     for (const lane_record& lane : lanes) {
       if (lane.device < 0) add(cost.work, lane.work[i]);
+    }
+    const bool is_parallel = which == stage::reading || which == stage::chunking || which == stage::fingerprinting;
+    if (!is_parallel) cost.serial_seconds = cost.work.seconds;
+    if (which == stage::reading) {
+      add(cost.work, reading);
+      cost.serial_seconds = reading.seconds;
     }
     costs.push_back(cost);
   }

@@ -1,6 +1,7 @@
 #include "pipeline/engine/threaded_feed.h"
 
 #include <cassert>
+#include <cstring>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -74,6 +75,7 @@ status feed::threaded_feed::start() {
 // --- The feeding thread ----------------------------------------------------------------------------------------------
 
 status feed::threaded_feed::begin(std::uint64_t stream, std::size_t rule) {
+  stop_reading();
   if (rule >= rule_count_) {
     return {status_code::invalid_argument,
             fmt::format("rule {} is unknown: the feed has {}, counted from 0", rule, rule_count_)};
@@ -84,6 +86,7 @@ status feed::threaded_feed::begin(std::uint64_t stream, std::size_t rule) {
 }
 
 result<std::span<std::uint8_t>> feed::threaded_feed::space() {
+  stop_reading();
   std::unique_lock lock(pool_.mutex);
   for (;;) {
     if (!schedule_.failure().ok()) return failed(lock);
@@ -110,6 +113,64 @@ std::uint64_t feed::threaded_feed::room() {
   return std::min(schedule_.room(intake_.cursor()), preferred_room());
 }
 
+result<byte_span> feed::threaded_feed::read(const stream_part& part) {
+  const bool is_alone = lanes_.size() == 1 || is_polled_ || !ring_.is_mapped();
+  const bool goes_on =
+      reading_bytes_ != 0 && part.reader == reading_.reader && part.offset == reading_.offset && part.length != 0;
+  if (!goes_on) stop_reading();
+  if (is_alone || (!goes_on && part.length < 2 * lane_read_bytes())) return byte_span();
+  std::unique_lock lock(pool_.mutex);
+  if (!schedule_.failure().ok()) return failed(lock);
+  start_reads(lock, part);
+  if (reading_bytes_ == 0) return byte_span();
+  return finish_read(lock);
+}
+
+void feed::threaded_feed::start_reads(const std::unique_lock<std::mutex>&, const stream_part& part) {
+  const std::uint64_t most = schedule_.bytes_to_read_ahead();
+  const std::uint64_t cursor = intake_.cursor();
+  const bool was_shortened = reading_bytes_ != 0 && schedule_.first_read()->position != cursor;
+  const std::uint64_t before = reading_bytes_;
+  reading_ = part;
+  while (!was_shortened && reading_bytes_ < std::min(part.length, most)) {
+    const std::uint64_t count = std::min(lane_read_bytes(), part.length - reading_bytes_);
+    if (schedule_.room(cursor + reading_bytes_) < count) break;
+    schedule_.add_read(
+        {.from = {part.reader, part.offset + reading_bytes_, count}, .position = cursor + reading_bytes_});
+    reading_bytes_ += count;
+  }
+  if (reading_bytes_ != before) pool_.work.notify_all();
+}
+
+result<byte_span> feed::threaded_feed::finish_read(std::unique_lock<std::mutex>& lock) {
+  while (!schedule_.first_read()->is_done) {
+    if (!schedule_.failure().ok()) return failed(lock);
+    if (unpublished_bytes_ != 0) publish(lock);
+    if (!perform_one_task(lock, 0)) pool_.progress.wait(lock);
+  }
+  const block_read block = *schedule_.first_read();
+  schedule_.pop_read();
+  lock.unlock();
+  reading_bytes_ -= block.from.length;
+  reading_.offset += block.from.length;
+  if (block.read_bytes < block.from.length) stop_reading();
+  const std::uint64_t cursor = intake_.cursor();
+  std::uint8_t* const destination = ring_.at(cursor);
+  // Both addresses are in one mapping, so that memmove sees the overlap.
+  if (block.position != cursor) std::memmove(destination, destination + (block.position - cursor), block.read_bytes);
+  return byte_span(destination, block.read_bytes);
+}
+
+void feed::threaded_feed::stop_reading() noexcept {
+  if (reading_bytes_ == 0) return;
+  std::unique_lock lock(pool_.mutex);
+  schedule_.drop_waiting_reads();
+  for (; schedule_.first_read() != nullptr; schedule_.pop_read()) {
+    pool_.progress.wait(lock, [&] { return schedule_.first_read()->is_done; });
+  }
+  reading_bytes_ = 0;
+}
+
 status feed::threaded_feed::commit(std::uint64_t count) {
   CUTPOINT_RETURN_IF_FAILED(check_count(count));
   status outcome;
@@ -121,6 +182,7 @@ status feed::threaded_feed::commit(std::uint64_t count) {
 }
 
 status feed::threaded_feed::write_zeros(std::uint64_t count) {
+  stop_reading();
   CUTPOINT_RETURN_IF_FAILED(check_count(count));
   const cancellation* const cancel = schedule_.context().cancel;
   while (count != 0) {
@@ -157,6 +219,7 @@ status feed::threaded_feed::check_count(std::uint64_t count) const {
 }
 
 status feed::threaded_feed::end(status outcome) {
+  stop_reading();
   const range_end how = outcome.ok() ? range_end::stream : range_end::failed;
   if (is_open_) close(how, std::move(outcome));
   return publish_if_due({}, 0);
@@ -215,6 +278,8 @@ std::uint64_t feed::threaded_feed::most_room() const { return lanes_.size() == 1
 
 std::uint64_t feed::threaded_feed::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
 
+std::uint64_t feed::threaded_feed::lane_read_bytes() const { return std::min(most_read_by_lane, preferred_room()); }
+
 std::span<std::uint8_t> feed::threaded_feed::room_of(std::uint64_t bytes) {
   const std::uint64_t size = std::min(bytes, most_room());
   if (intake_.cursor() != 0) ring_.prepare(intake_.cursor() + size);  // huge pages would not pay for a single read
@@ -266,19 +331,48 @@ status feed::write_zeros(std::uint64_t count) {
 status feed::end(status outcome) {
   return implementation_->guarded([&] { return implementation_->end(std::move(outcome)); });
 }
+result<byte_span> feed::read(const stream_part& part) {
+  return implementation_->guarded([&] { return implementation_->read(part); });
+}
+void feed::stop_reading() noexcept { implementation_->stop_reading(); }
 status feed::finish() {
   return implementation_->guarded([&] { return implementation_->finish(); });
 }
 status feed::failure() const { return implementation_->failure(); }
 feed_statistics feed::statistics() const { return implementation_->statistics(); }
 
+namespace {
+
+class memory_reader final : public shared_reader {
+ public:
+  explicit memory_reader(byte_span bytes) : bytes_(bytes) {}
+
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override {
+    const std::size_t count = std::min(destination.size(), bytes_.size() - offset);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), count, destination.begin());
+    return count;
+  }
+
+ private:
+  byte_span bytes_;
+};
+
+}  // namespace
+
 status feed::write(byte_span bytes) {
-  while (!bytes.empty()) {
-    CUTPOINT_TRY(const auto room, space());
-    const std::size_t count = std::min(room.size(), bytes.size());
-    if (room.data() != bytes.data()) std::copy_n(bytes.begin(), count, room.begin());
+  const memory_reader reader(bytes);
+  for (stream_part rest = {.reader = &reader, .length = bytes.size()}; rest.length != 0;) {
+    CUTPOINT_TRY(const auto copied, read(rest));
+    std::size_t count = copied.size();
+    if (count == 0) {
+      CUTPOINT_TRY(const auto room, space());
+      const byte_span next = bytes.subspan(rest.offset);
+      count = std::min(room.size(), next.size());
+      if (room.data() != next.data()) std::copy_n(next.begin(), count, room.begin());
+    }
     CUTPOINT_RETURN_IF_FAILED(commit(count));
-    bytes = bytes.subspan(count);
+    rest.offset += count;
+    rest.length -= count;
   }
   return {};
 }

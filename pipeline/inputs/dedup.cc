@@ -279,10 +279,11 @@ std::optional<double> exact_comparison::missed_share(const dedup_counts& other) 
   return static_cast<double>(missed_bytes(other)) / static_cast<double>(duplicates);
 }
 
-std::vector<stage_cost> dedup_report::stages() const {
-  std::vector<stage_cost> costs = costs_of_stages(work.lanes);
-  costs.insert(costs.begin(), {"reading", reading, false});
-  return costs;
+std::vector<stage_cost> dedup_report::stages() const { return costs_of_stages(work.lanes, reading); }
+
+double dedup_report::lane_seconds(std::size_t lane, stage which) const {
+  const double outside = lane == 0 && which == stage::reading ? reading.seconds : 0;
+  return outside + work.lanes[lane].at(which).seconds;
 }
 
 std::vector<device_cost> dedup_report::devices() const { return costs_of_devices(work.lanes); }

@@ -49,8 +49,22 @@ status file_feeder::feed_waiting() {
   });
 }
 
+namespace {
+
+/// Lets no thread read a file that its owner may close.
+struct reading_stop {
+  feed* reading = nullptr;
+
+  ~reading_stop() {
+    if (reading != nullptr) reading->stop_reading();
+  }
+};
+
+}  // namespace
+
 /// Feeds data and holes until the file ends or cannot be read.
 status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, status& failure) {
+  reading_stop stop;
   for (;;) {
     if (cancel_ != nullptr && cancel_->is_requested()) failure = stopped_as_asked();
     if (!failure.ok()) return {};
@@ -64,13 +78,26 @@ status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, st
       if (failure.ok()) CUTPOINT_RETURN_IF_FAILED(skipped);
       continue;
     }
-    CUTPOINT_TRY(const auto room, receiver.space());
-    const auto count = meter.measure([&] { return file.read(room); },
-                                     [](const auto& read) { return read ? *read : std::uint64_t{0}; });
-    if (!count) failure = count.error();
-    if (!count || *count == 0) return {};
-    CUTPOINT_RETURN_IF_FAILED(receiver.commit(room.first(*count)));
+    CUTPOINT_TRY(const auto to, receiver.next_destination());
+    stop.reading = to.into;
+    CUTPOINT_TRY(const auto bytes, read_next(file, to, failure));
+    if (bytes.empty()) return {};
+    CUTPOINT_RETURN_IF_FAILED(receiver.commit(bytes));
   }
+}
+
+result<byte_span> file_feeder::read_next(file_stream& file, const content_receiver::destination& to, status& failure) {
+  if (to.most_bytes == unlimited) {
+    CUTPOINT_TRY(const auto bytes, to.into->read(file.part()));
+    file.pass(bytes.size());
+    if (!bytes.empty()) return bytes;
+  }
+  CUTPOINT_TRY(auto room, to.into->space());
+  room = room.first(std::min<std::uint64_t>(room.size(), to.most_bytes));
+  const auto count =
+      meter.measure([&] { return file.read(room); }, [](const auto& read) { return read ? *read : std::uint64_t{0}; });
+  if (!count) failure = count.error();
+  return byte_span(room.data(), count ? *count : 0);
 }
 
 status file_feeder::feed(file_stream& file, content_receiver& receiver, status& failure) {
@@ -179,7 +206,7 @@ class input_feeder::tree_feeder final : private content_receiver {
     if (options_.observer != nullptr) options_.observer->progressed(files_.meter.record);
   }
 
-  result<std::span<std::uint8_t>> space() override { return options_.destination.space(); }
+  result<destination> next_destination() override { return destination{.into = &options_.destination}; }
   status commit(byte_span bytes) override {
     CUTPOINT_RETURN_IF_FAILED(copy() != nullptr ? copy()->write(bytes) : status());
     report_bytes(bytes.size());

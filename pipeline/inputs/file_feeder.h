@@ -79,9 +79,13 @@ class content_receiver {
  public:
   virtual ~content_receiver() = default;
 
-  /// Returns room for at least one byte.
-  [[nodiscard]] virtual result<std::span<std::uint8_t>> space() = 0;
-  /// Takes bytes that were written to the beginning of the room.
+  /// A feed that takes the content's next bytes, and how many of them at a time.
+  struct destination {
+    feed* into = nullptr;
+    std::uint64_t most_bytes = unlimited;
+  };
+  [[nodiscard]] virtual result<destination> next_destination() = 0;
+  /// Takes bytes at the beginning of the destination's room.
   [[nodiscard]] virtual status commit(byte_span bytes) = 0;
   /// Takes a hole. With the error cancelled it may have taken a part, and the content can still be ended.
   [[nodiscard]] virtual status skip(std::uint64_t hole_bytes) = 0;
@@ -136,6 +140,10 @@ class file_feeder {
   [[nodiscard]] static bool is_lack_of_descriptors(const status& failure) noexcept;
   [[nodiscard]] status feed_next();
   [[nodiscard]] status feed_bytes(file_stream& file, content_receiver& receiver, status& failure);
+  /// Brings the file's next bytes into the room, by several threads where they may read it. Returns none at its end, and with a
+  /// `failure` to read.
+  [[nodiscard]] result<byte_span> read_next(file_stream& file, const content_receiver::destination& to,
+                                            status& failure);
 
   file_reader* reader_;
   const cancellation* cancel_;

@@ -77,6 +77,8 @@ inline constexpr std::uint64_t segment_granule = 64;
 /// The most room that a feed gives at a time, with several lanes and with one.
 inline constexpr std::uint64_t most_room_shared = 1 * MiB;
 inline constexpr std::uint64_t most_room_alone = 256 * KiB;
+/// The most that one of several lanes reads at a time.
+inline constexpr std::uint64_t most_read_by_lane = 512 * KiB;
 
 /// The number of waiting segments that gives every lane something to take. From then on the feeding thread works too.
 [[nodiscard]] std::uint64_t help_threshold_segments(const feed_configuration& configuration) noexcept;

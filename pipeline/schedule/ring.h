@@ -35,6 +35,8 @@ class ring {
   /// when they are written. No other thread may prepare meanwhile.
   void prepare(std::uint64_t last) noexcept;
 
+  /// Whether the memory is the ring's own, and not the caller's.
+  [[nodiscard]] bool is_mapped() const noexcept { return is_mapped_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The byte at a position, and up to `size()` after it.
   [[nodiscard]] std::uint8_t* at(std::uint64_t position) const noexcept { return base_ + position % size_; }

@@ -73,6 +73,19 @@ void schedule::finish() {
   if (segments_.empty() && recut_chunk_) append_batch({*std::exchange(recut_chunk_, std::nullopt)}, frontier_);
 }
 
+std::uint64_t schedule::bytes_to_read_ahead() const noexcept {
+  return configuration_.lane_count * configuration_.segment_bytes;
+}
+
+void schedule::pop_read() {
+  reads_.pop_front();
+  --taken_reads_;
+}
+
+void schedule::drop_waiting_reads() {
+  reads_.erase(reads_.begin() + static_cast<std::ptrdiff_t>(taken_reads_), reads_.end());
+}
+
 std::uint64_t schedule::room(std::uint64_t cursor) const noexcept {
   std::uint64_t needed = delivered_;
   for (const std::uint64_t retained : retained_positions_) needed = std::min(needed, retained);

@@ -2,6 +2,7 @@
 // one. It has no threads, no clock and no lock. The caller takes tasks, performs them on any thread, and hands them
 // back.
 //
+//   reads, in any order ──► the sequence, in order
 //   sealed segment ──► map ──► join, in order ──► fingerprint the chunks without a digest ──► deliver, in order
 //
 // If the receiver selects chunks, a delivery has three steps: select, in order; work on chunks; deliver, in order.
@@ -46,6 +47,16 @@ class schedule {
   void finish();
   /// How many bytes may be written from `cursor` on.
   [[nodiscard]] std::uint64_t room(std::uint64_t cursor) const noexcept;
+  /// Adds a read of bytes behind the sequence. Lanes perform reads in the order in which they were added.
+  void add_read(const block_read& next) { reads_.push_back(next); }
+  /// The read that was added first, or null.
+  [[nodiscard]] const block_read* first_read() const noexcept { return reads_.empty() ? nullptr : &reads_.front(); }
+  /// How many bytes reads may be ahead of the sequence: while the feeding thread works on a segment, others read one each.
+  [[nodiscard]] std::uint64_t bytes_to_read_ahead() const noexcept;
+  /// Removes the first read, which must be done.
+  void pop_read();
+  /// Removes the reads that no lane has taken.
+  void drop_waiting_reads();
   /// Position at which the first chunk begins that is not known.
   [[nodiscard]] std::uint64_t frontier() const noexcept { return frontier_; }
   /// Call this if the ring is full, no task runs and there is none to take. Makes a task or more room. Errors:
@@ -90,6 +101,7 @@ class schedule {
   // The tasks of a lane of the processor, the most urgent first.
   [[nodiscard]] std::optional<task> take_delivery();
   [[nodiscard]] std::optional<task> take_join();
+  [[nodiscard]] std::optional<task> take_read();
   [[nodiscard]] std::optional<task> take_first_map(lane_role role);
   [[nodiscard]] std::optional<task> take_chunk_work();
   [[nodiscard]] std::optional<task> take_fingerprints();
@@ -124,6 +136,7 @@ class schedule {
   /// Whether a device takes so few bytes: because they are enough for a batch, or because no more will come.
   [[nodiscard]] bool is_worth_a_batch(const device_configuration& configuration, std::uint64_t bytes) const noexcept;
 
+  void complete(read_task& work) { work.target->is_done = true; }
   void complete(map_task& work);
   void complete(early_join_task& work);
   void complete(join_task& work);
@@ -159,6 +172,9 @@ class schedule {
   chunk_receiver* receiver_;
   std::shared_ptr<kept_memory> kept_memory_;
   std::unique_ptr<candidate_bits> candidates_;  ///< null if maps mark none
+
+  std::deque<block_read> reads_;
+  std::size_t taken_reads_ = 0;  ///< at the front of `reads_`
 
   sequence sequence_;
   bool is_finished_ = false;

@@ -30,13 +30,23 @@ std::optional<task> schedule::take(lane_role role) {
   // Tasks that other work waits for come first.
   auto next = take_delivery();
   if (!next) next = take_join();
+  if (!next && waiting_segments_ < help_threshold_segments(configuration_)) next = take_read();
   if (!next) next = take_first_map(role);
   if (!next) next = take_chunk_work();
   if (!next) next = take_fingerprints();
   if (!next) next = take_early_join();
   if (!next) next = take_map(role);
   if (!next) next = take_deferred_fingerprints();
+  if (!next) next = take_read();
   return retain_bytes(std::move(next));
+}
+
+// --- Reads ----------------------------------------------------------------------------------------------------------------
+
+std::optional<task> schedule::take_read() {
+  if (taken_reads_ == reads_.size()) return std::nullopt;
+  block_read& next = reads_[taken_reads_++];
+  return task{.work = read_task{&next}, .retained_from = next.position};
 }
 
 // --- Joins -----------------------------------------------------------------------------------------------------------

@@ -49,6 +49,22 @@ void perform(task& task, const task_context& context, lane& worker) {
   }
 }
 
+/// An error is left to whoever reads the rest.
+status perform(read_task& work, const task_context& context, lane& worker) {
+  block_read& block = *work.target;
+  measure(worker.at(stage::reading), [&] {
+    const std::span<std::uint8_t> room(context.ring->at(block.position), block.from.length);
+    while (block.read_bytes < room.size() && !context.is_cancelled()) {
+      const auto count =
+          block.from.reader->read_at(block.from.offset + block.read_bytes, room.subspan(block.read_bytes));
+      if (!count || *count == 0) break;
+      block.read_bytes += *count;
+    }
+    return block.read_bytes;
+  });
+  return {};
+}
+
 // Chains of chunks.
 
 std::optional<chunk_finder::step> chunk_finder::operator()(std::uint64_t start) {

@@ -12,6 +12,7 @@
 
 #include <cutpoint/candidates.h>
 #include <cutpoint/cut_cursor.h>
+#include <cutpoint/source.h>
 
 #include "pipeline/schedule/lane.h"
 #include "pipeline/schedule/sequence.h"
@@ -143,8 +144,19 @@ struct delivery_state {
   std::uint64_t offset = 0;  ///< of the next chunk, in that stream
 };
 
+/// Bytes that a lane reads into the ring, before the sequence has them.
+struct block_read {
+  stream_part from;
+  std::uint64_t position = 0;    ///< in the sequence
+  std::uint64_t read_bytes = 0;  ///< fewer than those of the part where it ends early or cannot be read
+  bool is_done = false;
+};
+
 // Each task has all that it needs. While it runs, no other thread uses what it points to.
 
+struct read_task {
+  block_read* target = nullptr;
+};
 struct map_task {
   segment* target = nullptr;
   std::uint64_t start = 0;
@@ -197,7 +209,8 @@ struct chunk_work_task {
   joined_batch* batch = nullptr;
   chunk_range which = {};
 };
-using task_work = std::variant<map_task, early_join_task, join_task, fingerprint_task, deliver_task, chunk_work_task>;
+using task_work =
+    std::variant<read_task, map_task, early_join_task, join_task, fingerprint_task, deliver_task, chunk_work_task>;
 
 struct task {
   task_work work;
@@ -235,6 +248,7 @@ struct task_context {
 void perform(task& task, const task_context& context, lane& worker);
 
 // One function for each kind of task.
+[[nodiscard]] status perform(read_task& work, const task_context& context, lane& worker);
 [[nodiscard]] status perform(map_task& work, const task_context& context, lane& worker);
 [[nodiscard]] status perform(early_join_task& work, const task_context& context, lane& worker);
 [[nodiscard]] status perform(join_task& work, const task_context& context, lane& worker);

@@ -233,12 +233,11 @@ store_class_work& store_class_work::operator+=(const store_class_work& other) no
 }
 
 std::vector<stage_cost> store_work::stages() const {
-  std::vector<stage_cost> costs = costs_of_stages(feed.lanes);
+  std::vector<stage_cost> costs = costs_of_stages(feed.lanes, reading);
   costs.pop_back();  // the delivery is what follows
-  costs.insert(costs.begin(), {"reading", reading, false});
-  costs.push_back({"indexing", indexing, false});
-  costs.push_back({"compression", compression, true});
-  costs.push_back({"writing", writing, false});
+  costs.push_back({"indexing", indexing, indexing.seconds});
+  costs.push_back({"compression", compression});
+  costs.push_back({"writing", writing, writing.seconds});
   return costs;
 }
 

@@ -70,11 +70,9 @@ status content_feed::store_file(file_feeder& feeder, std::shared_ptr<pending_ent
   return feeder.feed(file, *this, failure);
 }
 
-result<std::span<std::uint8_t>> content_feed::space() {
+result<content_receiver::destination> content_feed::next_destination() {
   CUTPOINT_RETURN_IF_FAILED(begin_data());
-  const auto room = feed_->space();
-  if (!room || throttle_ == nullptr) return room;
-  return room->first(std::min<std::uint64_t>(room->size(), throttle_->block_bytes()));
+  return destination{.into = &*feed_, .most_bytes = throttle_ != nullptr ? throttle_->block_bytes() : unlimited};
 }
 
 status content_feed::commit(byte_span bytes) {

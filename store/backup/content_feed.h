@@ -62,7 +62,7 @@ class content_feed final : private content_receiver, private chunk_receiver {
   [[nodiscard]] status begin_data();
   /// `is_repeated` says whether the content is dropped and begins anew.
   [[nodiscard]] status end_streams(bool is_repeated);
-  [[nodiscard]] result<std::span<std::uint8_t>> space() override;
+  [[nodiscard]] result<destination> next_destination() override;
   [[nodiscard]] status commit(byte_span bytes) override;
   [[nodiscard]] status skip(std::uint64_t hole_bytes) override;
   [[nodiscard]] status end_content(const content_end& end) override;

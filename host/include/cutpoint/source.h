@@ -72,9 +72,33 @@ class memory_source final : public source {
   byte_span rest_;
 };
 
+/// Bytes that threads may read at any offset, several at once. Thread-safe.
+class shared_reader {
+ public:
+  virtual ~shared_reader() = default;
+
+  /// Reads between 1 and `destination.size()` bytes from `offset` on. Returns the number of bytes, or 0 where there are none. Errors:
+  /// io_error; cancelled.
+  [[nodiscard]] virtual result<std::size_t> read_at(std::uint64_t offset,
+                                                    std::span<std::uint8_t> destination) const = 0;
+};
+
+/// `length` bytes of a reader, from `offset` on.
+struct stream_part {
+  const shared_reader* reader = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
 /// A stream that may be a file, whose changes can be detected at its end.
 class file_stream : public source {
  public:
+  /// Returns the next bytes as far as several threads may read them, without a hole; of length 0 where only `read` reads them. The
+  /// file may have fewer bytes, which `read` then reports. The part is valid until the stream is destroyed. Call `skip_hole` before.
+  [[nodiscard]] virtual stream_part part() { return {}; }
+  /// Passes the first `count` bytes of the part, which were read.
+  virtual void pass(std::uint64_t count) { static_cast<void>(count); }
+
   /// Checks, after the end of the stream, that a regular file still has the size, mtime and ctime that it was opened
   /// with, and that its reads did not end before that size. If so, the bytes that were read are one state of the file, as
   /// far as the resolution of its timestamps can tell. Returns success for a stream that is not a regular file, and for
@@ -115,7 +139,7 @@ struct file_options {
 /// A regular file is read at an offset that belongs to the source, so other code may use the offset of the descriptor.
 /// The stream ends where reads of the file end, even if that differs from its reported size. Holes are those that the
 /// file system reports within the size that the file was opened with.
-class file_source final : public file_stream {
+class file_source final : public file_stream, public shared_reader {
  public:
   /// Opens a file for reading. Waits for the writer of a FIFO; if a writer has come and gone, the stream is empty.
   /// Errors: io_error, also if `path` is a directory or a FIFO whose writer does not come in time (ETIMEDOUT);
@@ -139,6 +163,10 @@ class file_source final : public file_stream {
   /// in files of 64 KiB and more.
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override;
   [[nodiscard]] result<std::uint64_t> skip_hole() override;
+
+  [[nodiscard]] stream_part part() override;
+  void pass(std::uint64_t count) override { regular_->offset += count; }
+  [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override;
 
   /// Checks a regular file that this source opened; returns success for any other.
   [[nodiscard]] status check_unchanged() const override;

@@ -70,6 +70,8 @@ struct dedup_report {
   [[nodiscard]] std::uint64_t segment_bytes() const;
   /// Returns the costs of reading and of the engine's stages, in the order in which bytes pass through them.
   [[nodiscard]] std::vector<stage_cost> stages() const;
+  /// Returns the time that a lane spent on a stage. The feeding thread is lane 0.
+  [[nodiscard]] double lane_seconds(std::size_t lane, stage which) const;
   /// Returns the costs of each device that the feed used.
   [[nodiscard]] std::vector<device_cost> devices() const;
   /// Returns the name of the stage or device with the largest `alone_seconds`, which bounds the speed. Returns nullopt

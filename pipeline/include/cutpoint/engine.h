@@ -116,8 +116,8 @@ struct feed_options {
 [[nodiscard]] std::uint64_t usual_segment_bytes(const chunker& cuts);
 
 /// The stages on which lanes spend their time.
-enum class stage { intake, chunking, joining, fingerprinting, delivery };
-inline constexpr std::size_t stage_count = 5;
+enum class stage { reading, intake, chunking, joining, fingerprinting, delivery };
+inline constexpr std::size_t stage_count = 6;
 [[nodiscard]] std::string_view to_string(stage which) noexcept;
 
 /// Time and bytes of one stage on one lane.
@@ -244,7 +244,15 @@ class feed {
   /// Takes the first `count` bytes of the room as the stream's next bytes.
   [[nodiscard]] status commit(std::uint64_t count);
 
-  /// Copies any number of bytes. Errors: as `space`.
+  /// Lets threads of the engine read the stream's next bytes, `part`, straight into the room, several at once, and waits for the first
+  /// of them. Returns these: `commit` all of them, and call it again with the rest of the part, which may have become longer. Returns
+  /// none where one thread reads as fast, and where the part cannot be read: then use `space`. The reader is used until all of the
+  /// part was returned, and at most until `stop_reading`, `space`, `write_zeros`, `begin` or `end` is called. Errors: of the feed.
+  [[nodiscard]] result<byte_span> read(const stream_part& part);
+  /// Waits until no thread uses a part's reader any more. What was read of it and not returned is dropped.
+  void stop_reading() noexcept;
+
+  /// Copies any number of bytes, many by several threads. Errors: as `space`.
   [[nodiscard]] status write(byte_span bytes);
   /// Takes `count` zeros. Only those around the first few chunks and the last are cut and fingerprinted, unless chunks have no maximum
   /// size. Errors: as `space`; cancelled, as soon as that is asked for, so that a part of the zeros is taken and the feed still

@@ -15,8 +15,8 @@ namespace cutpoint {
 /// The work of all processor lanes together on one stage.
 struct stage_cost {
   std::string_view name;
-  stage_work work;
-  bool is_parallel = false;  ///< whether several lanes can work on the stage at once
+  stage_work work = {};
+  double serial_seconds = 0;  ///< of the work, what one lane does at a time
 
   /// Returns the seconds that the stage would take if the lanes had nothing else to do.
   [[nodiscard]] double alone_seconds(std::uint64_t thread_count) const;
@@ -36,8 +36,9 @@ struct device_cost {
   [[nodiscard]] std::optional<double> bytes_per_second() const;
 };
 
-/// Returns the costs of the engine's stages, in the order of `stage`.
-[[nodiscard]] std::vector<stage_cost> costs_of_stages(std::span<const lane_record> lanes);
+/// Returns the costs of the engine's stages, in the order of `stage`. `reading` is that of the feeding thread, outside the engine.
+[[nodiscard]] std::vector<stage_cost> costs_of_stages(std::span<const lane_record> lanes,
+                                                      const stage_work& reading = {});
 /// Returns the costs of each device that has lanes.
 [[nodiscard]] std::vector<device_cost> costs_of_devices(std::span<const lane_record> lanes);
 /// Returns the name of the stage or device with the largest `alone_seconds`, which bounds the speed. Returns nullopt if no time

@@ -62,7 +62,7 @@ class Json(CommandTest):
         for name, stage in stages.items():
             lanes = sum(lane[f"{name}_seconds"] for lane in report["lanes"])
             self.assertAlmostEqual(stage["busy_seconds"], lanes)
-            shared = name in ("chunking", "fingerprinting")
+            shared = name in ("chunking", "fingerprinting")  # and reading, of files that several threads read
             self.assertEqual(stage["is_parallel"], shared)
             self.assertAlmostEqual(stage["alone_seconds"], stage["busy_seconds"] / (2 if shared else 1))
         slowest = max(report["stages"], key=lambda stage: stage["alone_seconds"])

@@ -1,6 +1,7 @@
 // Reads sources to their end.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -31,11 +32,32 @@ struct stream_read {
   status outcome;
 };
 
-/// Reads up to `room_bytes` at a time until the end. Before a read for which `asks` returns true, skips a hole.
+/// Reads the beginning of what any thread may read of a file, in two pieces, the second one first. Returns how many bytes it read.
+inline std::size_t read_part(source& stream, std::span<std::uint8_t> room) {
+  auto* const file = dynamic_cast<file_stream*>(&stream);
+  const stream_part part = file != nullptr ? file->part() : stream_part();
+  const auto fill = [&](std::size_t begin, std::size_t end) {
+    while (begin < end) {
+      const auto count = part.reader->read_at(part.offset + begin, room.subspan(begin, end - begin));
+      if (!count || *count == 0) break;
+      begin += *count;
+    }
+    return begin;
+  };
+  const std::size_t size = std::min<std::uint64_t>(part.length, room.size());
+  const std::size_t second = fill(size / 2, size);
+  const std::size_t first = fill(0, size / 2);
+  const std::size_t count = first == size / 2 ? second : first;
+  if (count != 0) file->pass(count);
+  return count;
+}
+
+/// Reads up to `room_bytes` at a time until the end, every third time what any thread may read. Before a read for which `asks` returns
+/// true, skips a hole.
 inline stream_read read_skipping(source& stream, std::size_t room_bytes, const std::function<bool()>& asks) {
   stream_read got;
   std::vector<std::uint8_t> room(room_bytes);
-  for (;;) {
+  for (int turn = 0;; ++turn) {
     if (asks()) {
       const auto hole = stream.skip_hole();
       if (!hole) return got.outcome = hole.error(), got;
@@ -45,7 +67,8 @@ inline stream_read read_skipping(source& stream, std::size_t room_bytes, const s
         continue;
       }
     }
-    const auto count = stream.read(room);
+    result<std::size_t> count = turn % 3 == 0 ? read_part(stream, room) : 0;
+    if (*count == 0) count = stream.read(room);
     if (!count) return got.outcome = count.error(), got;
     if (*count == 0) return got;
     got.content.append(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));

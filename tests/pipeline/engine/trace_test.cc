@@ -204,7 +204,8 @@ TEST(stage_costs, of_two_feeds_are_those_of_their_lanes) {
 
   const auto stages = costs_of_stages(sum.lanes);
   ASSERT_EQ(stages.size(), stage_count);
-  EXPECT_EQ(stages[1].work.bytes, 270u) << "of processors";
+  const auto& chunking = stages[static_cast<std::size_t>(stage::chunking)];
+  EXPECT_EQ(chunking.work.bytes, 270u) << "of processors";
   const auto devices = costs_of_devices(sum.lanes);
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_EQ(devices[0].work.bytes, 90u);
@@ -212,6 +213,20 @@ TEST(stage_costs, of_two_feeds_are_those_of_their_lanes) {
   EXPECT_EQ(bottleneck_of(stages, devices, 2), "device 4");
   EXPECT_EQ(bottleneck_of(stages, {}, 2), "chunking");
   EXPECT_EQ(bottleneck_of({}, {}, 2), std::nullopt);
+}
+
+TEST(stage_costs, of_reading_are_shared_but_for_those_of_the_feeding_thread) {
+  lane_record lane;
+  lane.work[static_cast<std::size_t>(stage::reading)] = {.seconds = 3, .bytes = 30};
+  const std::vector<lane_record> lanes(2, lane);
+  const stage_cost by_lanes = costs_of_stages(lanes).front();
+  EXPECT_EQ(by_lanes.work.bytes, 60u);
+  EXPECT_DOUBLE_EQ(by_lanes.alone_seconds(2), 3);
+  const stage_cost mostly_alone = costs_of_stages(lanes, {.seconds = 8, .bytes = 80}).front();
+  EXPECT_EQ(mostly_alone.work.bytes, 140u);
+  EXPECT_DOUBLE_EQ(mostly_alone.work.seconds, 14);
+  EXPECT_DOUBLE_EQ(mostly_alone.alone_seconds(2), 8);
+  EXPECT_DOUBLE_EQ(mostly_alone.alone_seconds(1), 14);
 }
 
 TEST(check_devices, finds_what_a_feed_would_refuse) {

@@ -150,8 +150,8 @@ class virtual_clock {
   /// A lane of the processor: what its stages take, one after the other, and no less than the memory gives it.
   double spend(std::array<stage_work, stage_count>& work) {
     const job_rates& rates = machine_.rates;
-    const std::array<double, stage_count> by_stage = {0, rates.processor.chunking, rates.joining,
-                                                      rates.processor.fingerprinting, rates.delivery};
+    const std::array<double, stage_count> by_stage = {
+        0, 0, rates.processor.chunking, rates.joining, rates.processor.fingerprinting, rates.delivery};
     double seconds = 0;
     std::uint64_t read = 0;
     for (std::size_t i = 0; i < stage_count; ++i) {
