@@ -27,6 +27,11 @@ result<std::size_t> memory_source::read(std::span<std::uint8_t> destination) {
   return count;
 }
 
+result<std::size_t> memory_reader::read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const {
+  memory_source rest(bytes_.subspan(std::min<std::uint64_t>(offset, bytes_.size())));
+  return rest.read(destination);
+}
+
 // Files, pipes, FIFOs, devices and standard input as sources.
 //
 // Only the disk is waited for inside a system call. All other waits poll() for a tenth of a second at a time. Between

@@ -119,6 +119,7 @@ job_rates rates_for(const cost_model& model, const feed_options& job, std::uint6
     rates.devices_can_cut = rates.devices_can_cut && measured->chunking > 0;
   }
   rates.reading = model.memory.page_cache;
+  rates.reader_count = thread_count;
   rates.delivery = model.seconds_of_a_chunk > 0 ? mean_bytes / model.seconds_of_a_chunk : 0;
   return rates;
 }
@@ -198,7 +199,8 @@ plan_prediction predict(const job_rates& rates, work_plan plan, work_kind device
   }
   // A device reads what it fingerprints from memory again, after the processor has cut it.
   add_limit("memory", (memory_passes + (devices_cut ? 0 : share)) * seconds_per_byte(rates.processor.memory));
-  add_limit("reading", reading);
+  const std::uint64_t readers = std::clamp<std::uint64_t>(rates.reader_count, 1, rates.processor.lane_count);
+  add_limit("reading", reading / static_cast<double>(readers));
   add_limit("joining", joining);
   add_limit("delivery", delivery);
   std::stable_sort(prediction.limits.begin(), prediction.limits.end(),

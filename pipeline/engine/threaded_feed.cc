@@ -1,7 +1,6 @@
 #include "pipeline/engine/threaded_feed.h"
 
 #include <cassert>
-#include <cstring>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -114,32 +113,15 @@ std::uint64_t feed::threaded_feed::room() {
 }
 
 result<byte_span> feed::threaded_feed::read(const stream_part& part) {
-  const bool is_alone = lanes_.size() == 1 || is_polled_ || !ring_.is_mapped();
-  const bool goes_on =
-      reading_bytes_ != 0 && part.reader == reading_.reader && part.offset == reading_.offset && part.length != 0;
-  if (!goes_on) stop_reading();
-  if (is_alone || (!goes_on && part.length < 2 * lane_read_bytes())) return byte_span();
+  if (lanes_.size() == 1 || is_polled_ || !ring_.is_mapped()) return byte_span();
   std::unique_lock lock(pool_.mutex);
+  const block_read* const first = schedule_.first_read();
+  const bool goes_on = first != nullptr && first->from.reader == part.reader && first->from.offset == part.offset;
+  if (!goes_on) stop_reading(lock);
   if (!schedule_.failure().ok()) return failed(lock);
-  start_reads(lock, part);
-  if (reading_bytes_ == 0) return byte_span();
-  return finish_read(lock);
-}
-
-void feed::threaded_feed::start_reads(const std::unique_lock<std::mutex>&, const stream_part& part) {
-  const std::uint64_t most = schedule_.bytes_to_read_ahead();
-  const std::uint64_t cursor = intake_.cursor();
-  const bool was_shortened = reading_bytes_ != 0 && schedule_.first_read()->position != cursor;
-  const std::uint64_t before = reading_bytes_;
-  reading_ = part;
-  while (!was_shortened && reading_bytes_ < std::min(part.length, most)) {
-    const std::uint64_t count = std::min(lane_read_bytes(), part.length - reading_bytes_);
-    if (schedule_.room(cursor + reading_bytes_) < count) break;
-    schedule_.add_read(
-        {.from = {part.reader, part.offset + reading_bytes_, count}, .position = cursor + reading_bytes_});
-    reading_bytes_ += count;
-  }
-  if (reading_bytes_ != before) pool_.work.notify_all();
+  if (schedule_.start_reads(part, intake_.cursor())) pool_.work.notify_all();
+  is_reading_ = schedule_.first_read() != nullptr;
+  return is_reading_ ? finish_read(lock) : byte_span();
 }
 
 result<byte_span> feed::threaded_feed::finish_read(std::unique_lock<std::mutex>& lock) {
@@ -150,25 +132,23 @@ result<byte_span> feed::threaded_feed::finish_read(std::unique_lock<std::mutex>&
   }
   const block_read block = *schedule_.first_read();
   schedule_.pop_read();
+  if (block.read_bytes < block.from.length) stop_reading(lock);
   lock.unlock();
-  reading_bytes_ -= block.from.length;
-  reading_.offset += block.from.length;
-  if (block.read_bytes < block.from.length) stop_reading();
-  const std::uint64_t cursor = intake_.cursor();
-  std::uint8_t* const destination = ring_.at(cursor);
-  // Both addresses are in one mapping, so that memmove sees the overlap.
-  if (block.position != cursor) std::memmove(destination, destination + (block.position - cursor), block.read_bytes);
-  return byte_span(destination, block.read_bytes);
+  return intake_.bring(block.position, block.read_bytes);
 }
 
 void feed::threaded_feed::stop_reading() noexcept {
-  if (reading_bytes_ == 0) return;
+  if (!is_reading_) return;
   std::unique_lock lock(pool_.mutex);
+  stop_reading(lock);
+}
+
+void feed::threaded_feed::stop_reading(std::unique_lock<std::mutex>& lock) noexcept {
   schedule_.drop_waiting_reads();
   for (; schedule_.first_read() != nullptr; schedule_.pop_read()) {
     pool_.progress.wait(lock, [&] { return schedule_.first_read()->is_done; });
   }
-  reading_bytes_ = 0;
+  is_reading_ = false;
 }
 
 status feed::threaded_feed::commit(std::uint64_t count) {
@@ -278,8 +258,6 @@ std::uint64_t feed::threaded_feed::most_room() const { return lanes_.size() == 1
 
 std::uint64_t feed::threaded_feed::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
 
-std::uint64_t feed::threaded_feed::lane_read_bytes() const { return std::min(most_read_by_lane, preferred_room()); }
-
 std::span<std::uint8_t> feed::threaded_feed::room_of(std::uint64_t bytes) {
   const std::uint64_t size = std::min(bytes, most_room());
   if (intake_.cursor() != 0) ring_.prepare(intake_.cursor() + size);  // huge pages would not pay for a single read
@@ -340,24 +318,6 @@ status feed::finish() {
 }
 status feed::failure() const { return implementation_->failure(); }
 feed_statistics feed::statistics() const { return implementation_->statistics(); }
-
-namespace {
-
-class memory_reader final : public shared_reader {
- public:
-  explicit memory_reader(byte_span bytes) : bytes_(bytes) {}
-
-  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override {
-    const std::size_t count = std::min(destination.size(), bytes_.size() - offset);
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), count, destination.begin());
-    return count;
-  }
-
- private:
-  byte_span bytes_;
-};
-
-}  // namespace
 
 status feed::write(byte_span bytes) {
   const memory_reader reader(bytes);

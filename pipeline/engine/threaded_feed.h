@@ -158,13 +158,10 @@ class feed::threaded_feed final : public task_source {
   /// A single lane reads no more at a time than it can then work on in the cache.
   [[nodiscard]] std::uint64_t most_room() const;
   [[nodiscard]] std::uint64_t preferred_room() const;
-  /// What a lane reads of a part at a time.
-  [[nodiscard]] std::uint64_t lane_read_bytes() const;
   [[nodiscard]] std::span<std::uint8_t> room_of(std::uint64_t bytes);
-  /// Lets lanes read more of a part, as far as there is room. Its first `reading_bytes_` are read already.
-  void start_reads(const std::unique_lock<std::mutex>& lock, const stream_part& part);
-  /// Waits for the first read, and brings its bytes to the cursor if a run before them was shortened meanwhile.
+  /// Waits for the first read.
   [[nodiscard]] result<byte_span> finish_read(std::unique_lock<std::mutex>& lock);
+  void stop_reading(std::unique_lock<std::mutex>& lock) noexcept;
   /// Whether the feed's bytes can still be counted in 64 bits after `count` more.
   [[nodiscard]] status check_count(std::uint64_t count) const;
   /// Takes whole chunks of `count` zeros without writing them, where the cuts that are known permit it. Returns their bytes.
@@ -200,9 +197,8 @@ class feed::threaded_feed final : public task_source {
   queue_meter watch_;
   feed_trace trace_;
   bool is_open_ = false;
-  bool is_polled_ = false;           ///< the feeding thread works only if there is no room
-  stream_part reading_;              ///< what `read` returns next
-  std::uint64_t reading_bytes_ = 0;  ///< of it, that lanes read, or have read
+  bool is_reading_ = false;  ///< lanes may use the reader of a part
+  bool is_polled_ = false;   ///< the feeding thread works only if there is no room
   stage_work intake_work_;
   std::uint64_t unpublished_bytes_ = 0;
   std::uint64_t unpublished_calls_ = 0;

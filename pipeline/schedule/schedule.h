@@ -47,12 +47,11 @@ class schedule {
   void finish();
   /// How many bytes may be written from `cursor` on.
   [[nodiscard]] std::uint64_t room(std::uint64_t cursor) const noexcept;
-  /// Adds a read of bytes behind the sequence. Lanes perform reads in the order in which they were added.
-  void add_read(const block_read& next) { reads_.push_back(next); }
-  /// The read that was added first, or null.
+  /// Lets lanes read more of a part behind the sequence, which ends at `cursor`, block by block as far as there is room. The part begins with
+  /// the reads that are left from earlier calls; without any, it must have two blocks. Returns whether there are more than before.
+  bool start_reads(const stream_part& part, std::uint64_t cursor);
+  /// The read that was started first, or null.
   [[nodiscard]] const block_read* first_read() const noexcept { return reads_.empty() ? nullptr : &reads_.front(); }
-  /// How many bytes reads may be ahead of the sequence: while the feeding thread works on a segment, others read one each.
-  [[nodiscard]] std::uint64_t bytes_to_read_ahead() const noexcept;
   /// Removes the first read, which must be done.
   void pop_read();
   /// Removes the reads that no lane has taken.
@@ -174,7 +173,8 @@ class schedule {
   std::unique_ptr<candidate_bits> candidates_;  ///< null if maps mark none
 
   std::deque<block_read> reads_;
-  std::size_t taken_reads_ = 0;  ///< at the front of `reads_`
+  std::size_t taken_reads_ = 0;      ///< at the front of `reads_`
+  std::uint64_t reading_bytes_ = 0;  ///< of all reads
 
   sequence sequence_;
   bool is_finished_ = false;

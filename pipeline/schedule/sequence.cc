@@ -190,6 +190,13 @@ void intake::begin(std::uint64_t stream, std::size_t rule) {
   scanned_ = cursor_;
 }
 
+byte_span intake::bring(std::uint64_t position, std::uint64_t count) noexcept {
+  std::uint8_t* const destination = ring_->at(cursor_);
+  // Both addresses are in one mapping, so that memmove sees the overlap.
+  if (position != cursor_) std::memmove(destination, destination + (position - cursor_), count);
+  return {destination, count};
+}
+
 status intake::commit(std::uint64_t count) {
   if (options_.cut_every != 0) force_cuts(count);
   if (count != 0) zeros_begin_.reset();

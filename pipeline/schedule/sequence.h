@@ -154,6 +154,8 @@ class intake {
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
 
   void begin(std::uint64_t stream, std::size_t rule = 0);
+  /// Brings bytes to the cursor that were written at `position`, at the cursor or behind it, and returns them.
+  [[nodiscard]] byte_span bring(std::uint64_t position, std::uint64_t count) noexcept;
   /// Takes the `count` bytes that were written at the cursor. Errors: the fingerprint's.
   [[nodiscard]] status commit(std::uint64_t count);
   /// Takes up to `count` zeros and returns their number. The ring has room for `room` bytes at the cursor. Within a run

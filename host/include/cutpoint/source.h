@@ -83,6 +83,16 @@ class shared_reader {
                                                     std::span<std::uint8_t> destination) const = 0;
 };
 
+/// Bytes in memory, which the caller owns and which must outlive the reader.
+class memory_reader final : public shared_reader {
+ public:
+  explicit memory_reader(byte_span bytes) noexcept : bytes_(bytes) {}
+  [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override;
+
+ private:
+  byte_span bytes_;
+};
+
 /// `length` bytes of a reader, from `offset` on.
 struct stream_part {
   const shared_reader* reader = nullptr;

@@ -54,6 +54,8 @@ struct job_rates {
   /// False if chunks have no maximum size. Devices can then fingerprint chunks, but not find them.
   bool devices_can_cut = true;
   double reading = 0;   ///< into the ring, by one thread
+  /// Lanes of the processor that can read at a time: 1 where the bytes come in order, as from a pipe. Files and memory are read by all.
+  std::uint64_t reader_count = 1;
   double joining = 0;   ///< by one lane at a time
   double delivery = 0;  ///< by one lane at a time
 

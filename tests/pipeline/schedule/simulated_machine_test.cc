@@ -115,6 +115,35 @@ TEST_F(paced, hybrid_runs_reach_nine_tenths_of_the_sum_of_their_lanes) {
   }
 }
 
+/// The rates of docs/dispatch.md, "Several readers", a hundredth of them: on so short a stream latency would take much of the time.
+TEST_F(paced, several_readers_move_the_bound_from_reading_to_the_link_and_the_memory) {
+  const auto run_with = [&](std::uint64_t cores, std::uint64_t readers) {
+    simulated_machine machine;
+    machine.rates.processor = {
+        .lane_count = cores, .chunking = 33 * mb, .fingerprinting = 30 * mb, .memory = 2050 * mb};
+    machine.rates.devices = {{.device = 0,
+                              .link_in = 500 * mb,
+                              .link_out = 500 * mb,
+                              .latency_seconds = 20e-6,
+                              .chunking = 5000 * mb,
+                              .fingerprinting = 5000 * mb,
+                              .out_share = 0.004}};
+    machine.rates.reading = 80 * mb;
+    machine.rates.reader_count = readers;
+    const double predicted = predict_plans(machine.rates).front().bytes_per_second;
+    const simulated_run got = run(machine, options(backend::automatic), long_stream_bytes);
+    EXPECT_GT(got.bytes_per_second(), 0.8 * predicted) << cores << " processors, " << readers << " readers";
+    EXPECT_LT(got.bytes_per_second(), 1.03 * predicted);
+    const plan_prediction best = predict_plans(machine.rates).front();
+    return fmt::format("{}: {}, {}", to_string(best.plan), best.limits[0].name, best.limits[1].name);
+  };
+  EXPECT_EQ(run_with(1, 1), "shared: processor, reading");
+  EXPECT_EQ(run_with(4, 1), "shared: reading, processor");
+  EXPECT_EQ(run_with(16, 1), "processor: reading, processor");
+  EXPECT_EQ(run_with(4, 4), "shared: processor, reading");
+  EXPECT_EQ(run_with(16, 16), "shared: processor, link of device 0");
+}
+
 TEST_F(paced, what_lanes_share_is_what_binds) {
   const simulated_machine free = machine_of(8, 20, 1, 200);
   const auto expect_bound = [&](const simulated_machine& machine, double limit) {

@@ -65,7 +65,8 @@ class virtual_clock {
     }
     simulated_run run{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = feed_.statistics()};
     for (const lane_state& each : lanes_) run.lanes.push_back(each.record);
-    run.statistics.lanes[0].work[static_cast<std::size_t>(stage::intake)] = {read_seconds_, fed_bytes_};
+    if (read_seconds_ != 0)
+      run.statistics.lanes[0].work[static_cast<std::size_t>(stage::intake)] = {read_seconds_, fed_bytes_};
     return run;
   }
 
@@ -90,6 +91,7 @@ class virtual_clock {
   /// As feed::threaded_feed does it.
   bool act_as_feeder() {
     if (is_finished_) return take(0);
+    if (machine_.rates.reader_count > 1) return act_with_readers();
     const std::uint64_t enough = help_threshold_segments(feed_.configuration());
     if (feed_.work().waiting_segments() >= enough && take(0)) return true;
     const std::uint64_t comfortable = std::min(most_read(), feed_.configuration().ring_bytes / 8);
@@ -101,15 +103,32 @@ class virtual_clock {
     return false;
   }
 
+  /// As feed::threaded_feed does it with a file that every lane may read.
+  bool act_with_readers() {
+    const std::uint64_t taken = feed_.take_read();
+    fed_bytes_ += taken;
+    if (taken != 0) feed_.publish();
+    if (taken == 0 && fed_bytes_ == 0 && feed_.room() != 0 && !has_begun_) {
+      feed_.begin(0);
+      has_begun_ = true;
+    }
+    if (fed_bytes_ == stream_.size()) return finish();
+    const stream_part rest = {.reader = &reader_, .offset = fed_bytes_, .length = stream_.size() - fed_bytes_};
+    if (feed_.start_reads(rest) || taken != 0 || take(0)) return true;
+    feed_.work().allow_small_batches();
+    return false;
+  }
+
+  bool finish() {
+    feed_.end({});
+    feed_.finish();
+    return is_finished_ = true;
+  }
+
   std::uint64_t most_read() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
 
   bool read(std::uint64_t room) {
-    if (fed_bytes_ == stream_.size()) {
-      feed_.end({});
-      feed_.finish();
-      is_finished_ = true;
-      return true;
-    }
+    if (fed_bytes_ == stream_.size()) return finish();
     if (fed_bytes_ == 0) feed_.begin(0);
     const std::uint64_t count = std::min({room, most_read(), stream_.size() - fed_bytes_});
     // One small read at a time: it waits for none of the others' in the memory, but they for it.
@@ -151,9 +170,9 @@ class virtual_clock {
   double spend(std::array<stage_work, stage_count>& work) {
     const job_rates& rates = machine_.rates;
     const std::array<double, stage_count> by_stage = {
-        0, 0, rates.processor.chunking, rates.joining, rates.processor.fingerprinting, rates.delivery};
+        rates.reading, 0, rates.processor.chunking, rates.joining, rates.processor.fingerprinting, rates.delivery};
     double seconds = 0;
-    std::uint64_t read = 0;
+    std::uint64_t read = passes_in * work[static_cast<std::size_t>(stage::reading)].bytes;
     for (std::size_t i = 0; i < stage_count; ++i) {
       work[i].seconds = seconds_for(work[i].bytes, by_stage[i]);
       seconds += work[i].seconds;
@@ -217,6 +236,7 @@ class virtual_clock {
   const simulated_machine& machine_;
   stepped_feed& feed_;
   byte_span stream_;
+  memory_reader reader_{stream_};
   std::mt19937_64 random_;
   std::vector<lane_state> lanes_;
   std::vector<simulated_device> devices_;
@@ -224,6 +244,7 @@ class virtual_clock {
   double now_ = 0;
   double read_seconds_ = 0;
   std::uint64_t fed_bytes_ = 0;
+  bool has_begun_ = false;
   bool is_finished_ = false;
 };
 

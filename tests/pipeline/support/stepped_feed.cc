@@ -43,6 +43,24 @@ void stepped_feed::put(byte_span bytes) {
   if (status absorbed = intake_.commit(bytes.size()); !absorbed.ok()) schedule_.fail(std::move(absorbed));
 }
 
+bool stepped_feed::start_reads(const stream_part& part) {
+  return !is_dropping_ && schedule_.start_reads(part, intake_.cursor());
+}
+
+std::uint64_t stepped_feed::take_read() {
+  const bool was_dropping = is_dropping_;
+  const block_read* const first = schedule_.first_read();
+  if (first == nullptr || !first->is_done) return 0;
+  const block_read block = *first;
+  schedule_.pop_read();
+  if (block.read_bytes < block.from.length) is_dropping_ = true;
+  if (is_dropping_) schedule_.drop_waiting_reads();
+  const std::uint64_t count = was_dropping ? 0 : intake_.bring(block.position, block.read_bytes).size();
+  if (schedule_.first_read() == nullptr) is_dropping_ = false;
+  if (status absorbed = intake_.commit(count); !absorbed.ok()) schedule_.fail(std::move(absorbed));
+  return count;
+}
+
 void stepped_feed::end(status outcome) {
   intake_.end(outcome.ok() ? range_end::stream : range_end::failed, std::move(outcome));
 }
@@ -170,11 +188,22 @@ class executor {
       is_open_ = true;
     }
     const std::uint64_t rest = stream.bytes.size() - at_;
-    const std::uint64_t most = std::min(rest, feed_.room());
-    const std::uint64_t count =
-        most == 0 ? 0 : random_.between(1, random_.once_in(3) ? most : std::min<std::uint64_t>(most, 900));
-    feed_.put(byte_span(stream.bytes).subspan(at_, count));
-    at_ += count;
+    if (feed_.work().first_read() == nullptr) {
+      reader_.reset();
+      if (random_.once_in(2)) reader_.emplace(stream.bytes);
+    }
+    const bool has_more = reader_ && feed_.start_reads({.reader = &*reader_, .offset = at_, .length = rest});
+    if (feed_.work().first_read() != nullptr) {
+      const std::uint64_t taken = has_more ? 0 : feed_.take_read();
+      if (taken == 0) return;
+      at_ += taken;
+    } else {
+      const std::uint64_t most = std::min(rest, feed_.room());
+      const std::uint64_t count =
+          most == 0 ? 0 : random_.between(1, random_.once_in(3) ? most : std::min<std::uint64_t>(most, 900));
+      feed_.put(byte_span(stream.bytes).subspan(at_, count));
+      at_ += count;
+    }
     if (at_ == stream.bytes.size()) {
       feed_.end(stream.outcome);
       is_open_ = false;
@@ -218,6 +247,7 @@ class executor {
   double now_ = 0;
   std::size_t next_stream_ = 0;
   std::uint64_t at_ = 0;
+  std::optional<memory_reader> reader_ = {};  ///< of the stream, while lanes read it
   bool is_open_ = false;
   bool is_finished_ = false;
 };

@@ -29,6 +29,10 @@ class stepped_feed {
   void begin(std::uint64_t stream, std::size_t rule = 0) { intake_.begin(stream, rule); }
   /// Takes bytes. The feed must have room for them.
   void put(byte_span bytes);
+  /// Lets lanes read a part, which begins with what is being read. Returns whether more of it is read now.
+  bool start_reads(const stream_part& part);
+  /// Takes the bytes of the first read, and returns their number; 0 if it is not done.
+  std::uint64_t take_read();
   void end(status outcome);
   /// Makes the bytes that were taken known to the schedule.
   void publish() { schedule_.apply_update(intake_.take_update()); }
@@ -72,6 +76,7 @@ class stepped_feed {
   intake intake_;
   schedule schedule_;
   std::vector<driven_lane> lanes_;
+  bool is_dropping_ = false;  ///< reads, since one before them was short
 };
 
 }  // namespace cutpoint
