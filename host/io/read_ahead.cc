@@ -135,9 +135,6 @@ result<std::uint64_t> read_ahead::skip_hole(file_progress& file) {
 
 stream_part read_ahead::part(file_progress& file) {
   if (file.file->is_stream()) return {};
-  advance();
-  const file_range* const first = front_of(file);
-  if (first == nullptr || first->kind != file_range_kind::in_its_turn) return {};
   stream_part part = {.reader = &file.file->reader(), .offset = file.consumed, .length = 0};
   for (const file_range& next : ranges_) {
     if (next.of.get() != &file || next.kind != file_range_kind::in_its_turn) break;

@@ -141,7 +141,7 @@ class read_ahead {
   /// As the functions of `source`.
   [[nodiscard]] result<std::size_t> read(file_progress& file, std::span<std::uint8_t> destination);
   [[nodiscard]] result<std::uint64_t> skip_hole(file_progress& file);
-  /// As the functions of `file_stream`: the ranges that are read in their turn.
+  /// As the functions of `file_stream`: the first ranges, if they are read in their turn.
   [[nodiscard]] stream_part part(file_progress& file);
   void pass(file_progress& file, std::uint64_t count);
   void drop(file_progress& file);
