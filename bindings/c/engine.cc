@@ -1,5 +1,6 @@
 // The functions of the interface for C that make engines and cut bytes in memory.
 #include <algorithm>
+#include <array>
 
 #include "bindings/c/options.h"
 #include "bindings/c/structures.h"
@@ -9,6 +10,9 @@ namespace cutpoint::embed {
 namespace {
 
 constexpr std::uint64_t first_engine_options_bytes = 16;
+
+/// By `CUTPOINT_PLACED_` numbers.
+constexpr std::array placements = {thread_placement::none, thread_placement::devices, thread_placement::cores};
 
 /// Writes chunks one by one until the array is full, and counts all.
 class chunk_writer final : public chunk_receiver {
@@ -41,9 +45,15 @@ outcome make(const cutpoint_engine_options* user_options, cutpoint_engine** crea
   cutpoint_engine_options options = {};
   if (outcome done = read_structure(user_options, "engine_options", first_engine_options_bytes, options); !done.ok())
     return done;
+  if (options.placement > CUTPOINT_PLACED_ON_CORES) {
+    return {CUTPOINT_INVALID_ARGUMENT, "placement = " + std::to_string(options.placement) + " must be at most " +
+                                           std::to_string(CUTPOINT_PLACED_ON_CORES)};
+  }
   auto handle = std::make_unique<cutpoint_engine>();
-  auto new_engine = engine::make(
-      {.threads = options.threads, .thread_limit = options.thread_limit, .memory_bytes = options.memory_bytes});
+  auto new_engine = engine::make({.threads = options.threads,
+                                  .thread_limit = options.thread_limit,
+                                  .memory_bytes = options.memory_bytes,
+                                  .placement = placements[options.placement]});
   if (!new_engine) return new_engine.error();
   handle->implementation = std::make_shared<engine>(*std::move(new_engine));
   *created = handle.release();
@@ -67,6 +77,20 @@ uint64_t cutpoint_engine_threads(const cutpoint_engine* engine) {
   return engine != nullptr ? engine->implementation->thread_count() : 0;
 }
 
+cutpoint_status cutpoint_engine_measure(cutpoint_engine* engine, const cutpoint_feed_options* options,
+                                        cutpoint_rates* rates, cutpoint_error* error) {
+  using cutpoint::embed::outcome;
+  return cutpoint::embed::guarded(error, [&]() -> outcome {
+    if (engine == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null"};
+    std::optional<cutpoint::embed::read_options> read;
+    if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
+    const auto measured = engine->rates.measure(read->feed, engine->implementation->thread_count());
+    if (!measured) return measured.error();
+    if (rates == nullptr) return {};
+    return cutpoint::embed::write_structure(cutpoint::embed::rates_of(measured->get()), "rates", *rates);
+  });
+}
+
 cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_feed_options* options, const void* bytes,
                                       size_t byte_count, cutpoint_chunk* chunks, size_t capacity, size_t* count,
                                       cutpoint_error* error) {
@@ -82,6 +106,7 @@ cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_fe
       return {CUTPOINT_INVALID_ARGUMENT, "chunks is null, but their capacity is not 0"};
     std::optional<cutpoint::embed::read_options> read;
     if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
+    engine->rates.complete(read->feed);
     const bool only_counts = capacity == 0 && chunks == nullptr;
     if (only_counts) read->feed.fingerprint = cutpoint::fingerprint_kind::none;
     cutpoint::embed::chunk_writer writer({chunks, capacity});

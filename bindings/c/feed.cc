@@ -240,6 +240,7 @@ cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_fee
     if (engine == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null"};
     std::optional<cutpoint::embed::read_options> read;
     if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
+    engine->rates.complete(read->feed);
     std::unique_ptr<cutpoint::embed::c_receiver> chosen;
     if (receiver != nullptr) {
       cutpoint_receiver functions = {};

@@ -1,9 +1,13 @@
 #include "bindings/c/options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
+#include <span>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/cost_model.h>
 
 #include "bindings/c/structures.h"
 
@@ -61,6 +65,100 @@ outcome read_devices(const std::int32_t* user_devices, std::uint64_t count, std:
   return {};
 }
 
+namespace {
+
+outcome read_join(std::uint64_t number, join_kind& join) {
+  if (number > CUTPOINT_JOIN_NONE)
+    return {CUTPOINT_INVALID_ARGUMENT,
+            "join = " + std::to_string(number) + " must be at most " + std::to_string(CUTPOINT_JOIN_NONE)};
+  join = number == CUTPOINT_JOIN_NONE      ? join_kind::none
+         : number == CUTPOINT_JOIN_PDEDUPE ? join_kind::pdedupe
+                                           : join_kind::exact;
+  return {};
+}
+
+/// A rate must be a number of at least 0.
+bool is_rate(double value) { return value >= 0 && std::isfinite(value); }
+
+outcome read_rates(const cutpoint_rates* user_rates, std::shared_ptr<const job_rates>& output) {
+  if (user_rates == nullptr) return {};
+  cutpoint_rates raw = {};
+  if (outcome done = read_structure(user_rates, "rates", sizeof raw, raw); !done.ok()) return done;
+  if (raw.device_count > std::size(raw.devices)) {
+    return {CUTPOINT_INVALID_ARGUMENT, "rates have device_count = " + std::to_string(raw.device_count) +
+                                           ", which must be at most " + std::to_string(std::size(raw.devices))};
+  }
+  auto rates = std::make_shared<job_rates>();
+  rates->processor = {.chunking = raw.chunking, .fingerprinting = raw.fingerprinting, .memory = raw.memory};
+  rates->reading = raw.reading;
+  rates->joining = raw.joining;
+  rates->delivery = raw.delivery;
+  rates->reader_count = unlimited;  // as many as there are lanes
+  bool are_rates = true;
+  for (const double each : {raw.chunking, raw.fingerprinting, raw.memory, raw.reading, raw.joining, raw.delivery})
+    are_rates = are_rates && is_rate(each);
+  for (const cutpoint_device_rates& each : std::span(raw.devices, raw.device_count)) {
+    for (const double rate :
+         {each.link_in, each.link_out, each.latency_seconds, each.chunking, each.fingerprinting, each.out_share})
+      are_rates = are_rates && is_rate(rate);
+    if (each.device > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+      return {CUTPOINT_INVALID_ARGUMENT,
+              "rates are of a GPU " + std::to_string(each.device) + ", which no machine has"};
+    rates->devices_can_cut = rates->devices_can_cut && each.chunking > 0;
+    rates->devices.push_back({.device = static_cast<int>(each.device),
+                              .link_in = each.link_in,
+                              .link_out = each.link_out,
+                              .latency_seconds = each.latency_seconds,
+                              .chunking = each.chunking,
+                              .fingerprinting = each.fingerprinting,
+                              .out_share = each.out_share,
+                              .batch_bytes = each.batch_bytes});
+  }
+  if (!are_rates) return {CUTPOINT_INVALID_ARGUMENT, "rates have a number that is negative, infinite or none"};
+  output = std::move(rates);
+  return {};
+}
+
+}  // namespace
+
+result<std::shared_ptr<const job_rates>> measured_rates::measure(const feed_options& job, std::uint64_t thread_count) {
+  CUTPOINT_TRY(auto rates, measure_rates(job, thread_count));
+  const std::lock_guard lock(mutex_);
+  known_[{job.cuts.canonical(), job.fingerprint.kind}] = rates;
+  return rates;
+}
+
+void measured_rates::complete(feed_options& job) const {
+  if (job.rates != nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find({job.cuts.canonical(), job.fingerprint.kind});
+  if (known != known_.end()) job.rates = known->second;
+}
+
+cutpoint_rates rates_of(const job_rates* rates) noexcept {
+  cutpoint_rates converted = {};
+  converted.struct_bytes = sizeof converted;
+  if (rates == nullptr) return converted;
+  converted.chunking = rates->processor.chunking;
+  converted.fingerprinting = rates->processor.fingerprinting;
+  converted.reading = rates->reading;
+  converted.memory = rates->processor.memory;
+  converted.joining = rates->joining;
+  converted.delivery = rates->delivery;
+  for (const device_rates& each : rates->devices) {
+    if (converted.device_count == std::size(converted.devices)) break;
+    converted.devices[converted.device_count++] = {.device = static_cast<std::uint64_t>(each.device),
+                                                   .link_in = each.link_in,
+                                                   .link_out = each.link_out,
+                                                   .latency_seconds = each.latency_seconds,
+                                                   .chunking = rates->devices_can_cut ? each.chunking : 0,
+                                                   .fingerprinting = each.fingerprinting,
+                                                   .out_share = each.out_share,
+                                                   .batch_bytes = each.batch_bytes};
+  }
+  return converted;
+}
+
 outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output) {
   cutpoint_feed_options raw = {};
   if (outcome done = read_structure(user_options, "feed_options", first_options_bytes, raw); !done.ok()) return done;
@@ -71,7 +169,10 @@ outcome read(const cutpoint_feed_options* user_options, std::optional<read_optio
   if (outcome done = read_fingerprint(raw.fingerprint, raw.key, feed.fingerprint); !done.ok()) return done;
   if (outcome done = read_devices(raw.devices, raw.device_count, feed.devices); !done.ok()) return done;
   if (outcome done = read_back_end(raw.back_end, feed.where); !done.ok()) return done;
+  if (outcome done = read_join(raw.join, feed.join); !done.ok()) return done;
+  if (outcome done = read_rates(raw.rates, feed.rates); !done.ok()) return done;
   feed.segment_bytes = raw.segment_bytes;
+  feed.batch_bytes = raw.batch_bytes;
   if (raw.memory_bytes != 0) feed.memory_bytes = raw.memory_bytes;
   if (raw.device_memory_bytes != 0) feed.device_memory_bytes = raw.device_memory_bytes;
   if (raw.waiting_chunks != 0) options.waiting_chunks = raw.waiting_chunks;

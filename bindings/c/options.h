@@ -1,9 +1,13 @@
 // The options of a feed in C, checked and converted to the engine's.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/chunks.h>
@@ -26,6 +30,24 @@ struct read_options {
 /// Checks and converts options; null gives the defaults.
 [[nodiscard]] outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output);
 
+/// The rates of the jobs that were measured. Thread-safe.
+class measured_rates {
+ public:
+  /// Measures a job and keeps its rates. Returns null if there is nothing to measure. Errors: as `measure_rates`.
+  [[nodiscard]] result<std::shared_ptr<const job_rates>> measure(const feed_options& job, std::uint64_t thread_count);
+  /// Gives a job without rates those that were measured for its cuts and its fingerprint.
+  void complete(feed_options& job) const;
+
+ private:
+  using job_key = std::pair<std::string, fingerprint_kind>;  ///< the canonical string of the cuts, and the fingerprint
+
+  mutable std::mutex mutex_;
+  std::map<job_key, std::shared_ptr<const job_rates>> known_;
+};
+
+/// Converts rates for the caller; null gives zeros.
+[[nodiscard]] cutpoint_rates rates_of(const job_rates* rates) noexcept;
+
 /// Changes a recipe to the fingerprint of this name, with this key of 32 bytes. Either may be null.
 [[nodiscard]] outcome read_fingerprint(const char* name, const std::uint8_t* key, fingerprint_recipe& recipe);
 /// Checks and converts the name of a back end; null is "auto".
@@ -44,4 +66,5 @@ struct read_options {
 
 struct cutpoint_engine {
   std::shared_ptr<cutpoint::engine> implementation;
+  cutpoint::embed::measured_rates rates = {};
 };

@@ -40,7 +40,9 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
     auto next = provider.make(device, options.cuts, fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
-      const bool leaves_work = why == status_code::memory_limit || why == status_code::backend_failure;
+      // Rates may be of a GPU that is gone: then nobody has asked for it.
+      const bool is_gone = why == status_code::unavailable && options.where == backend::automatic;
+      const bool leaves_work = is_gone || why == status_code::memory_limit || why == status_code::backend_failure;
       return leaves_work ? result<device_lanes>(none(next.error().message())) : next.error();
     }
     const std::uint64_t needed = configuration.lane_count * (*next)->memory_bytes();

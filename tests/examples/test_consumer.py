@@ -22,6 +22,12 @@ class Consumer(ExampleTest):
         self.assertEqual([0, *ends[:-1]], [int(line[0]) for line in lines])
         self.assertEqual(ends[-1], path.stat().st_size)
 
+    def test_the_example_in_c_serves_sixteen_clients(self):
+        lines = self.run_program(program("c", "appliance")).stdout.decode().splitlines()
+        self.assertEqual(len(lines), 16)
+        for number, line in enumerate(lines):
+            self.assertRegex(line, rf"\A *{number}: {64 << 20} bytes, [1-9]\d* chunks, cut by \S+ +\Z")
+
     def test_the_example_in_c_backs_up_lists_and_restores(self):
         tree = self.folder / "tree"
         (tree / "sub").mkdir(parents=True)

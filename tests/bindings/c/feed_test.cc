@@ -107,6 +107,42 @@ TEST_F(c_buffer, is_cut_by_a_secret_key) {
   EXPECT_EQ(chunk_by("gear", key.data()), CUTPOINT_INVALID_ARGUMENT);
 }
 
+TEST_F(c_buffer, is_cut_at_each_segment_without_a_join) {
+  cutpoint_feed_options options = options_for("fixed(avg_bytes=1000)");
+  options.segment_bytes = 2500;
+  options.join = CUTPOINT_JOIN_NONE;
+  ASSERT_EQ(chunk(options), CUTPOINT_OK) << error_.message;
+  ASSERT_EQ(chunks_.size(), 840u);
+  EXPECT_EQ(chunks_[2].length, 500u);
+  EXPECT_EQ(chunks_[3].offset, 2500u);
+}
+
+TEST_F(c_buffer, is_cut_by_the_processor_where_rates_of_a_machine_with_a_GPU_are_given) {
+  cutpoint_feed_options options = options_for("gear");
+  options.back_end = "auto";
+  auto rates = sized<cutpoint_rates>();
+  rates.chunking = rates.fingerprinting = 1e9;
+  rates.device_count = 1;
+  rates.devices[0].link_in = rates.devices[0].link_out = 5e10;
+  rates.devices[0].chunking = rates.devices[0].fingerprinting = 5e11;
+  options.rates = &rates;
+  ASSERT_EQ(chunk(options), CUTPOINT_OK) << error_.message;
+  expect_same(chunks_, sequential(chunker_of("gear"), bytes_, 0, fingerprint_kind::sha256));
+}
+
+TEST_F(c_buffer, is_measured_where_there_is_a_GPU_and_costs_no_time_elsewhere) {
+  cutpoint_feed_options options = options_for("gear");
+  options.back_end = "auto";
+  auto rates = sized<cutpoint_rates>();
+  rates.chunking = -1;
+  ASSERT_EQ(cutpoint_engine_measure(engine_.get(), &options, &rates, &error_), CUTPOINT_OK) << error_.message;
+  EXPECT_EQ(rates.struct_bytes, sizeof rates);
+  EXPECT_EQ(rates.chunking > 0, rates.device_count > 0);
+  options.rates = &rates;
+  ASSERT_EQ(chunk(options), CUTPOINT_OK) << error_.message;
+  expect_same(chunks_, sequential(chunker_of("gear"), bytes_, 0, fingerprint_kind::sha256));
+}
+
 TEST(c_feed, gives_the_chunks_of_blocks_and_of_zeros_that_nobody_has) {
   std::vector<std::uint8_t> bytes = stream_of(content::mixed, 700'000, 9002);
   const std::size_t written = bytes.size();

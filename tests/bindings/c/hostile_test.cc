@@ -1,5 +1,6 @@
 // Wrong arguments: nulls, sizes, names, numbers. Each is refused with a code, and with a sentence if the caller gave an error.
 #include <cstring>
+#include <limits>
 
 #include "tests/bindings/c/handles.h"
 
@@ -178,6 +179,38 @@ TEST_F(hostile, options_are_checked) {
   threads.threads = ~std::uint64_t{0};
   cutpoint_engine* engine = nullptr;
   EXPECT_EQ(cutpoint_engine_create(&threads, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
+  threads.threads = 1;
+  threads.placement = CUTPOINT_PLACED_ON_CORES + 1;
+  EXPECT_EQ(cutpoint_engine_create(&threads, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, testing::HasSubstr("placement = 3 must be at most 2"));
+}
+
+TEST_F(hostile, joins_and_rates_are_checked) {
+  const auto refused = [&](auto change) {
+    cutpoint_feed_options options = options_for("gear");
+    auto rates = sized<cutpoint_rates>();
+    options.rates = &rates;
+    change(options, rates);
+    const cutpoint_status code = refusal(options);
+    return code == CUTPOINT_INVALID_ARGUMENT ? std::string(error_.message) : "another error";
+  };
+  EXPECT_EQ(refused([](auto& o, auto&) { o.join = CUTPOINT_JOIN_NONE + 1; }), "join = 3 must be at most 2");
+  EXPECT_EQ(refused([](auto&, auto& rates) { rates.struct_bytes = 8; }),
+            "rates's struct_bytes = 8 is not the size of a cutpoint_rates");
+  EXPECT_EQ(refused([](auto&, auto& rates) { rates.device_count = 17; }),
+            "rates have device_count = 17, which must be at most 16");
+  EXPECT_THAT(refused([](auto&, auto& rates) { rates.reading = -1; }), testing::HasSubstr("negative"));
+  EXPECT_THAT(refused([](auto&, auto& rates) {
+                rates.device_count = 1;
+                rates.devices[0].link_in = std::numeric_limits<double>::quiet_NaN();
+              }),
+              testing::HasSubstr("none"));
+  EXPECT_THAT(refused([](auto&, auto& rates) {
+                rates.device_count = 1;
+                rates.devices[0].device = std::uint64_t{1} << 40;
+              }),
+              testing::HasSubstr("GPU 1099511627776"));
+  EXPECT_EQ(cutpoint_engine_measure(nullptr, nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
 }
 
 }  // namespace

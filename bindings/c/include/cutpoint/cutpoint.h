@@ -94,7 +94,15 @@ typedef struct cutpoint_engine_options {
   /// Most bytes that all open feeds together may hold; 0: no limit. A feed reserves what it may need when it is created, at
   /// most what other feeds have left, and is refused with CUTPOINT_MEMORY_LIMIT if that is too little.
   uint64_t memory_bytes;
+  /// Where threads run and memory lies: a `CUTPOINT_PLACED_` number; 0: wherever the system puts them.
+  uint64_t placement;
 } cutpoint_engine_options;
+
+/// Where threads run and memory lies. It does not change the chunks. What the system refuses is left out.
+enum {
+  CUTPOINT_PLACED_NEAR_DEVICES = 1,  ///< threads that wait for a GPU, and the memory that it copies, are near to it
+  CUTPOINT_PLACED_ON_CORES = 2,      ///< also each thread of the engine has a core of its own, if there are enough
+};
 
 /// Makes an engine. `options` and `error` may be null. On failure `*engine` becomes null.
 CUTPOINT_API cutpoint_status cutpoint_engine_create(const cutpoint_engine_options* options, cutpoint_engine** engine,
@@ -125,7 +133,53 @@ typedef struct cutpoint_feed_options {
   /// Null, or 32 bytes: the secret key of the algorithms "toeplitz-aes", "rabin-aes" and "toeplitz128-aes". Canonical
   /// strings have a fingerprint of it instead. Without a key their cuts hide nothing.
   const uint8_t* cut_key;
+  /// How the chunks of neighbouring segments are joined: a `CUTPOINT_JOIN_` number; 0: exactly as by the sequential algorithm. With the
+  /// others the cuts depend on `segment_bytes` too.
+  uint64_t join;
+  uint64_t batch_bytes;  ///< the most bytes that a GPU takes at a time; 0: chosen by the engine
+  /// The rates of this job's lanes, by which "auto" may take a GPU; null: those that `cutpoint_engine_measure` measured for it.
+  /// Without any, "auto" takes no GPU.
+  const struct cutpoint_rates* rates;
 } cutpoint_feed_options;
+
+enum {
+  CUTPOINT_JOIN_PDEDUPE =
+      1,                   ///< the two chunks at each segment's end are cut again as one stream (P-Dedupe section 3.3)
+  CUTPOINT_JOIN_NONE = 2,  ///< each segment's end is a cut
+};
+
+/// The rates of one GPU, in bytes of streams a second, all its streams of work together. 0 is unknown. This structure never grows.
+typedef struct cutpoint_device_rates {
+  uint64_t device;         ///< the number of the GPU
+  double link_in;          ///< copies to the GPU
+  double link_out;         ///< copies from it, in copied bytes
+  double latency_seconds;  ///< of a batch of any size
+  double chunking;
+  double fingerprinting;
+  double out_share;  ///< bytes copied out for each byte copied in
+  uint64_t batch_bytes;
+} cutpoint_device_rates;
+
+/// The rates of a job (cuts and a fingerprint) on a machine, in bytes a second. 0 is unknown, or that there is no such work.
+typedef struct cutpoint_rates {
+  uint64_t struct_bytes;
+  double chunking;        ///< of one thread
+  double fingerprinting;  ///< of one thread
+  double reading;         ///< copies into a feed by one thread
+  double memory;          ///< read by all threads together
+  double joining;         ///< by one thread at a time
+  double delivery;        ///< by one thread at a time
+  uint64_t device_count;  ///< the number of `devices`
+  cutpoint_device_rates devices[16];
+} cutpoint_rates;
+
+/// Measures what feeds with these cuts and this fingerprint cost on this machine and on its GPUs. Later feeds of the engine with the
+/// same cuts and fingerprint have these rates, if they have none of their own. That takes some tenths of a second, about as much for
+/// each GPU, and nothing if there is no GPU that `options` lets "auto" take: all rates are then 0. `options` and `error` may be null.
+/// `rates`, where not null, gets the rates, with its `struct_bytes` set by the caller, so that they can be kept for the next process on
+/// this machine. Nothing else should run meanwhile. Errors: CUTPOINT_UNAVAILABLE; CUTPOINT_BACKEND_FAILURE.
+CUTPOINT_API cutpoint_status cutpoint_engine_measure(cutpoint_engine* engine, const cutpoint_feed_options* options,
+                                                     cutpoint_rates* rates, cutpoint_error* error);
 
 /// A chunk, or several equal ones in a run of one byte. This structure never grows.
 typedef struct cutpoint_chunk {
