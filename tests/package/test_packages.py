@@ -61,7 +61,7 @@ class Debian(Packages):
                      "share/bash-completion/completions/cutpoint-cluster", "share/zsh/vendor-completions/_cutpoint-cluster"):  # fmt: skip
             self.assertIn(f"/usr/{file}", command)
         names = {path.rsplit("/", 1)[1] for path in library if "/doc/" not in path}
-        self.assertEqual(names, {"libcutpoint_c.so.1", "libcutpoint_c.so.1.4"})
+        self.assertEqual(names, {"libcutpoint_c.so.1", "libcutpoint_c.so.1.5"})
         names = {path.rsplit("/", 1)[1] for path in development}
         for file in ("cutpoint.h", "cutpoint_cuda.h", "cutpoint_store.h", "engine.h", "store.h", "libcutpoint.a", "libcutpoint_c.a",
                      "libcutpoint_c.so", "cutpoint.pc", "cutpoint-c.pc", "cutpoint-config.cmake", "libcutpoint.3.gz"):  # fmt: skip
