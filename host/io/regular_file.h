@@ -80,7 +80,7 @@ class preopened_file {
   [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::uint64_t end,
                                             std::span<std::uint8_t> destination);
   /// Reads the file at any offset, without a look at holes; not while it is a stream.
-  [[nodiscard]] const shared_reader& reader() const noexcept { return source_; }
+  [[nodiscard]] const offset_reader& reader() const noexcept { return source_; }
   [[nodiscard]] bool is_stream() const noexcept { return !source_.regular_; }
   /// Errors: cancelled, if a stop has been requested.
   [[nodiscard]] status cancelled() const;

@@ -73,9 +73,9 @@ class memory_source final : public source {
 };
 
 /// Bytes that threads may read at any offset, several at once. Thread-safe.
-class shared_reader {
+class offset_reader {
  public:
-  virtual ~shared_reader() = default;
+  virtual ~offset_reader() = default;
 
   /// Reads between 1 and `destination.size()` bytes from `offset` on. Returns the number of bytes, or 0 where there are none. Errors:
   /// io_error; cancelled.
@@ -84,7 +84,7 @@ class shared_reader {
 };
 
 /// Bytes in memory, which the caller owns and which must outlive the reader.
-class memory_reader final : public shared_reader {
+class memory_reader final : public offset_reader {
  public:
   explicit memory_reader(byte_span bytes) noexcept : bytes_(bytes) {}
   [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override;
@@ -95,7 +95,7 @@ class memory_reader final : public shared_reader {
 
 /// `length` bytes of a reader, from `offset` on.
 struct stream_part {
-  const shared_reader* reader = nullptr;
+  const offset_reader* reader = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
 };
@@ -149,7 +149,7 @@ struct file_options {
 /// A regular file is read at an offset that belongs to the source, so other code may use the offset of the descriptor.
 /// The stream ends where reads of the file end, even if that differs from its reported size. Holes are those that the
 /// file system reports within the size that the file was opened with.
-class file_source final : public file_stream, public shared_reader {
+class file_source final : public file_stream, public offset_reader {
  public:
   /// Opens a file for reading. Waits for the writer of a FIFO; if a writer has come and gone, the stream is empty.
   /// Errors: io_error, also if `path` is a directory or a FIFO whose writer does not come in time (ETIMEDOUT);

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 constexpr const char* short_chunks = "min_bytes=64,avg_bytes=256,max_bytes=2048";
 
 /// Bytes in memory. `before` is called before each read, on the reading thread.
-class planned_reader final : public shared_reader {
+class planned_reader final : public offset_reader {
  public:
   explicit planned_reader(byte_span bytes) : bytes_(bytes) {}
 
@@ -229,7 +229,7 @@ TEST_F(reading, is_left_to_the_caller_by_one_thread) {
 }
 
 /// A file to which something happens while two threads read it.
-class changing_file final : public file_stream, public shared_reader {
+class changing_file final : public file_stream, public offset_reader {
  public:
   changing_file(const std::string& path, std::function<void()> change)
       : file_(value_of(file_source::open(path))), change_(std::move(change)) {}
