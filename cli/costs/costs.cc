@@ -68,6 +68,7 @@ void visit(Costs& device, auto& field) {
   field("batch_bytes", device.batch_bytes);
   field("link_in", device.link_in);
   field("link_out", device.link_out);
+  field("pinning", device.pinning);
   field("latency_seconds", device.latency_seconds);
   field("rates", device.rates);
   field("problem", device.problem);
@@ -198,7 +199,7 @@ result<cost_model> parse_costs(const json& object) {
 namespace {
 
 /// The format of the file. Every change of the fields or of their meaning needs a new number.
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 /// Much more than the costs of many devices take.
 constexpr std::size_t most_bytes = 16 * MiB;
 

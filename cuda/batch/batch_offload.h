@@ -204,8 +204,9 @@ class batch_offload final : public offload {
     return {};
   }
 
-  status pin(void* memory, std::size_t size) override { return executor_.pin(memory, size); }
-  void unpin(void* memory) override { executor_.unpin(memory); }
+  bool is_pinned(const void* memory, std::size_t size) override { return executor_.is_pinned(memory, size); }
+  status pin(const void* memory, std::size_t size) override { return executor_.pin(memory, size); }
+  void unpin(const void* memory) override { executor_.unpin(memory); }
   std::uint64_t memory_bytes() const noexcept override { return executor_.allocated_bytes(); }
   std::size_t digest_bytes() const noexcept override { return work_.digest_bytes(); }
   int numa_node() const noexcept override { return executor_.numa_node(); }

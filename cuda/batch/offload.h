@@ -96,9 +96,13 @@ class offload {
   /// `run`; invalid_argument, also for chunks that overlap or are not within the bytes, and if `digest_bytes` is 0.
   [[nodiscard]] virtual status fingerprint(const chunk_input& input, chunk_output& output) = 0;
 
-  /// Locks host memory, which makes copies from it faster. After a failure copies still work.
-  [[nodiscard]] virtual status pin(void* memory, std::size_t size) = 0;
-  virtual void unpin(void* memory) = 0;
+  /// Whether host memory of at least one byte is locked already, by whomever. Its first and last byte answer for all of it.
+  [[nodiscard]] virtual bool is_pinned(const void* memory, std::size_t size) = 0;
+  /// Locks host memory, which makes copies from it faster. It may be mapped for reading only, if the device supports that.
+  /// Errors, after which nothing is locked: memory_limit and backend_failure, for example if part of it is locked already.
+  [[nodiscard]] virtual status pin(const void* memory, std::size_t size) = 0;
+  /// Unlocks what `pin` has locked, by its first byte.
+  virtual void unpin(const void* memory) = 0;
 
   /// Bytes of device memory that this object holds.
   [[nodiscard]] virtual std::uint64_t memory_bytes() const noexcept = 0;

@@ -121,10 +121,20 @@ class device_executor {
   }
   /// Bytes of device memory allocated since it was made.
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
-  [[nodiscard]] status pin(void* memory, std::size_t size) {
-    return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
+  [[nodiscard]] bool is_pinned(const void* memory, std::size_t size) {
+    const auto* const first = static_cast<const std::uint8_t*>(memory);
+    return is_byte_pinned(first) && is_byte_pinned(first + size - 1);
   }
-  void unpin(void* memory) { discard(cudaHostUnregister(memory)); }
+  /// Devices only read the memory. Without saying so, memory that is mapped for reading only would be refused.
+  [[nodiscard]] status pin(const void* memory, std::size_t size) {
+    int device = 0;
+    int can_only_read = 0;
+    CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
+    discard(cudaDeviceGetAttribute(&can_only_read, cudaDevAttrHostRegisterReadOnlySupported, device));
+    const unsigned flags = cudaHostRegisterPortable | (can_only_read != 0 ? cudaHostRegisterReadOnly : 0u);
+    return check(cudaHostRegister(const_cast<void*>(memory), size, flags), "locking host memory");
+  }
+  void unpin(const void* memory) { discard(cudaHostUnregister(const_cast<void*>(memory))); }
 
   [[nodiscard]] int numa_node() const noexcept { return numa_node_; }
 
@@ -203,6 +213,13 @@ class device_executor {
   }
 
  private:
+  [[nodiscard]] static bool is_byte_pinned(const std::uint8_t* byte) {
+    cudaPointerAttributes attributes = {};
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, byte);
+    discard(error);
+    return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
+  }
+
   device_executor(std::optional<device_stream> stream, std::optional<device_event> done, int multiprocessors,
                   std::size_t block_bytes, int numa_node)
       : own_stream_(std::move(stream)),

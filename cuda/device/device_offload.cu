@@ -29,11 +29,15 @@ class offload_of_device final : public offload {
     const auto scope = device_scope::enter(device_);
     return scope ? offload_->fingerprint(input, output) : scope.error();
   }
-  status pin(void* memory, std::size_t size) override {
+  bool is_pinned(const void* memory, std::size_t size) override {
+    const auto scope = device_scope::enter(device_);
+    return scope && offload_->is_pinned(memory, size);
+  }
+  status pin(const void* memory, std::size_t size) override {
     const auto scope = device_scope::enter(device_);
     return scope ? offload_->pin(memory, size) : scope.error();
   }
-  void unpin(void* memory) override {
+  void unpin(const void* memory) override {
     const auto scope = device_scope::enter(device_);
     offload_->unpin(memory);
   }

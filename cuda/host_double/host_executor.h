@@ -31,7 +31,8 @@ struct host_executor_options {
   std::uint32_t thread_count = 64;
   /// Called before each call is done. If it returns an error, the call fails with that. May be empty.
   std::function<status(executor_call)> before = {};
-  int numa_node = -1;  ///< the value of `numa_node()`
+  int numa_node = -1;                         ///< the value of `numa_node()`
+  std::span<const std::uint8_t> pinned = {};  ///< memory that the host has locked
 };
 
 /// Memory of the executor for objects of a trivial type, which are garbage at first.
@@ -74,8 +75,13 @@ class host_executor {
   }
   /// Bytes of its memory allocated since it was made.
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
-  [[nodiscard]] status pin(void*, std::size_t) { return before(executor_call::pin); }
-  void unpin(void*) {}
+  [[nodiscard]] bool is_pinned(const void* memory, std::size_t size) {
+    const auto* const first = static_cast<const std::uint8_t*>(memory);
+    const std::span<const std::uint8_t> pinned = options_.pinned;
+    return first >= pinned.data() && first + size <= pinned.data() + pinned.size();
+  }
+  [[nodiscard]] status pin(const void*, std::size_t) { return before(executor_call::pin); }
+  void unpin(const void*) {}
   /// The NUMA node nearest to it; -1 if unknown.
   [[nodiscard]] int numa_node() const noexcept { return options_.numa_node; }
 

@@ -1,11 +1,38 @@
 #include "pipeline/backends/device_lanes.h"
 
+#include <mutex>
 #include <new>
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace cutpoint {
+
+namespace {
+
+/// What lanes have locked. The system locks pages for the whole process, and a device does not tell who has locked them,
+/// so all engines share it.
+struct locked_memory {
+  std::mutex mutex;
+  std::vector<byte_span> ranges;
+
+  /// Whether a page of `memory` is locked.
+  [[nodiscard]] bool touches(byte_span memory) const {
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto page_of = [](const std::uint8_t* byte) { return reinterpret_cast<std::uintptr_t>(byte) / page; };
+    return std::any_of(ranges.begin(), ranges.end(), [&](byte_span each) {
+      return page_of(&each.front()) <= page_of(&memory.back()) && page_of(&memory.front()) <= page_of(&each.back());
+    });
+  }
+};
+
+locked_memory& locked_by_lanes() {
+  static locked_memory& all = *new locked_memory;  // for engines that are destroyed after static objects, too
+  return all;
+}
+
+}  // namespace
 
 status device_provider::check(int device) const { return cuda::check_device(device); }
 
@@ -55,13 +82,27 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
   return lanes;
 }
 
-void device_lanes::pin(const ring& ring) {
-  if (size() != 0) is_pinned_ = offloads_.front()->pin(ring.at(0), ring.size()).ok();
+bool device_lanes::is_pinned(byte_span memory) const {
+  locked_memory& locked = locked_by_lanes();
+  const std::lock_guard lock(locked.mutex);
+  return !locked.touches(memory) && offloads_.front()->is_pinned(memory.data(), memory.size());
 }
 
-void device_lanes::unpin(const ring& ring) {
-  if (is_pinned_) offloads_.front()->unpin(ring.at(0));
-  is_pinned_ = false;
+bool device_lanes::pin(byte_span memory) {
+  locked_memory& locked = locked_by_lanes();
+  const std::lock_guard lock(locked.mutex);
+  if (locked.touches(memory)) return false;
+  locked.ranges.reserve(locked.ranges.size() + 1);  // it may throw, which must not leave memory locked
+  if (!offloads_.front()->pin(memory.data(), memory.size()).ok()) return false;
+  locked.ranges.push_back(memory);
+  return true;
+}
+
+void device_lanes::unpin(byte_span memory) {
+  locked_memory& locked = locked_by_lanes();
+  const std::lock_guard lock(locked.mutex);
+  offloads_.front()->unpin(memory.data());
+  std::erase_if(locked.ranges, [&](byte_span each) { return each.data() == memory.data(); });
 }
 
 status device_lanes::perform(task& task, const task_context& context, lane& worker, std::size_t device_lane) {

@@ -51,9 +51,14 @@ class device_lanes {
   /// Why the processor does the device's work, or empty.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
-  /// Locks the ring's memory, which makes copies from it faster. Ignores a failure.
-  void pin(const ring& ring);
-  void unpin(const ring& ring);
+  /// Whether the host has locked all of the memory. What `pin` of any lanes in this process has locked does not count,
+  /// because it is unlocked when their feed ends. The lanes must not be empty; so for the next two. Thread-safe.
+  [[nodiscard]] bool is_pinned(byte_span memory) const;
+  /// Locks memory, which makes copies from it faster. Returns false if the system or the device refuses that, or if some
+  /// of its pages were locked by `pin`. Thread-safe.
+  [[nodiscard]] bool pin(byte_span memory);
+  /// Unlocks what `pin` has locked. Nothing may be copied from it any more. Thread-safe.
+  void unpin(byte_span memory);
 
   /// Performs a task on the device, or on the calling thread if the device cannot do it. Returns the device's failure.
   [[nodiscard]] status perform(task& task, const task_context& context, lane& worker, std::size_t device_lane);
@@ -66,7 +71,6 @@ class device_lanes {
   std::uint64_t longest_fingerprinted_ = unlimited;
   std::vector<std::unique_ptr<cuda::offload>> offloads_;
   std::string warning_;
-  bool is_pinned_ = false;
 };
 
 /// The limits of a device's batch. Errors: unavailable, if chunks have no maximum or are too long for a device.

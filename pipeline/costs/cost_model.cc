@@ -70,6 +70,7 @@ std::optional<device_rates> rates_on(const device_costs& device, const feed_opti
   device_rates rates{.device = device.index,
                      .link_in = device.link_in,
                      .link_out = device.link_out,
+                     .pinning = device.pinning,
                      .latency_seconds = device.latency_seconds,
                      .chunking = cutting_rate(device.rates, job.cuts),
                      .fingerprinting = fingerprinting_rate(device.rates, kind),
@@ -233,6 +234,23 @@ double predict_device_rate(const device_rates& device, work_kind which) {
   const device_seconds busy(device, which);
   const double slowest = std::max({busy.link, busy.kernels, busy.lanes});
   return slowest > 0 ? 1 / slowest : 0;
+}
+
+bool pays_to_pin(const job_rates& rates, work_plan plan) {
+  if (rates.devices.empty() || rates.devices.front().pinning <= 0) return false;
+  const auto seconds = [plan](const job_rates& known) {
+    const auto all = predict_plans(known);
+    const plan_prediction* const found = prediction_of(all, plan);
+    if (found == nullptr) return 0.0;
+    const auto tightest = std::find_if(found->limits.begin(), found->limits.end(), [](const rate_limit& each) {
+      return each.name != "reading";  // all lanes copy, whose time is part of the processor's
+    });
+    return tightest != found->limits.end() ? seconds_per_byte(tightest->bytes_per_second) : 0.0;
+  };
+  job_rates in_place = rates;
+  in_place.reading = 0;
+  in_place.processor.memory *= memory_passes;  // a byte is only read
+  return seconds_per_byte(rates.devices.front().pinning) + seconds(in_place) < seconds(rates);
 }
 
 std::vector<plan_prediction> predict_plans(const job_rates& rates) {

@@ -81,20 +81,38 @@ struct feed_memory_key {
   friend bool operator==(const feed_memory_key&, const feed_memory_key&) = default;
 };
 
-/// A ring and the lanes of devices. While it exists, the ring is locked in memory for the devices, if they can do that.
+/// The lanes of devices, and the ring of a feed: memory of its own, which stays for later feeds, or bytes of a caller. With
+/// devices its own memory is locked if that is possible, and bytes of a caller always are.
 class feed_memory {
  public:
-  feed_memory(memory_budget::reservation reserved, cutpoint::ring bytes, std::vector<device_lanes> lanes)
-      : reservation_(std::move(reserved)), ring(std::move(bytes)), devices(std::move(lanes)) {
-    if (devices.empty()) return;
-    ring.prepare(ring.size());
-    devices.front().pin(ring);
-  }
+  explicit feed_memory(std::vector<device_lanes> lanes) : devices(std::move(lanes)) {}
   feed_memory(const feed_memory&) = delete;
   feed_memory& operator=(const feed_memory&) = delete;
-  ~feed_memory() {
-    if (!devices.empty()) devices.front().unpin(ring);
+
+  [[nodiscard]] bool has_own_ring() const noexcept { return own_.has_value(); }
+  void set_own_ring(cutpoint::ring bytes) {
+    own_.emplace(std::move(bytes));
+    if (devices.empty()) return;
+    own_->prepare(own_->size());
+    static_cast<void>(lock(own_lock_, own_->bytes(0, own_->size())));
   }
+
+  /// Makes the bytes the ring until `leave_bytes`. Returns false and does nothing if devices would copy from bytes that are
+  /// not locked. If `may_lock`, it tries to lock them until then.
+  [[nodiscard]] bool stay_at(byte_span bytes, bool may_lock) {
+    const bool can_stay = devices.empty() || devices.front().is_pinned(bytes) || (may_lock && lock(place_lock_, bytes));
+    if (can_stay) place_.emplace(cutpoint::ring::over(bytes));
+    return can_stay;
+  }
+  void leave_bytes() noexcept {
+    place_lock_.reset();
+    place_.reset();
+  }
+
+  [[nodiscard]] cutpoint::ring& ring() noexcept { return place_ ? *place_ : *own_; }
+
+  /// Replaces what was reserved before.
+  void hold(memory_budget::reservation reserved) { reservation_.emplace(std::move(reserved)); }
 
   /// Whether another feed can use it: it has devices, and none has failed.
   [[nodiscard]] bool is_reusable() const noexcept {
@@ -103,11 +121,34 @@ class feed_memory {
   }
 
  private:
-  memory_budget::reservation reservation_;  ///< ends after the ring
+  /// Unlocks at its end what the lanes have locked.
+  class memory_lock {
+   public:
+    memory_lock(device_lanes& locking, byte_span memory) : lanes_(locking), memory_(memory) {}
+    memory_lock(const memory_lock&) = delete;
+    memory_lock& operator=(const memory_lock&) = delete;
+    ~memory_lock() { lanes_.unpin(memory_); }
+
+   private:
+    device_lanes& lanes_;
+    byte_span memory_;
+  };
+
+  [[nodiscard]] bool lock(std::optional<memory_lock>& held, byte_span memory) {
+    if (devices.front().pin(memory)) held.emplace(devices.front(), memory);
+    return held.has_value();
+  }
+
+  std::optional<memory_budget::reservation> reservation_;  ///< ends after the ring
+  std::optional<cutpoint::ring> own_;                      ///< ends after the devices, which may copy from it
+  std::optional<cutpoint::ring> place_;
 
  public:
-  cutpoint::ring ring;
   std::vector<device_lanes> devices;
+
+ private:
+  std::optional<memory_lock> own_lock_;
+  std::optional<memory_lock> place_lock_;
 };
 
 /// The parts of a feed that depend on devices and memory.
@@ -196,6 +237,11 @@ struct engine_factory {
   /// As `engine::make`, with the devices that `devices` provides. It must not be null.
   [[nodiscard]] static result<engine> make(const engine_options& options,
                                            std::shared_ptr<const device_provider> devices);
+  /// Opens the feed of `feed_buffer`, whose statistics a test reads.
+  [[nodiscard]] static result<feed> open(engine& engine, const feed_options& options, chunk_receiver& receiver,
+                                         byte_span bytes) {
+    return engine.open(options, receiver, bytes);
+  }
 };
 
 }  // namespace cutpoint

@@ -59,7 +59,7 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
   if (may_stay && options.segment_bytes == 0) options.segment_bytes = usual_segment_bytes(options.cuts);
   feed_setup setup;
   const std::uint64_t allowed_bytes = options.memory_bytes;
-  for (std::string warning; setup.memory == nullptr;) {
+  for (std::string warning;;) {
     options.memory_bytes = std::min(allowed_bytes, budget.available_bytes());
     auto configuration = make_feed_configuration(options, thread_count_, receiver);
     if (!configuration) {
@@ -68,32 +68,35 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
     }
     setup.configuration = *std::move(configuration);
     if (!warning.empty()) setup.configuration.device_warning = warning;
-    if (may_stay && setup.configuration.devices.empty()) {
-      const std::uint64_t reserved_bytes = bytes_to_reserve(setup.configuration, 0);
-      if (!budget.reserve(reserved_bytes)) continue;
-      setup.configuration.intake.shortens_runs = false;
-      setup.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes),
-                                                   ring::over(bytes), std::vector<device_lanes>());
-      break;
-    }
+    const bool has_devices = !setup.configuration.devices.empty();
     setup.key = {.cuts = options.cuts.canonical(),
                  .fingerprint = options.fingerprint,
                  .devices = options.devices,
                  .configurations = setup.configuration.devices,
                  .device_memory_bytes = options.device_memory_bytes,
                  .ring_bytes = setup.configuration.ring_bytes};
-    setup.memory = take_kept(setup.key);
-    if (setup.memory != nullptr) break;
-    CUTPOINT_TRY(auto lanes, open_devices(*devices, options, setup.configuration, warning));
-    if (lanes.size() != setup.configuration.devices.size()) continue;
-    CUTPOINT_TRY(auto new_ring, ring::make(setup.configuration.ring_bytes));
-    if (places && !lanes.empty() && lanes.front().node() >= 0) {  // else it lies where it is first written
-      static_cast<void>(places->bind_memory(new_ring.at(0), new_ring.size(), lanes.front().node()));
+    setup.memory = has_devices || !may_stay ? take_kept(setup.key) : nullptr;
+    if (setup.memory == nullptr) {
+      CUTPOINT_TRY(auto lanes, open_devices(*devices, options, setup.configuration, warning));
+      if (lanes.size() != setup.configuration.devices.size()) continue;
+      setup.memory = std::make_unique<feed_memory>(std::move(lanes));
     }
-    const std::uint64_t reserved_bytes = bytes_to_reserve(setup.configuration, setup.configuration.ring_bytes);
+    const bool stays = may_stay && setup.memory->stay_at(bytes, setup.configuration.pays_to_pin);
+    const std::uint64_t reserved_bytes =
+        bytes_to_reserve(setup.configuration, stays ? 0 : setup.configuration.ring_bytes);
     if (!budget.reserve(reserved_bytes)) continue;
-    setup.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes),
-                                                 std::move(new_ring), std::move(lanes));
+    setup.memory->hold(memory_budget::reservation(budget, reserved_bytes));
+    if (stays) {
+      setup.configuration.intake.shortens_runs = false;
+    } else if (!setup.memory->has_own_ring()) {
+      CUTPOINT_TRY(auto new_ring, ring::make(setup.configuration.ring_bytes));
+      const int node = has_devices ? setup.memory->devices.front().node() : -1;
+      if (places && node >= 0) {  // else it lies where it is first written
+        static_cast<void>(places->bind_memory(new_ring.at(0), new_ring.size(), node));
+      }
+      setup.memory->set_own_ring(std::move(new_ring));
+    }
+    break;
   }
   for (std::size_t i = 0; i < setup.memory->devices.size(); ++i) {
     setup.configuration.devices[i].fingerprints = setup.memory->devices[i].fingerprints();

@@ -20,7 +20,7 @@ feed::threaded_feed::threaded_feed(engine::pool& pool, const feed_configuration&
     : pool_(pool),
       memory_key_(std::move(key)),
       memory_(std::move(memory)),
-      ring_(memory_->ring),
+      ring_(memory_->ring()),
       devices_(memory_->devices),
       intake_(ring_, cuts, std::move(periods), configuration.intake),
       schedule_(configuration, cuts, ring_, receiver),
@@ -47,6 +47,7 @@ feed::threaded_feed::~threaded_feed() {
   }
   pool_.work.notify_all();
   for (std::thread& waiting : device_threads_) waiting.join();
+  memory_->leave_bytes();
   if (memory_->is_reusable() && !pool_.budget.is_limited()) pool_.keep(std::move(memory_key_), std::move(memory_));
 }
 

@@ -103,6 +103,7 @@ device_configuration configure_device(const feed_options& options, int device, w
 struct chosen_work {
   work_plan plan = work_plan::processor;
   work_kind on_devices = work_kind::cuts;
+  job_rates rates = {};  ///< of the lanes there are; of none if they are not known
   std::vector<plan_prediction> predictions = {};
 };
 
@@ -110,7 +111,8 @@ chosen_work choose_work(const feed_options& options, std::uint64_t thread_count)
   chosen_work chosen;
   const bool can_cut = options.cuts.reach() != unlimited && options.rule_cuts.empty();
   if (options.rates) {
-    job_rates rates = *options.rates;
+    job_rates& rates = chosen.rates;
+    rates = *options.rates;
     rates.processor.lane_count = thread_count;
     rates.devices_can_cut = rates.devices_can_cut && can_cut;
     std::erase_if(rates.devices, [&](const device_rates& each) {
@@ -202,6 +204,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
                                    .rates = options.rates,
                                    .lane_count = thread_count,
                                    .devices = {},
+                                   .pays_to_pin = pays_to_pin(chosen.rates, chosen.plan),
                                    .memory_bytes = memory_bytes,
                                    .kept_memory_bytes = options.kept_memory_bytes,
                                    .has_select = receiver.has_select(),

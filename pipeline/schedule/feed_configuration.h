@@ -51,6 +51,8 @@ struct feed_configuration {
   std::shared_ptr<const job_rates> rates;    ///< that are expected; may be null
   std::uint64_t lane_count = 1;              ///< of the processor
   std::vector<device_configuration> devices;
+  /// Whether devices copy memory of a caller sooner if it is locked for the feed than from the ring.
+  bool pays_to_pin = false;
   std::string device_warning = {};  ///< why the feed leaves out a device, or empty
   backend chunked_on = backend::scalar;
   backend fingerprinted_on = backend::scalar;

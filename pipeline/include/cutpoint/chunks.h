@@ -97,7 +97,9 @@ struct chunk_columns final : chunk_receiver {
 };
 
 /// Feeds bytes in memory as stream 0 and waits until all chunks have been delivered. The bytes are copied only if they
-/// have many long runs of one byte, or for a device. Errors: those of `engine::open`, `feed::write`, `feed::finish` and
+/// have many long runs of one byte, or for a device: then not if the caller has page-locked them with CUDA, nor if the
+/// rates of the job say that page-locking them for the feed pays, and the system permits it. They may be mapped for
+/// reading only. Errors: those of `engine::open`, `feed::write`, `feed::finish` and
 /// the receiver. Thread-safe.
 [[nodiscard]] status feed_buffer(engine& engine, const feed_options& options, byte_span bytes,
                                  chunk_receiver& receiver);

@@ -57,6 +57,7 @@ struct device_costs {
   std::uint64_t batch_bytes = 0;  ///< size of the measured batches
   double link_in = 0;             ///< from pinned memory
   double link_out = 0;
+  double pinning = 0;          ///< locking memory of the host that is in use, and unlocking it
   double latency_seconds = 0;  ///< of a very small batch
   lane_rates rates;            ///< of the kernels; `in_flight` is the number of chunks in a batch
   std::string problem;         ///< the failure that left the device without rates, or empty

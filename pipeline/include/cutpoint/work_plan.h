@@ -39,6 +39,7 @@ struct device_rates {
   int device = 0;              ///< the GPU's number
   double link_in = 0;          ///< copies to the device
   double link_out = 0;         ///< copies from the device, in copied bytes
+  double pinning = 0;          ///< locking memory of the host and unlocking it
   double latency_seconds = 0;  ///< of a batch of any size: starting copies, launching kernels, waiting
   double chunking = 0;
   double fingerprinting = 0;
@@ -80,6 +81,10 @@ struct plan_prediction {
 
 /// The rate of one device at this kind of work, which its slowest part limits. 0 if no rate is known.
 [[nodiscard]] double predict_device_rate(const device_rates& device, work_kind which);
+
+/// Whether the plan is expected to take less time over memory of a caller if that is locked for the feed, by the first
+/// device and before all other work, than if all lanes copy it into the ring. False if the rate of locking is not known.
+[[nodiscard]] bool pays_to_pin(const job_rates& rates, work_plan plan);
 
 /// Predicts the plans that the job has lanes for. The fastest comes first; among equals `processor`, then `shared`. For
 /// `shared` it assumes the kind of work that devices are faster with. Thread-safe.

@@ -30,6 +30,7 @@ cost_model example() {
   device_costs device{.index = 2, .name = "a GPU", .batch_bytes = 1 << 25, .rates = {}, .problem = {}};
   device.link_in = 2e10;
   device.link_out = 1e10;
+  device.pinning = 8e9;
   device.latency_seconds = 2e-5;
   device.rates.cuts = {{"ram", "ram()", 1, 5e11, backend::cuda}};
   device.rates.fingerprints = {{fingerprint_kind::sha1, 2048, 16384, 1e11, backend::cuda}};

@@ -112,11 +112,11 @@ class device {
   std::map<cudaStream_t, work_queue> streams = default_streams();  ///< by `resolved` handles
   std::map<cudaStream_t, int> devices_of_streams;                  ///< of those that were made
   std::map<cudaEvent_t, std::shared_ptr<event_state>> events;
-  std::map<cudaStream_t, capture> captures;  ///< of the streams that capture
-  std::map<const void*, work_queue> graphs;  ///< captured, and those made executable, by their handles
-  std::set<void*> pinned;                    ///< allocated
-  std::set<void*> locked;
-  std::map<const void*, registered_kernel> kernels;  ///< by the functions that stand for them
+  std::map<cudaStream_t, capture> captures;           ///< of the streams that capture
+  std::map<const void*, work_queue> graphs;           ///< captured, and those made executable, by their handles
+  std::set<void*> pinned;                             ///< allocated
+  std::map<const std::uint8_t*, std::size_t> locked;  ///< ranges of host memory, by their first byte
+  std::map<const void*, registered_kernel> kernels;   ///< by the functions that stand for them
   random_order order{1};
   int contexts = 0;  ///< that were made current, and not left
   u64 calls = 0;     ///< of the runtime

@@ -1,7 +1,9 @@
 // The functions of the CUDA runtime that cuda/ calls, but for those of kernels. The program links them instead of the runtime.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -90,6 +92,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
     *value = multiprocessors;
   } else if (which == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
     *value = static_cast<int>(played().most_shared_bytes());
+  } else if (which == cudaDevAttrHostRegisterReadOnlySupported) {
+    *value = 1;
   } else {
     return fail(cudaErrorNotSupported);
   }
@@ -222,15 +226,33 @@ cudaError_t cudaFreeHost(void* data) {
     std::free(data);
   });
 }
-cudaError_t cudaHostRegister(void* data, std::size_t, unsigned) {
-  return call([&](device& there) {
+cudaError_t cudaHostRegister(void* data, std::size_t size, unsigned flags) {
+  const auto* const first = static_cast<const u8*>(data);
+  bool is_locked = false;
+  const cudaError_t outcome = call([&](device& there) {
     there.refuse_in_capture("host memory is locked");
-    if (!there.locked.insert(data).second) throw fault("host memory is locked twice");
+    if ((flags & cudaHostRegisterReadOnly) == 0) throw fault("host memory is locked that devices may write");
+    is_locked = std::any_of(there.locked.begin(), there.locked.end(), [&](const auto& range) {
+      return first < range.first + range.second && range.first < first + size;
+    });
+    if (!is_locked) there.locked.emplace(first, size);
   });
+  return outcome == cudaSuccess && is_locked ? fail(cudaErrorHostMemoryAlreadyRegistered) : outcome;
 }
 cudaError_t cudaHostUnregister(void* data) {
   return call([&](device& there) {
-    if (there.locked.erase(data) == 0) throw fault("host memory is unlocked that is not locked");
+    if (there.locked.erase(static_cast<const u8*>(data)) == 0) {
+      throw fault("host memory is unlocked that is not locked");
+    }
+  });
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
+  *attributes = {};
+  return call([&](device& there) {
+    const auto* const byte = static_cast<const u8*>(data);
+    const auto after = there.locked.upper_bound(byte);
+    const bool is_locked = after != there.locked.begin() && byte < std::prev(after)->first + std::prev(after)->second;
+    attributes->type = is_locked ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
   });
 }
 cudaError_t cudaMemcpyAsync(void* destination, const void* source, std::size_t size, cudaMemcpyKind,

@@ -1,8 +1,11 @@
 // Tests the engine with devices that cannot be used or fail: the user reads one sentence, and the processor does the work.
+#include <cuda_runtime_api.h>
+#include <cutpoint/chunks.h>
 #include <gmock/gmock.h>
 
 #include "cuda/device/devices.h"
 #include "tests/cuda/ptx/device.h"
+#include "tests/host/support/streams.h"
 #include "tests/pipeline/support/device_feed.h"
 
 namespace cutpoint::tests {
@@ -65,6 +68,39 @@ TEST(device_that, has_little_free_memory_leaves_the_work_to_the_processor) {
     device::instance().plant({.memory_bytes = free});
     expect_processor_result("bytes of device memory failed: out of memory; the processor does the work");
   }
+}
+
+/// Feeds bytes in memory and returns how many were delivered from where they are.
+std::uint64_t bytes_in_place(byte_span bytes, double pinning_rate) {
+  feed_options options = small_job();
+  options.where = backend::cuda;
+  options.memory_bytes = 32 * MiB;
+  options.rates = std::make_shared<const job_rates>(job_rates{
+      .processor = {.chunking = GB}, .devices = {{.link_in = 50 * GB, .pinning = pinning_rate}}, .reading = GB});
+  auto threads = engine::make({.threads = 2}).value();
+  std::uint64_t count = 0;
+  chunk_callback look([&](const delivered_chunk& chunk) {
+    if (chunk.bytes.data() == bytes.data() + chunk.offset) count += chunk.length;
+    return status();
+  });
+  auto feed = engine_factory::open(threads, options, look, bytes).value();
+  EXPECT_TRUE(feed.begin(0).ok() && feed.write(bytes).ok() && feed.end().ok() && feed.finish().ok());
+  EXPECT_EQ(feed.statistics().device_warning, "");
+  EXPECT_GT(feed.statistics().device_bytes, 0u);
+  return count;
+}
+
+TEST(device_that, gets_memory_of_a_caller_leaves_the_locks_of_the_host) {
+  auto bytes = make_stream(content::random, 100'000, 1);
+  EXPECT_EQ(bytes_in_place(bytes, 0), 0u);
+  EXPECT_EQ(bytes_in_place(bytes, 1000 * GB), bytes.size());
+  EXPECT_TRUE(device::instance().locked.empty());
+  ASSERT_EQ(cudaHostRegister(bytes.data() + 1, bytes.size() - 1, cudaHostRegisterReadOnly), cudaSuccess);
+  EXPECT_EQ(bytes_in_place(bytes, 1000 * GB), 0u) << "it is locked in part";
+  EXPECT_EQ(bytes_in_place(byte_span(bytes).subspan(1), 0), bytes.size() - 1);
+  EXPECT_EQ(device::instance().locked.size(), 1u);
+  EXPECT_EQ(cudaHostUnregister(bytes.data() + 1), cudaSuccess);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 TEST(device_that, is_lost_at_any_call_leaves_the_work_to_the_processor) {

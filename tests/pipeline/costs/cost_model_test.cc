@@ -32,6 +32,7 @@ device_costs example_device(int index) {
   device_costs device{.index = index, .name = "d", .rates = {}, .problem = {}};
   device.link_in = 20 * GB;
   device.link_out = 10 * GB;
+  device.pinning = 8 * GB;
   device.latency_seconds = 100e-6;
   device.rates.cuts = {{.name = "gear", .cuts = cuts_8k.canonical(), .mean_bytes = 8192, .bytes_per_second = 500 * GB}};
   device.rates.fingerprints = {{fingerprint_kind::sha1, 8192, 4096, 200 * GB, backend::cuda}};
@@ -113,6 +114,7 @@ TEST(rates_for, chooses_batches_by_their_latency_and_the_memory) {
   EXPECT_EQ(rates.batch_bytes % MiB, 0u);
   EXPECT_LE(share_at(rates.batch_bytes), 0.05);
   EXPECT_GT(share_at(rates.batch_bytes - 1 * MiB), 0.05);
+  EXPECT_EQ(rates.pinning, 8 * GB);
   EXPECT_NEAR(rates.out_share, 4.0 / 8000, 1e-12);
   EXPECT_NEAR(rates_for(model, job_of(fingerprint_kind::sha1, {0}), 1).devices.at(0).out_share, 24.0 / 8000, 1e-12);
   job.device_memory_bytes = 240 * MiB;  // three lanes, each needing eight bytes of memory for each byte of a batch

@@ -55,6 +55,7 @@ TEST(calibrate_device, measures_the_job) {
     EXPECT_EQ(costs.batch_bytes, tiny_batch);
     EXPECT_GT(costs.link_in, 0);
     EXPECT_GT(costs.link_out, 0);
+    EXPECT_GT(costs.pinning, 0);
     EXPECT_GE(costs.latency_seconds, 0);
     EXPECT_EQ(costs.rates.cuts.at(0).cuts, job.cuts.canonical());
     EXPECT_GT(costs.rates.cuts.at(0).bytes_per_second, 0);
@@ -95,7 +96,9 @@ TEST(calibrate_device, does_without_locked_memory) {
   const linked_host_device device([](executor_call call) {
     return call == executor_call::pin ? status(status_code::memory_limit, "planted") : status();
   });
-  EXPECT_EQ(calibrated(device, job_of("gear")).problem, "");
+  const device_costs costs = calibrated(device, job_of("gear"));
+  EXPECT_EQ(costs.problem, "");
+  EXPECT_EQ(costs.pinning, 0);
 }
 
 /// An offload that reports fixed times: 2 ms for cutting and 4 ms for fingerprinting. It cuts chunks of 4 KiB, and
@@ -115,8 +118,9 @@ class timed_batches final : public cuda::offload {
     return {};
   }
   status fingerprint(const cuda::chunk_input&, cuda::chunk_output&) override { return {}; }
-  status pin(void*, std::size_t) override { return {}; }
-  void unpin(void*) override {}
+  bool is_pinned(const void*, std::size_t) override { return false; }
+  status pin(const void*, std::size_t) override { return {}; }
+  void unpin(const void*) override {}
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept override { return 0; }
   [[nodiscard]] std::size_t digest_bytes() const noexcept override { return digest_bytes_; }
   [[nodiscard]] int numa_node() const noexcept override { return -1; }

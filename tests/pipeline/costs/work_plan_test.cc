@@ -118,6 +118,23 @@ TEST(predict_plans, has_devices_only_fingerprint_if_they_cut_slowly) {
   EXPECT_GT(shared.device_fingerprint_share, 0.9);
 }
 
+/// Two lanes copy 20 GB/s together, and the link carries 25 GB/s.
+TEST(pays_to_pin, if_locking_takes_less_time_than_copying_adds) {
+  job_rates rates = processor_only(100 * GB, 0, 2);
+  rates.reading = 10 * GB;
+  EXPECT_FALSE(pays_to_pin(rates, work_plan::processor));
+  rates.devices = {fast_device()};
+  EXPECT_FALSE(pays_to_pin(rates, work_plan::device)) << "the rate is not known";
+  rates.devices[0].pinning = 99 * GB;
+  EXPECT_FALSE(pays_to_pin(rates, work_plan::device));
+  rates.devices[0].pinning = 101 * GB;
+  EXPECT_TRUE(pays_to_pin(rates, work_plan::device));
+  rates.processor.lane_count = 3;
+  EXPECT_FALSE(pays_to_pin(rates, work_plan::device)) << "the link binds either way";
+  rates.processor.memory = 30 * GB;
+  EXPECT_TRUE(pays_to_pin(rates, work_plan::device)) << "each byte that is copied passes memory three times";
+}
+
 TEST(predict_plans, counts_how_often_bytes_pass_memory) {
   job_rates rates = processor_only(100 * GB, 100 * GB, 4);
   rates.processor.memory = 12 * GB;
