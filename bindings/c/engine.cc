@@ -53,6 +53,7 @@ outcome make(const cutpoint_engine_options* user_options, cutpoint_engine** crea
   auto new_engine = engine::make({.threads = options.threads,
                                   .thread_limit = options.thread_limit,
                                   .memory_bytes = options.memory_bytes,
+                                  .device_memory_bytes = options.device_memory_bytes,
                                   .placement = placements[options.placement]});
   if (!new_engine) return new_engine.error();
   handle->implementation = std::make_shared<engine>(*std::move(new_engine));

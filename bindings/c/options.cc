@@ -98,8 +98,8 @@ outcome read_rates(const cutpoint_rates* user_rates, std::shared_ptr<const job_r
   for (const double each : {raw.chunking, raw.fingerprinting, raw.memory, raw.reading, raw.joining, raw.delivery})
     are_rates = are_rates && is_rate(each);
   for (const cutpoint_device_rates& each : std::span(raw.devices, raw.device_count)) {
-    for (const double rate :
-         {each.link_in, each.link_out, each.latency_seconds, each.chunking, each.fingerprinting, each.out_share})
+    for (const double rate : {each.link_in, each.link_out, each.pinning, each.latency_seconds, each.chunking,
+                              each.fingerprinting, each.out_share})
       are_rates = are_rates && is_rate(rate);
     if (each.device > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
       return {CUTPOINT_INVALID_ARGUMENT,
@@ -108,6 +108,7 @@ outcome read_rates(const cutpoint_rates* user_rates, std::shared_ptr<const job_r
     rates->devices.push_back({.device = static_cast<int>(each.device),
                               .link_in = each.link_in,
                               .link_out = each.link_out,
+                              .pinning = each.pinning,
                               .latency_seconds = each.latency_seconds,
                               .chunking = each.chunking,
                               .fingerprinting = each.fingerprinting,
@@ -150,6 +151,7 @@ cutpoint_rates rates_of(const job_rates* rates) noexcept {
     converted.devices[converted.device_count++] = {.device = static_cast<std::uint64_t>(each.device),
                                                    .link_in = each.link_in,
                                                    .link_out = each.link_out,
+                                                   .pinning = each.pinning,
                                                    .latency_seconds = each.latency_seconds,
                                                    .chunking = rates->devices_can_cut ? each.chunking : 0,
                                                    .fingerprinting = each.fingerprinting,

@@ -48,6 +48,10 @@ class device_lanes {
   [[nodiscard]] bool fingerprints() const noexcept { return size() != 0 && offloads_.front()->digest_bytes() != 0; }
   /// The memory node near the device; -1 if it is not known.
   [[nodiscard]] int node() const noexcept { return size() != 0 ? offloads_.front()->numa_node() : -1; }
+  /// Bytes that they hold on the device.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
+    return size() != 0 ? size() * offloads_.front()->memory_bytes() : 0;
+  }
   /// Why the processor does the device's work, or empty.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 

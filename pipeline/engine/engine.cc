@@ -124,6 +124,7 @@ engine::pool::pool(const engine_options& options, std::shared_ptr<const device_p
     : places(places_for(options.placement)),
       devices(std::move(provider)),
       budget(options.memory_bytes),
+      on_devices(options.device_memory_bytes),
       thread_count_(options.threads != 0 ? options.threads : usable_processor_count()),
       thread_limit_(options.thread_limit != 0 ? options.thread_limit : std::numeric_limits<std::uint64_t>::max()),
       binds_workers_(options.placement == thread_placement::cores && places &&

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -69,6 +70,31 @@ class memory_budget {
   std::atomic<std::uint64_t> used_bytes_ = 0;
 };
 
+/// A budget of the memory of each device. Thread-safe.
+class device_budgets {
+ public:
+  /// 0 is no limit.
+  explicit device_budgets(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  [[nodiscard]] memory_budget& of(int device) {
+    const std::lock_guard lock(mutex_);
+    return each_.try_emplace(device, limit_bytes_).first->second;
+  }
+  [[nodiscard]] bool are_limited() const noexcept { return limit_bytes_ != 0; }
+  [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_bytes_; }
+  /// What is left on the devices, on that with the least.
+  [[nodiscard]] std::uint64_t available_bytes(const std::vector<int>& devices) {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (const int device : devices) least = std::min(least, of(device).available_bytes());
+    return least;
+  }
+
+ private:
+  const std::uint64_t limit_bytes_;
+  std::mutex mutex_;
+  std::map<int, memory_budget> each_;
+};
+
 /// The values that the memory of a feed with devices depends on.
 struct feed_memory_key {
   std::string cuts;  ///< canonical
@@ -113,6 +139,15 @@ class feed_memory {
 
   /// Replaces what was reserved before.
   void hold(memory_budget::reservation reserved) { reservation_.emplace(std::move(reserved)); }
+  /// Reserves the memory of the lanes on their devices. Returns false if another thread has reserved too much meanwhile.
+  [[nodiscard]] bool reserve_on_devices(device_budgets& budgets) {
+    for (const device_lanes& each : devices) {
+      memory_budget& budget = budgets.of(each.device());
+      if (!budget.reserve(each.memory_bytes())) return false;
+      on_devices_.emplace_back(budget, each.memory_bytes());
+    }
+    return true;
+  }
 
   /// Whether another feed can use it: it has devices, and none has failed.
   [[nodiscard]] bool is_reusable() const noexcept {
@@ -140,6 +175,7 @@ class feed_memory {
   }
 
   std::optional<memory_budget::reservation> reservation_;  ///< ends after the ring
+  std::vector<memory_budget::reservation> on_devices_;     ///< ends after the devices
   std::optional<cutpoint::ring> own_;                      ///< ends after the devices, which may copy from it
   std::optional<cutpoint::ring> place_;
 
@@ -215,6 +251,9 @@ class engine::pool {
   std::vector<task_source*> feeds;
   std::uint64_t working_threads = 0;  ///< that perform tasks; guarded by `mutex`
   memory_budget budget;               ///< of the memory of all feeds
+  device_budgets on_devices;          ///< of theirs on devices
+  /// Whether what a feed leaves may be kept for the next one.
+  [[nodiscard]] bool may_keep() const noexcept { return !budget.is_limited() && !on_devices.are_limited(); }
 
  private:
   void run_lane(std::uint64_t lane);

@@ -59,8 +59,10 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
   if (may_stay && options.segment_bytes == 0) options.segment_bytes = usual_segment_bytes(options.cuts);
   feed_setup setup;
   const std::uint64_t allowed_bytes = options.memory_bytes;
+  const std::uint64_t allowed_on_device = options.device_memory_bytes;
   for (std::string warning;;) {
     options.memory_bytes = std::min(allowed_bytes, budget.available_bytes());
+    options.device_memory_bytes = std::min(allowed_on_device, on_devices.available_bytes(options.devices));
     auto configuration = make_feed_configuration(options, thread_count_, receiver);
     if (!configuration) {
       const bool is_limited = options.memory_bytes < allowed_bytes;
@@ -78,8 +80,13 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
     setup.memory = has_devices || !may_stay ? take_kept(setup.key) : nullptr;
     if (setup.memory == nullptr) {
       CUTPOINT_TRY(auto lanes, open_devices(*devices, options, setup.configuration, warning));
+      if (!warning.empty() && options.device_memory_bytes < allowed_on_device) {
+        warning += fmt::format("; open feeds leave {} of the {} that the engine may use on each device",
+                               format_size(options.device_memory_bytes), format_size(on_devices.limit_bytes()));
+      }
       if (lanes.size() != setup.configuration.devices.size()) continue;
       setup.memory = std::make_unique<feed_memory>(std::move(lanes));
+      if (!setup.memory->reserve_on_devices(on_devices)) continue;
     }
     const bool stays = may_stay && setup.memory->stay_at(bytes, setup.configuration.pays_to_pin);
     const std::uint64_t reserved_bytes =

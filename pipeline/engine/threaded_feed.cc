@@ -48,7 +48,7 @@ feed::threaded_feed::~threaded_feed() {
   pool_.work.notify_all();
   for (std::thread& waiting : device_threads_) waiting.join();
   memory_->leave_bytes();
-  if (memory_->is_reusable() && !pool_.budget.is_limited()) pool_.keep(std::move(memory_key_), std::move(memory_));
+  if (memory_->is_reusable() && pool_.may_keep()) pool_.keep(std::move(memory_key_), std::move(memory_));
 }
 
 void feed::threaded_feed::trace(trace_receiver& receiver) {

@@ -63,6 +63,10 @@ struct engine_options {
   /// the last ones work with less. Bytes that `chunk_buffer` is given stay where they are and do not count. With a limit,
   /// the engine keeps no memory between feeds.
   std::uint64_t memory_bytes = 0;
+  /// Most memory that all open feeds together may use on each device; 0: no limit. A feed uses at most what other feeds have left, in
+  /// smaller batches. If that is too little, the processor does the device's work, and the feed's statistics say why. With a limit, the
+  /// engine keeps no memory between feeds.
+  std::uint64_t device_memory_bytes = 0;
   thread_placement placement = thread_placement::none;
 };
 

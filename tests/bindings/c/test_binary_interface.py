@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 INCLUDES = HERE.parents[2] / "bindings" / "c" / "include"
 HEADERS = ("cutpoint/cutpoint.h", "cutpoint/cutpoint_store.h", "cutpoint/cutpoint_cuda.h")
 RECORD = HERE / "binary_interface.txt"
-NEVER_GROW = ("cutpoint_error", "cutpoint_chunk", "cutpoint_attribute")
+NEVER_GROW = ("cutpoint_error", "cutpoint_chunk", "cutpoint_attribute", "cutpoint_device_rates")
 
 
 def without_comments(text: str) -> str:

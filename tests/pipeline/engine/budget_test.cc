@@ -10,6 +10,7 @@
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/value_of.h"
+#include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/exactness.h"
 #include "tests/pipeline/support/recorder.h"
 
@@ -59,6 +60,36 @@ TEST(engine_memory, is_not_taken_by_bytes_that_stay_where_they_are) {
   const std::vector<std::uint8_t> bytes = random_stream(20'000'000);
   const chunker cuts = chunker_of("gear");
   EXPECT_EQ(value_of(chunk_buffer(lanes, {.cuts = cuts}, bytes)).size(), cuts.find_cuts(bytes).size());
+}
+
+TEST(engine_memory, on_a_device_is_shared_by_all_feeds) {
+  constexpr std::uint64_t limit_bytes = 100 * MiB;
+  auto lanes = value_of(
+      engine_factory::make({.threads = 2, .device_memory_bytes = limit_bytes}, std::make_shared<host_device>()));
+  const feed_options options{.cuts = chunker_of("gear", "min_bytes=1024,avg_bytes=4096,max_bytes=16384"),
+                             .fingerprint = fingerprint_kind::xxh3,
+                             .where = backend::hybrid,
+                             .segment_bytes = 64 * KiB,
+                             .memory_bytes = 16 * MiB};
+  std::list<recorder> receivers;
+  std::list<feed> feeds;
+  const auto open = [&] { feeds.push_back(value_of(lanes.open(options, receivers.emplace_back()))); };
+  const auto warning = [&] { return feeds.back().statistics().device_warning; };
+  open();
+  EXPECT_EQ(warning(), "");
+  for (open(); warning().empty(); open()) ASSERT_LE(feeds.size(), 100u) << "nothing bounds their memory";
+  EXPECT_THAT(warning(), testing::HasSubstr("of the 100M that the engine may use on each device"));
+
+  const std::vector<std::uint8_t> bytes = random_stream(1'000'000);
+  const std::vector<chunk> expected = options.cuts.find_cuts(bytes);
+  auto receiver = receivers.begin();
+  for (feed& each : feeds) {
+    ASSERT_TRUE(feed_streams(each, {bytes}).ok());
+    EXPECT_EQ(receiver++->streams.at(0).chunks, expected);
+  }
+  feeds.clear();
+  open();
+  EXPECT_EQ(warning(), "") << "feeds that are gone give their memory back";
 }
 
 // --- Threads ---------------------------------------------------------------------------------------------------------

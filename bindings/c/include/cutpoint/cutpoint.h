@@ -96,6 +96,9 @@ typedef struct cutpoint_engine_options {
   uint64_t memory_bytes;
   /// Where threads run and memory lies: a `CUTPOINT_PLACED_` number; 0: wherever the system puts them.
   uint64_t placement;
+  /// Most memory that all open feeds together may use on each GPU; 0: no limit. A feed uses what others have left, and the processor
+  /// does its work if that is too little.
+  uint64_t device_memory_bytes;
 } cutpoint_engine_options;
 
 /// Where threads run and memory lies. It does not change the chunks. What the system refuses is left out.
@@ -153,6 +156,7 @@ typedef struct cutpoint_device_rates {
   uint64_t device;         ///< the number of the GPU
   double link_in;          ///< copies to the GPU
   double link_out;         ///< copies from it, in copied bytes
+  double pinning;          ///< page-locking memory of the host that is in use, and unlocking it
   double latency_seconds;  ///< of a batch of any size
   double chunking;
   double fingerprinting;
