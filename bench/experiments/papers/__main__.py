@@ -3,22 +3,22 @@
 import argparse
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from experiments import memory_limit
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger, run_script
 from experiments.papers import (  # noqa: F401
-    ae, ae_claims, appdedupe, cluster_runs, context_runs, contexts, coverage, definition_runs, definitions, fair_runs, p_dedupe, p_dedupe_claims,
+    ae, ae_claims, appdedupe, claim, cluster_runs, context_runs, contexts, coverage, definition_runs, definitions, fair_runs, measured, p_dedupe, p_dedupe_claims,
     p_dedupe_store, pages, paper, prune, runs, seqcdc,
     seqcdc_claims, seqcdc_fair, seqcdc_speed, store_runs, summary, tablet_runs, tablets,
 )  # fmt: skip
-from experiments.papers.evidence import Evidence, Ours, Stored
+from experiments.papers.evidence import Absent, Evidence, NoSweep, Ours, Stored
 from experiments.papers.paper import AE_SETS
 from experiments.papers.tables import TABLES
 from experiments.results import Unreadable
 
 log = logger("papers")
-OWN_RUNS = ("p-dedupe-store.md", "prune-contexts.md", "prune-tablets.md", "appdedupe.md")  # pages that need no sweep
 MOST = 40  # most missing rows that are named
 
 
@@ -30,9 +30,12 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "results", type=Path, metavar="RESULTS.sqlite", nargs="?",
-        help=f"results of scripts/sweep scripts/sweeps/full.toml; without them only {', '.join(OWN_RUNS)} are written",
+        help="results of scripts/sweep scripts/sweeps/full.toml; without them the tables that need them stay as they are",
     )  # fmt: skip
     parser.add_argument("--check", action="store_true", help="do not write; name the pages that would change")
+    parser.add_argument("--all", action="store_true", help="measure all of the following first, one after the other; the script runs the sweeps before them if no results are given")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be measured, by which binary and machine, and do nothing")
+    parser.add_argument("--machine", default="", metavar="NAME", help=f"name of this machine in {claim.FILE} and in the table of claims (its processor)")
     parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, which takes minutes, and keep it in {runs.FILE}")
     parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
@@ -52,10 +55,14 @@ def parse(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def write(evidence: Evidence, name: str) -> list[str]:
+def write(evidence: Evidence, name: str) -> list[str] | None:
+    """None if the table needs results that were not given."""
     if name not in TABLES:
         raise pages.Malformed(f"no table '{name}'; there are {', '.join(sorted(TABLES))}")
-    return TABLES[name](evidence)
+    try:
+        return TABLES[name](evidence)
+    except NoSweep:
+        return None
 
 
 def sets(options: argparse.Namespace, names) -> dict[str, tuple[str, list[Path]]]:
@@ -66,32 +73,76 @@ def sets(options: argparse.Namespace, names) -> dict[str, tuple[str, list[Path]]
     return {set_.name: (set_.checksum, set_.paths) for set_ in data_sets}
 
 
-def measure(options: argparse.Namespace) -> None:
-    if options.low_entropy:
-        runs.write(options.pages / runs.FILE, options.build / "cli/cutpoint", sets(options, AE_SETS))
-    if options.store:
-        measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, log)
-        (options.pages / store_runs.FILE).write_text(store_runs.text_of(measurements), encoding="utf-8")
-    if options.contexts:
-        known = stored_json(options.pages / context_runs.FILE) if options.missing else {}
-        for measurements in context_runs.measure(sets(options, context_runs.SETS), options.build, options.scratch, options.rounds, log, known):
-            (options.pages / context_runs.FILE).write_text(context_runs.text_of(measurements), encoding="utf-8")
-    if options.fair:
-        settings = fair_runs.measure(sets(options, fair_runs.SETS), options.build / "cli/cutpoint", log)
-        (options.pages / fair_runs.FILE).write_text(fair_runs.text_of(settings), encoding="utf-8")
-    if options.definitions:
-        compared = definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log)
-        (options.pages / definition_runs.FILE).write_text(definition_runs.text_of(compared), encoding="utf-8")
-    if options.cluster:
-        known = stored_json(options.pages / cluster_runs.FILE)
-        data = sets(options, cluster_runs.sets_of(options.cluster_only))
-        measurements = cluster_runs.measure(data, options.build, options.scratch, options.rounds, log, only=options.cluster_only, known=known)
-        (options.pages / cluster_runs.FILE).write_text(cluster_runs.text_of(measurements), encoding="utf-8")
-    if options.tablets:
-        known = stored_json(options.pages / tablet_runs.FILE)
-        selection = {"only": options.only, "known": known, "skips_known": options.missing}
-        for measurements in tablet_runs.measure(options.build, options.disk, options.rounds, log, **selection):
-            (options.pages / tablet_runs.FILE).write_text(tablet_runs.text_of(measurements), encoding="utf-8")
+def keep(options: argparse.Namespace, module, measurements: dict) -> None:
+    """Writes what was measured beside the pages, with the machine and the commit, and with the binary if the measurements do not name one."""
+    told = measured.source(options.build / "cli/cutpoint", options.machine)
+    version = {"version": told.pop("version")}
+    (options.pages / module.FILE).write_text(module.text_of(version | measurements | told), encoding="utf-8")
+
+
+def measure_low_entropy(options: argparse.Namespace) -> None:
+    keep(options, runs, runs.measure_sets(options.build / "cli/cutpoint", sets(options, AE_SETS)))
+
+
+def measure_store(options: argparse.Namespace) -> None:
+    keep(options, store_runs, store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, log))
+
+
+def measure_contexts(options: argparse.Namespace) -> None:
+    known = stored_json(options.pages / context_runs.FILE) if options.missing else {}
+    for measurements in context_runs.measure(sets(options, context_runs.SETS), options.build, options.scratch, options.rounds, log, known):
+        keep(options, context_runs, measurements)
+
+
+def measure_fair(options: argparse.Namespace) -> None:
+    keep(options, fair_runs, fair_runs.measure(sets(options, fair_runs.SETS), options.build / "cli/cutpoint", log))
+
+
+def measure_definitions(options: argparse.Namespace) -> None:
+    keep(options, definition_runs, definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log))
+
+
+def measure_cluster(options: argparse.Namespace) -> None:
+    known, data = stored_json(options.pages / cluster_runs.FILE), sets(options, cluster_runs.sets_of(options.cluster_only))
+    keep(options, cluster_runs, cluster_runs.measure(data, options.build, options.scratch, options.rounds, log, only=options.cluster_only, known=known))
+
+
+def measure_tablets(options: argparse.Namespace) -> None:
+    known = stored_json(options.pages / tablet_runs.FILE)
+    for measurements in tablet_runs.measure(options.build, options.disk, options.rounds, log, only=options.only, known=known, skips_known=options.missing):
+        keep(options, tablet_runs, measurements)
+
+
+STEPS = {  # by the option that asks for it, in the order in which --all does them
+    "low_entropy": measure_low_entropy,
+    "fair": measure_fair,
+    "definitions": measure_definitions,
+    "store": measure_store,
+    "contexts": measure_contexts,
+    "tablets": measure_tablets,
+    "cluster": measure_cluster,
+}
+# The files beside the pages, by the field of Evidence that has what they have.
+FILES = {
+    "low_entropy": runs.FILE, "store": store_runs.FILE, "definitions": definition_runs.FILE, "tablets": tablet_runs.FILE,
+    "fair": fair_runs.FILE, "clusters": cluster_runs.FILE, "contexts": context_runs.FILE,
+}  # fmt: skip
+FAILURES = (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited)
+
+
+def measure(options: argparse.Namespace, steps: list[str]) -> list[str]:
+    """The steps that failed. Of several that --all does, one that fails does not keep the others from being done."""
+    failed = []
+    for step in steps:
+        log(f"measuring: {step.replace('_', '-')}")
+        try:
+            STEPS[step](options)
+        except FAILURES as why:
+            if isinstance(why, BrokenPipeError) or not options.all:
+                raise
+            log(f"{step.replace('_', '-')}: {why}")
+            failed.append(step)
+    return failed
 
 
 def stored_json(file: Path) -> dict:
@@ -101,28 +152,53 @@ def stored_json(file: Path) -> dict:
         raise Unreadable(f"{file} is no JSON: {problem}") from None
 
 
+def of_source(told: dict) -> dict:
+    """The machine that measured what a file has, and the binaries."""
+    versions = dict.fromkeys(told["versions"].values() if "versions" in told else [told.get("version", "of a binary that was not noted")])
+    commit = [f"commit {told['commit']}"] if "commit" in told else []
+    return {"machine": told.get("machine") or measured.named(told.get("processor", "unknown"), told.get("processors", 1)), "by": ", ".join(["cutpoint " + " and ".join(versions), *commit])}
+
+
+def gathered(options: argparse.Namespace) -> Evidence:
+    """All that is known: the results of a sweep if they are given, what the files beside the pages have, and what claims.json keeps."""
+    ours = Ours(options.results) if options.results else Absent()
+    stored = {name: stored_json(options.pages / file) for name, file in FILES.items()}
+    sources = {name: of_source(told) for name, told in stored.items() if told}
+    if ours and ours.machines:
+        facts = ours.machines[-1]["machine"]
+        binaries = [f"{each['version']}, binary {each['key'][:12]}" for each in ours.binaries]
+        sources[claim.SWEEP] = {"machine": options.machine or measured.named(facts["processor_model"], facts["processors"]), "by": f"cutpoint {' and '.join(binaries)}"}
+    known = stored_json(options.pages / claim.FILE)
+    evidence = Evidence(ours=ours, **stored | {"store": Stored(stored["store"])}, claims=known, sources=sources)
+    return replace(evidence, claims=claim.kept(evidence))
+
+
 def main(words: list[str]) -> int:
     options = parse(words)
-    files = sorted(file for file in options.pages.glob("*.md") if options.results or file.name in OWN_RUNS)
-    has_runs = options.store or options.contexts or options.tablets or options.cluster
-    if options.rounds < (least := 1 if has_runs else 0):
+    files = sorted(options.pages.glob("*.md"))
+    steps = [step for step in STEPS if options.all or getattr(options, step)]
+    if options.rounds < (least := 1 if set(steps) & {"store", "contexts", "tablets", "cluster"} else 0):
         log(f"--rounds is {options.rounds}, at least {least}")
         return WRONG_USAGE
-    kept_runs = [options.pages / each.FILE for each in (store_runs, context_runs, tablet_runs, cluster_runs)]
-    if not options.results and not has_runs and not any(file.is_file() for file in kept_runs):
+    if not options.results and not steps and not any((options.pages / file).is_file() for file in FILES.values()):
         log("no results are given")
         return WRONG_USAGE
     if (options.results and not options.results.is_file()) or not files:
         log(f"there is no file {options.results}" if files else f"there are no pages in {options.pages}")
         return WRONG_USAGE
     try:
-        measure(options)
-        ours = Ours(options.results) if options.results else None
-        files_of_runs = (runs.FILE, store_runs.FILE, definition_runs.FILE, tablet_runs.FILE, fair_runs.FILE, cluster_runs.FILE, context_runs.FILE)
-        low_entropy, stored, *others = (stored_json(options.pages / name) for name in files_of_runs)
-        evidence = Evidence(paper.read_all(), ours, low_entropy, Stored(stored), *others)
+        if options.dry_run:
+            told = measured.source(options.build / "cli/cutpoint", options.machine)
+            log(f"machine: {told['machine']}; cutpoint {told['version']}, commit {told['commit']}")
+            for step in steps:
+                log(f"would measure: {step.replace('_', '-')}")
+            return DONE
+        failed = measure(options, steps)
+        evidence = gathered(options)
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
-        changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]
+        if evidence.claims:
+            done[options.pages / claim.FILE] = measured.lines_of(evidence.claims, depth=2)
+        changed = [file for file, text in done.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
         for file in changed:
             if options.check:
                 log(f"{file} differs from the results")
@@ -133,15 +209,15 @@ def main(words: list[str]) -> int:
         return WRONG_USAGE
     except BrokenPipeError:
         raise  # run_script ends it
-    except (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited) as failed:
-        log(str(failed))
+    except FAILURES as why:
+        log(str(why))
         return FAILED
-    missing = ours.missing if ours else []
+    missing = evidence.ours.missing if evidence.ours else []
     for each in missing[:MOST]:
         log(f"missing: {each}")
     if len(missing) > MOST:
         log(f"missing: {len(missing) - MOST} more")
-    return FAILED if missing or (options.check and changed) else DONE
+    return FAILED if failed or missing or (options.check and changed) else DONE
 
 
 if __name__ == "__main__":

@@ -1,24 +1,142 @@
-"""Claims of the papers, and the rules that judge them by cases."""
+"""Claims of the papers, the rules that judge them, and the numbers that machines came to, which claims.json keeps.
+
+A claim has a direction, what is more, or less, or first, and a size, the number that the paper prints. Each has a rule of its own; what a claim
+has not has no verdict. Numbers are kept by machine, and the rules judge them anew whenever the table is written: those of a machine that is
+absent stay.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
 
 from experiments.papers.evidence import Evidence
-from experiments.papers.tables import lines, lines_of, plain
+from experiments.papers.tables import DASH, lines, lines_of, plain
 
+FILE = "claims.json"  # beside the pages
 HOLDS, PARTLY, NOT, UNKNOWN = "holds", "holds in part", "does not hold", "not measured"
+DIRECTION, SIZE = "direction", "size"
+SWEEP = "sweep"  # the source of numbers that a results file has
+LEAST_GAIN, MOST_GAIN = 0.5, 2  # of the paper's gain, for its size to hold
 
 Write = Callable[[float], str]
+Supports = Callable[[float], bool]
+
+
+class Verdict(NamedTuple):
+    word: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        return self.word if self.word == DASH else f"**{self.word}**{f' ({self.note})' if self.note else ''}"
 
 
 @dataclass(frozen=True)
 class Finding:
     ours: str
-    verdict: str
+    direction: Verdict
+    size: Verdict
 
 
-Rule = Callable[[list[tuple]], Finding]  # takes cases: (name, number or None), for `by_cases` also whether the case supports the claim
+@dataclass(frozen=True)
+class Rule:
+    """How numbers are written, and by DIRECTION and SIZE which of them bear it out. A claim that has one of them alone has no verdict on the other.
+
+    Cases are (name, number or None). Where there is no function, a case says itself, as a third and a fourth entry.
+    """
+
+    write: Write
+    supports: dict[str, Supports | None]
+    size_of_mean: bool = False  # the size is that of the mean of all cases
+
+
+class NotJudged(NamedTuple):
+    """A case that says why the number of others is none of the claim's, or why its size is not."""
+
+    why: str
+    size_only: bool = False
+
+
+# --- Rules ----------------------------------------------------------------------------------------------------------------------------------
+
+
+def gain(write: Write, *paper: float, zero: float = 1, ends: bool = True) -> Rule:
+    """The paper's numbers, from the least gain on, all on one side of `zero`, which means none. The direction holds on the same side, the size from
+    LEAST_GAIN of the least of the paper's gains to MOST_GAIN of the greatest. Without `ends` the paper names the least alone."""
+    gains = sorted(abs(number - zero) for number in paper)
+    sign = 1 if paper[0] > zero else -1
+    most = MOST_GAIN * gains[-1] if ends else inf
+    return Rule(write, {DIRECTION: lambda v: sign * (v - zero) >= 0, SIZE: lambda v: LEAST_GAIN * gains[0] <= sign * (v - zero) <= most})
+
+
+def above(bound: float, write: Write) -> Rule:
+    """A direction for which the paper has no number."""
+    return Rule(write, {DIRECTION: lambda v: v >= bound})
+
+
+def below(bound: float, write: Write) -> Rule:
+    return Rule(write, {DIRECTION: lambda v: v <= bound})
+
+
+def at_most(bound: float, write: Write) -> Rule:
+    """A size that is a bound, which has no direction."""
+    return Rule(write, {SIZE: lambda v: v <= bound})
+
+
+def at_least(bound: float, write: Write) -> Rule:
+    return Rule(write, {SIZE: lambda v: v >= bound})
+
+
+def within(least: float, most: float, write: Write) -> Rule:
+    return Rule(write, {SIZE: lambda v: least <= v <= most})
+
+
+def by_cases(write: Write, *aspects: str) -> Rule:
+    """The cases say themselves whether they bear out these aspects."""
+    return Rule(write, dict.fromkeys(aspects))
+
+
+def _word(supports: list[bool]) -> str:
+    return HOLDS if all(supports) else PARTLY if any(supports) else NOT
+
+
+def _verdict(supports: list[tuple[str, bool]], is_of_cases: bool) -> Verdict:
+    """All cases, some or none; up to four that do not support it are named."""
+    word, against = _word([good for _, good in supports]), [name for name, good in supports if not good]
+    if word == HOLDS or not is_of_cases or len(supports) == 1:
+        return Verdict(word)
+    few = f", not {', '.join(against)}" if word == PARTLY and len(against) <= 4 else ""
+    return Verdict(word, f"{len(supports) - len(against)} of {len(supports)}{few}")
+
+
+def judge(rule: Rule, record: dict | None) -> Finding:
+    """A record has the `cases`, or of a machine of which no more is known the `range`, whose ends are judged, and the `note` which of its
+    cases do not support the claim; and why it is not judged, or its size not."""
+    record = record or {}
+    cases = record.get("cases") or [[name, number] for name, number in zip(("least", "most"), record.get("range", ()))]
+    if not cases or "why" in record:
+        nothing = Verdict(UNKNOWN, record.get("why", ""))
+        return Finding(DASH, *(nothing if aspect in rule.supports else Verdict(DASH) for aspect in (DIRECTION, SIZE)))
+    numbers = [case[1] for case in cases]
+    least, most, mean = (rule.write(number) for number in (min(numbers), max(numbers), sum(numbers) / len(numbers)))
+    ours = (least if least == most else f"{least} to {most}") + (f"; {mean} on average" if rule.size_of_mean else "")
+
+    def verdict(aspect: str) -> Verdict:
+        if aspect not in rule.supports:
+            return Verdict(DASH)
+        if aspect == SIZE and "size" in record:
+            return Verdict(UNKNOWN, record["size"])
+        supports, place = rule.supports[aspect], 2 + list(rule.supports).index(aspect)
+        if aspect == SIZE and rule.size_of_mean:
+            return Verdict(_word([supports(sum(numbers) / len(numbers))]))
+        found = _verdict([(case[0], supports(case[1]) if supports else case[place]) for case in cases], "cases" in record)
+        return found._replace(note=record["note"]) if "note" in record and found.word != HOLDS else found
+
+    return Finding(ours, verdict(DIRECTION), verdict(SIZE))
+
+
+# --- Claims ---------------------------------------------------------------------------------------------------------------------------------
 
 Cases = Callable[[Evidence], Iterable[tuple]]
 
@@ -30,52 +148,40 @@ class Claim:
     place: str
     text: str
     theirs: str
-    judge: Callable[[Evidence], Finding]
+    rule: Rule
+    cases: Cases
+    source: str  # SWEEP, or the field of Evidence that has its numbers
+
+    @property
+    def key(self) -> str:
+        return f"{self.paper}, {self.place}: {self.text}"
+
+    def record(self, evidence: Evidence) -> dict | None:
+        """The numbers, if there are any, as claims.json keeps them."""
+        cases = list(self.cases(evidence))
+        reasons = [case for case in cases if isinstance(case, NotJudged)]
+        known = [[name, float(f"{number:.6g}"), *flags] for name, number, *flags in (c for c in cases if not isinstance(c, NotJudged)) if number is not None]
+        record: dict = {"cases": known} if known else {}
+        for reason in reasons:
+            record["size" if reason.size_only else "why"] = reason.why
+        return record if known or "why" in record else None
+
+    def judge(self, evidence: Evidence) -> Finding:
+        return judge(self.rule, self.record(evidence))
 
 
 PAPERS = ("P-Dedupe", "SeqCDC", "AE", "PRUNE", "AppDedupe")
 CLAIMS: list[Claim] = []
 
 
-def add_claim(paper: str, place: str, text: str, theirs: str, rule: Rule, page: str = "") -> Callable[[Cases], Cases]:
+def add_claim(paper: str, place: str, text: str, theirs: str, rule: Rule, page: str = "", source: str = SWEEP) -> Callable[[Cases], Cases]:
     """Decorates the function that returns the cases of a claim. The paper's own page has its table if no other is named."""
 
     def decorate(cases: Cases) -> Cases:
-        CLAIMS.append(Claim(paper, page or f"{paper.lower()}.md", place, text, theirs, lambda evidence: rule(list(cases(evidence)))))
+        CLAIMS.append(Claim(paper, page or f"{paper.lower()}.md", place, text, theirs, rule, cases, source))
         return cases
 
     return decorate
-
-
-def by_cases(write: Write) -> Rule:
-    """The claim holds if all cases (name, number, supports) support it. The finding has the range and names up to four cases that do not."""
-
-    def judge(cases: list[tuple]) -> Finding:
-        known = [case for case in cases if case[1] is not None]
-        if not known:
-            return Finding("–", UNKNOWN)
-        numbers = [number for _, number, _ in known]
-        against = [name for name, _, good in known if not good]
-        least, most = write(min(numbers)), write(max(numbers))
-        text = least if least == most else f"{least} to {most}"
-        if against:
-            few = f": not {', '.join(against)}" if len(against) <= 4 else ""
-            text += f"; {len(known) - len(against)} of {len(known)} cases{few}"
-        return Finding(text, HOLDS if not against else NOT if len(against) == len(known) else PARTLY)
-
-    return judge
-
-
-def each(supports: Callable[[float], bool], write: Write) -> Rule:
-    return lambda cases: by_cases(write)([(name, v, v is not None and supports(v)) for name, v in cases])
-
-
-def at_most(bound: float, write: Write) -> Rule:
-    return each(lambda v: v <= bound, write)
-
-
-def at_least(bound: float, write: Write) -> Rule:
-    return each(lambda v: v >= bound, write)
 
 
 def in_percent(share: float) -> str:
@@ -90,14 +196,46 @@ def points(digits: int) -> Write:
     return lambda share: f"{plain(100 * share, digits)} points"
 
 
+def kept(evidence: Evidence) -> dict[str, dict[str, dict]]:
+    """What was known of all machines with what the evidence has: by machine and claim. What it lacks stays, and so do other machines."""
+    known = {machine: dict(records) for machine, records in evidence.claims.items()}
+    for claim in CLAIMS:
+        source = evidence.sources.get(claim.source)
+        if source and (record := claim.record(evidence)):
+            known.setdefault(source["machine"], {})[claim.key] = record | {"by": source["by"]}
+    keys = [claim.key for claim in CLAIMS]
+    return {machine: {key: records[key] for key in keys if key in records} for machine, records in known.items()}
+
+
+def machines(evidence: Evidence) -> list[str]:
+    """The machine with the most claims first."""
+    return sorted(evidence.claims, key=lambda machine: -len(evidence.claims[machine]))
+
+
+@lines("claims-where")
+def where(evidence: Evidence) -> list[str]:
+    """Machines, and the binaries of their numbers."""
+    of_machines = ((machine, Counter(record["by"] for record in evidence.claims[machine].values())) for machine in machines(evidence))
+    return [f"- {machine}: {'; '.join(f'{by} ({count})' for by, count in binaries.items())}" for machine, binaries in of_machines]
+
+
+def _counted(verdicts: list[str]) -> str:
+    counts = Counter(verdicts)
+    return "; ".join(f"{word}: {counts[word]}" for word in (HOLDS, PARTLY, NOT, UNKNOWN) if counts[word])
+
+
 @lines("claims")
 def claims(evidence: Evidence) -> list[str]:
-    """The table of all claims and their verdicts."""
-    rows, verdicts = [], Counter()
-    for each_claim in sorted(CLAIMS, key=lambda each: PAPERS.index(each.paper)):
-        finding = each_claim.judge(evidence)
-        verdicts[finding.verdict] += 1
-        where = f"[{each_claim.paper}]({each_claim.page}), {each_claim.place}"
-        rows.append([where, each_claim.text, each_claim.theirs, finding.ours, f"**{finding.verdict}**"])
-    counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PARTLY, NOT, UNKNOWN) if verdicts[verdict])
-    return [f"Of {len(CLAIMS)}, {counts}.", "", *lines_of(["where", "claim", "the paper", "ours", "verdict"], rows, words=5)]
+    """The table of all claims and their verdicts: the first machine has three columns, each other one."""
+    first, *others = machines(evidence) or ["no machine"]
+    rows, findings = [], []
+    for claim in sorted(CLAIMS, key=lambda each: PAPERS.index(each.paper)):
+        found = [judge(claim.rule, record) if (record := evidence.claims.get(machine, {}).get(claim.key)) else None for machine in (first, *others)]
+        findings += [found[0]] if found[0] else []
+        cells = [found[0].ours, str(found[0].direction), str(found[0].size)] if found[0] else [""] * 3
+        cells += [f"{each.ours}; direction: {each.direction}; size: {each.size}" if each else "" for each in found[1:]]
+        rows.append([f"[{claim.paper}]({claim.page}), {claim.place}", claim.text, claim.theirs, *cells])
+    directions, sizes = (_counted([getattr(finding, aspect).word for finding in findings]) for aspect in (DIRECTION, SIZE))
+    header = ["where", "claim", "the paper", first, DIRECTION, SIZE, *others]
+    sentence = f"Of {len(CLAIMS)} claims {first} has {len(findings)}. Their directions: {directions}. Their sizes: {sizes}."
+    return [sentence, "", *lines_of(header, rows, words=len(header))]

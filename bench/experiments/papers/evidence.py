@@ -36,6 +36,20 @@ def _text(parameters: dict | None) -> str:
     return json.dumps(parameters or {}, sort_keys=True)
 
 
+class NoSweep(Exception):
+    """A table needs the results of a sweep, and none were given."""
+
+
+class Absent:
+    """Stands for results that were not given."""
+
+    def __getattr__(self, name: str):
+        raise NoSweep(name)
+
+    def __bool__(self) -> bool:
+        return False
+
+
 class Ours:
     """A results file. `missing` describes every row that was looked up but does not exist.
 
@@ -132,7 +146,7 @@ class Stored:
 @dataclass(frozen=True)
 class Evidence:
     papers: dict[str, Paper] = field(default_factory=read_all)
-    ours: Ours | None = None  # None if only the tables that need no sweep are written
+    ours: Ours | Absent = Absent()  # without a sweep, its tables stay as they are
     low_entropy: dict = field(default_factory=dict)  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
     store: Stored = field(default_factory=lambda: Stored({}))
     definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
@@ -140,6 +154,8 @@ class Evidence:
     fair: dict = field(default_factory=dict)  # settings that fair_runs.py came to, by data set
     clusters: dict = field(default_factory=dict)  # what cluster_runs.py measured, if anything
     contexts: dict = field(default_factory=dict)  # what context_runs.py measured, if anything
+    claims: dict = field(default_factory=dict)  # numbers of claims by machine, as claim.py keeps them
+    sources: dict = field(default_factory=dict)  # the `machine` that measured each of the above, and `by` which binary
 
     def noted(self, entry, words: str):
         """The entry; one that was not measured is noted as missing."""

@@ -5,6 +5,8 @@ import json
 import subprocess
 from pathlib import Path
 
+from experiments.cli import ROOT
+
 
 def is_row(value: dict) -> bool:
     """Whether these are numbers and lists of numbers alone."""
@@ -24,6 +26,27 @@ def lines_of(measured: dict, depth: int) -> str:
 
 
 # What is told of a measurement: the machine, the program, the rounds and the data.
+def source(command: Path, machine: str) -> dict:
+    """The machine, by the name that it is given, and the commit and the command that measured."""
+    told = conditions(command, command, 0)
+    return {"machine": machine or named(told["processor"], told["processors"]), "commit": commit(), "version": told["version"]}
+
+
+def named(processor: str, processors: int) -> str:
+    """The name of a machine to which nobody gave one."""
+    return f"{processor}, {processors} processors"
+
+
+def commit() -> str:
+    """The commit of the working tree, and whether it was changed since."""
+    asked = [["rev-parse", "--short=8", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]]
+    try:
+        head, changes = (subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout.strip() for words in asked)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + (", changed" if changes else "")
+
+
 def conditions(command: Path, program: Path, rounds: int) -> dict:
     """Of what `program` measured, by what the command says of the machine."""
     info = json.loads(subprocess.run([command, "info", "--json"], capture_output=True, text=True, check=True).stdout)

@@ -10,10 +10,11 @@ class Malformed(ValueError):
     """A page has markers that do not pair. The message names it and the line."""
 
 
-def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
-    """The page with each part rewritten. `write` returns the lines of the part with this name."""
+def rewrite(name: str, text: str, write: Callable[[str], list[str] | None]) -> str:
+    """The page with each part rewritten. `write` returns the lines of the part with this name, or None if it is to stay."""
     done: list[str] = []
     inside = ""
+    stays = False
     for number, line in enumerate(text.splitlines(), 1):
         match = OPEN.fullmatch(line.strip())
         if inside and match:
@@ -22,11 +23,13 @@ def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
             if not inside:
                 raise Malformed(f"{name}:{number}: an end without a table")
             inside = ""
-        if not inside:
+        if not inside or stays and not match:
             done.append(line)
         if match:
             inside = match[1]
-            done += write(inside)
+            written = write(inside)
+            stays = written is None
+            done += written or []
     if inside:
         raise Malformed(f"{name}: table {inside} has no end")
     return "\n".join(done) + "\n"

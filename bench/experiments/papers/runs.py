@@ -7,6 +7,7 @@ within equal bytes.
 
 import mmap
 import subprocess
+from functools import partial
 from pathlib import Path
 
 from experiments.papers.measured import lines_of
@@ -53,11 +54,13 @@ def measure(command: Path, paths: list[Path], words: list[str], length: int) -> 
     return detected_bytes / every
 
 
-def write(file: Path, command: Path, sets: dict[str, tuple[str, list[Path]]]) -> None:
-    """Measures data sets, given by name with checksum and paths, and writes the shares of each row and size."""
-    shares = {
+def measure_sets(command: Path, sets: dict[str, tuple[str, list[Path]]]) -> dict:
+    """The shares of each row and size, of data sets given by name with checksum and paths."""
+    return {
         name: {"checksum": checksum}
         | {expected: {row: measure(command, paths, *how) for row, how in settings(expected).items()} for expected in AE_EXPECTED}
         for name, (checksum, paths) in sets.items()
     }
-    file.write_text(lines_of(shares, depth=2), encoding="utf-8")
+
+
+text_of = partial(lines_of, depth=2)  # a line for each size

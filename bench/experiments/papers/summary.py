@@ -2,11 +2,12 @@
 
 from itertools import product
 
-from experiments.papers import seqcdc
-from experiments.papers.evidence import WIDEST, Evidence, value
+from experiments.papers import ae, seqcdc
+from experiments.papers.evidence import WIDEST, Evidence, ratio, value
 from experiments.papers.paper import ALGORITHMS, DATASETS, SEQCDC, TARGETS
 from experiments.papers.seqcdc import kendall
-from experiments.papers.tables import DASH, Rows, kib, lines, percent, plain, speed, table
+from experiments.papers.seqcdc_speed import chunking
+from experiments.papers.tables import DASH, Rows, kib, lines, percent, plain, speed, table, times
 
 KIB = {"4K": "4 KiB", "8K": "8 KiB", "16K": "16 KiB"}
 
@@ -24,6 +25,17 @@ def throughput(evidence: Evidence) -> Rows:
         cutting = [evidence.cutting(dataset, algorithm, target, WIDEST) if algorithm != "fixed" else None for dataset in DATASETS]
         engine = [value(evidence.matrix(dataset, algorithm, target), "bytes_per_second") for dataset in DATASETS]
         yield [KIB[target], algorithm, *(f"{speed(cuts)} / {speed(whole)}" for cuts, whole in zip(cutting, engine, strict=True))]
+
+
+@table("memory-and-cache", "one thread, GB/s", "data", "back end", "from memory", "in the cache", "cache / memory", words=3)
+def memory_and_cache(evidence: Evidence) -> Rows:
+    """Cutting alone in memory, and by the engine, whose reading has left the bytes in the cache."""
+    back_ends = ("scalar", evidence.ours.widest)
+    both = [("SeqCDC, 16 KB", d, b, seqcdc.cut(evidence, d, "SEQ", "16K", b), chunking(evidence, d, {}, b)) for d in seqcdc.DRAWN for b in back_ends]
+    both += [("AE, 8 KB", d, b, ae.cutting(evidence, d, "AE", "8 KB", b), ae.opt2_and_sha1(evidence, d, b)[0]) for d in ae.DRAWN for b in back_ends]
+    both += [("Rabin_0.25, 8 KB", d, back_ends[1], ae.cutting(evidence, d, "Rabin_0.25", "8 KB", WIDEST), ae.stages_alone(evidence, d)[0]) for d in ae.DRAWN]
+    for name, dataset, backend, memory, cache in both:
+        yield [name, dataset, backend, speed(memory), speed(cache), times(ratio(cache, memory))]
 
 
 def agreement(evidence: Evidence, target: str) -> list[float]:
