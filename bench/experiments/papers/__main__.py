@@ -159,8 +159,9 @@ def of_source(told: dict) -> dict:
     return {"machine": told.get("machine") or measured.named(told.get("processor", "unknown"), told.get("processors", 1)), "by": ", ".join(["cutpoint " + " and ".join(versions), *commit])}
 
 
-def gathered(options: argparse.Namespace) -> Evidence:
-    """All that is known: the results of a sweep if they are given, what the files beside the pages have, and what claims.json keeps."""
+def gathered(options: argparse.Namespace, has_claims: bool) -> Evidence:
+    """All that is known: the results of a sweep if they are given, what the files beside the pages have, and what claims.json keeps, with what they
+    add to it if the pages have the table of claims."""
     ours = Ours(options.results) if options.results else Absent()
     stored = {name: stored_json(options.pages / file) for name, file in FILES.items()}
     sources = {name: of_source(told) for name, told in stored.items() if told}
@@ -170,7 +171,7 @@ def gathered(options: argparse.Namespace) -> Evidence:
         sources[claim.SWEEP] = {"machine": options.machine or measured.named(facts["processor_model"], facts["processors"]), "by": f"cutpoint {' and '.join(binaries)}"}
     known = stored_json(options.pages / claim.FILE)
     evidence = Evidence(ours=ours, **stored | {"store": Stored(stored["store"])}, claims=known, sources=sources)
-    return replace(evidence, claims=claim.kept(evidence))
+    return replace(evidence, claims=claim.kept(evidence)) if has_claims else evidence
 
 
 def main(words: list[str]) -> int:
@@ -194,9 +195,11 @@ def main(words: list[str]) -> int:
                 log(f"would measure: {step.replace('_', '-')}")
             return DONE
         failed = measure(options, steps)
-        evidence = gathered(options)
-        done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
-        if evidence.claims:
+        texts = {file: file.read_text(encoding="utf-8") for file in files}
+        has_claims = any("claims" in pages.OPEN.findall(text) for text in texts.values())
+        evidence = gathered(options, has_claims)
+        done = {file: pages.rewrite(file.name, text, lambda name: write(evidence, name)) for file, text in texts.items()}
+        if has_claims:
             done[options.pages / claim.FILE] = measured.lines_of(evidence.claims, depth=2)
         changed = [file for file, text in done.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
         for file in changed:

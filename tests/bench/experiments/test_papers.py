@@ -6,24 +6,28 @@ import re
 import shutil
 import tempfile
 import unittest
+import unittest.mock
 from functools import partial
 from pathlib import Path
 
-from programs import ROOT, run_here
+from programs import BINARY, ROOT, run_here
 from results_files import ResultsFile, cuts_of, report_of
 from sweeps import SweepTest
 
 from experiments.catalog import random_mean
 from experiments.papers import coverage, pages, paper, runs
-from experiments.papers.__main__ import OWN_RUNS, TABLES, main
-from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
+from experiments.papers import __main__ as command
+from experiments.papers.__main__ import TABLES, main
+from experiments.papers.claim import CLAIMS, DIRECTION, HOLDS, NOT, PARTLY, SIZE, UNKNOWN, at_most, by_cases, gain, judge
 from experiments.papers.evidence import Evidence, Ours
 from experiments.papers.lengths import share_beyond
 from experiments.papers.paper import SEQCDC_NAMES, TARGETS, matrix_size
 from experiments.papers.seqcdc import kendall, rate
 from experiments.papers.seqcdc_speed import BASE, BASE_LIKE
 
+BUILT = BINARY.parent.parent  # the folder of a build
 PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
+OWN_RUNS = ("p-dedupe-store.md", "prune-contexts.md", "prune-tablets.md", "appdedupe.md")  # pages that need no sweep
 
 FEW = """
 [datasets.linux]
@@ -193,14 +197,32 @@ class Arithmetic(unittest.TestCase):
             self.assertEqual(runs.detected(file, [10, 10, 10, 4, 10], 10), 30)
 
     def test_a_verdict_looks_at_every_case(self):
-        def verdict(*numbers):
-            return at_most(5, str)([(f"case {i}", v) for i, v in enumerate(numbers)])
+        def size(*numbers):
+            return judge(at_most(5, str), {"cases": [[f"case {i}", v] for i, v in enumerate(numbers)]}).size
 
-        self.assertEqual([verdict(1, 5).verdict, verdict(1, 6).verdict, verdict(6, 7).verdict], [HOLDS, PARTLY, NOT])
-        self.assertEqual(verdict(None, 1).verdict, HOLDS)
-        self.assertEqual(verdict(None).verdict, UNKNOWN)
-        self.assertIn("not case 1", verdict(1, 6).ours)
-        self.assertEqual(by_cases(str)([("a", 1, True)]).ours, "1")
+        self.assertEqual([size(1, 5).word, size(1, 6).word, size(6, 7).word], [HOLDS, PARTLY, NOT])
+        self.assertEqual(str(size(1, 6)), "**holds in part** (1 of 2, not case 1)")
+        nothing = judge(at_most(5, str), None)
+        self.assertEqual((nothing.direction.word, nothing.size.word), ("–", UNKNOWN))
+        of_itself = judge(by_cases(str, DIRECTION, SIZE), {"cases": [["a", 1, True, False], ["b", 2, True, False]]})
+        self.assertEqual((of_itself.ours, of_itself.direction.word, of_itself.size.word), ("1 to 2", HOLDS, NOT))
+
+    def test_a_gain_has_a_direction_and_a_size_with_two_sides(self):
+        def words(rule, number):
+            found = judge(rule, {"cases": [["a", number]]})
+            return found.direction.word, found.size.word
+
+        faster, slower, saved = gain(str, 2, 3), gain(str, 0.4), gain(str, 0.02, zero=0)
+        self.assertEqual([words(faster, v) for v in (0.9, 1.4, 1.5, 5, 5.1)], [(NOT, NOT), (HOLDS, NOT), (HOLDS, HOLDS), (HOLDS, HOLDS), (HOLDS, NOT)])
+        self.assertEqual([words(slower, v) for v in (1.1, 0.8, 0.7, 0.1)], [(NOT, NOT), (HOLDS, NOT), (HOLDS, HOLDS), (HOLDS, HOLDS)])
+        self.assertEqual([words(saved, v) for v in (-0.01, 0.005, 0.01, 0.05)], [(NOT, NOT), (HOLDS, NOT), (HOLDS, HOLDS), (HOLDS, NOT)])
+
+    def test_a_range_is_judged_by_its_ends_and_a_reason_stands_beside_what_is_not(self):
+        known = judge(gain(str, 2), {"range": [0.9, 1.6], "note": "3 of 4"})
+        self.assertEqual((known.ours, str(known.direction), str(known.size)), ("0.9 to 1.6", "**holds in part** (3 of 4)", "**holds in part** (3 of 4)"))
+        few = judge(gain(str, 4), {"cases": [["a", 2]], "size": "2 processors"})
+        self.assertEqual((few.direction.word, str(few.size)), (HOLDS, "**not measured** (2 processors)"))
+        self.assertEqual(str(judge(gain(str, 4), {"cases": [["a", 2]], "why": "cut"}).direction), "**not measured** (cut)")
 
     def test_each_claim_names_its_place_and_number(self):
         for claim in CLAIMS:
@@ -243,8 +265,8 @@ class BackEnds(unittest.TestCase):
         self.assertEqual(self.verdict(evidence, 512), HOLDS)
 
     def verdict(self, evidence: Evidence, bits: int) -> str:
-        claim = next(each for each in CLAIMS if each.text == f"vectors of {bits} bits over scalar SeqCDC, 16 KB")
-        return claim.judge(evidence).verdict
+        claim = next(each for each in CLAIMS if each.text == f"vectors of {bits} bits over scalar SeqCDC, 16 KB (from memory)")
+        return claim.judge(evidence).size.word
 
     def test_a_machine_without_them_has_dashes_and_misses_nothing(self):
         evidence, _ = results_of(("scalar", "sse4", "avx2"))
@@ -336,6 +358,68 @@ class Pages(SweepTest):
         self.assertIn("no results file of scripts/sweep", self.papers(folder, code=2))
         self.results.unlink()
         self.assertIn("there is no file", self.papers(folder, code=2))
+
+    def test_claims_keep_the_numbers_of_machines_that_are_absent(self):
+        folder = self.page("<!-- table: claims-where -->\n<!-- end -->\n<!-- table: claims -->\n<!-- end -->\n<!-- table: data -->\nas it was\n<!-- end -->\n")
+        key = next(each.key for each in CLAIMS if each.text.startswith("its join restores"))
+        absent = {"an old machine": {key: {"cases": [["linux", 0.9], ["gcc", 0.5]], "by": "cutpoint 0.0.1"}}}
+        (folder / "claims.json").write_text(json.dumps(absent))
+        (folder / "fair.json").write_text("{}")
+        run = run_here(main, "--pages", folder)  # without results the table that needs them stays
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        text = (folder / "page.md").read_text()
+        self.assertIn("as it was", text)
+        self.assertIn("| 50 % to 90 % | – | **holds in part** (1 of 2, not gcc) |", text)
+        self.papers(folder, "--machine", "this machine", code=1)
+        kept = json.loads((folder / "claims.json").read_text())
+        self.assertEqual(kept["an old machine"], absent["an old machine"])
+        self.assertTrue(kept["this machine"] and all("binary" in record["by"] for record in kept["this machine"].values()))
+        text = (folder / "page.md").read_text()
+        self.assertNotIn("as it was", text)
+        self.assertIn("50 % to 90 %; direction: –; size: **holds in part** (1 of 2, not gcc)", text)
+        self.assertIn("- an old machine: cutpoint 0.0.1 (1)", text)
+
+    def test_claims_that_are_kept_are_claims(self):
+        kept = json.loads((ROOT / "docs/papers/claims.json").read_text(encoding="utf-8"))
+        known = {claim.key for claim in CLAIMS}
+        self.assertEqual({key for records in kept.values() for key in records} - known, set())
+
+    def test_the_committed_pages_are_what_their_files_make_them(self):
+        run = run_here(main, "--check")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_all_does_every_step_and_goes_on_after_a_failure(self):
+        folder, done = self.page("nothing\n"), []
+
+        def step(name: str, options) -> None:
+            done.append(name)
+            if name == "store":
+                raise RuntimeError("no room")
+
+        steps = {name: partial(step, name) for name in command.STEPS}
+        with unittest.mock.patch.dict(command.STEPS, steps):
+            run = run_here(main, "--all", "--pages", folder)
+            self.assertEqual((run.returncode, done), (1, list(command.STEPS)))
+            self.assertIn("store: no room", run.stderr)
+            done.clear()
+            self.assertEqual(run_here(main, "--store", "--tablets", "--pages", folder).returncode, 1)
+            self.assertEqual(done, ["store"])
+            done.clear()
+            run = run_here(main, "--all", "--dry-run", "--machine", "a box", "--build", BUILT, "--pages", folder)
+            self.assertEqual((run.returncode, done), (0, []))
+            self.assertRegex(run.stderr, r"machine: a box; cutpoint \d.*, binary \w+, commit \w+")
+            self.assertEqual(re.findall(r"would measure: (\S+)", run.stderr), [name.replace("_", "-") for name in command.STEPS])
+
+    def test_what_is_measured_names_the_machine_the_commit_and_the_binary(self):
+        folder = self.page("nothing\n")
+        with unittest.mock.patch.object(command.fair_runs, "measure", lambda *_: {"images": {"checksum": "c", "algorithms": {}}}), \
+                unittest.mock.patch.object(command, "sets", lambda *_: {}):  # fmt: skip
+            run = run_here(main, "--fair", "--machine", "a box", "--build", BUILT, "--pages", folder)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        told = json.loads((folder / "fair.json").read_text())
+        self.assertEqual(told["machine"], "a box")
+        self.assertRegex(told["version"], r"^\d.*, binary \w{12}$")
+        self.assertTrue(told["commit"])
 
     def test_pages_of_runs_whose_files_are_absent_say_so(self):
         folder = self.folder / "pages"
