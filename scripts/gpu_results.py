@@ -116,16 +116,25 @@ def backup_report(log):
     return lines[0] | {"bytes_per_second": lines[0]["read_bytes"] / lines[0]["wall_seconds"]} if lines else {}
 
 
+def shift(alone, report):
+    """Whether the bottleneck is shifted: chunking was it on the processor, and no longer is."""
+    if not alone or not alone["bottleneck"] or not report["bottleneck"]:
+        return "not measured"
+    if alone["bottleneck"] != "chunking":
+        return f"no, it was {alone['bottleneck']}"
+    return "no, still chunking" if report["bottleneck"] == "chunking" else "yes"
+
+
 def jobs(folder):
     """A row for each job on files and each place where it was done."""
     reports = {f"`dedup`, {name}": {where: read_json(folder / f"dedup-{name}-{where}.json") for where in WHERE} for name in ("rabin", "fastcdc")}
     reports["first `backup`"] = {where: backup_report(folder / f"backup-{where}.log") for where in WHERE}
     for job, by_where in reports.items():
-        alone = by_where["processor"].get("bytes_per_second")
+        alone = by_where["processor"]
         for where, report in by_where.items():
             if report:
-                rate = report["bytes_per_second"]
-                yield job, WHERE[where], giga(rate), ratio(rate, alone), report["bottleneck"], f"{report['device_cut_share'] or 0:.2f}"
+                rate, shifted = report["bytes_per_second"], "-" if where == "processor" else shift(alone, report)
+                yield job, WHERE[where], giga(rate), ratio(rate, alone.get("bytes_per_second")), report["bottleneck"], shifted, f"{report['device_cut_share'] or 0:.2f}"
 
 
 # --- The page -------------------------------------------------------------------------------------------------------------------------
@@ -144,7 +153,7 @@ def page(folder, device, limits):
     yield table("Steps", ["part", "step", "outcome", "seconds"], steps(folder))
     yield table("Data in device memory", ["benchmark", "GB/s", "estimate", "of the estimate", "of a plain read"], rows)
     yield table("The engine with SHA-1, from memory, GB/s", ["name", *WHERE.values(), "GPU / processor", "both / sum"], engines(folder))
-    yield table("Files", ["job", "by", "GB/s", "of the processor", "bottleneck", "share cut by the GPU"], jobs(folder))
+    yield table("Files", ["job", "by", "GB/s", "of the processor", "bottleneck", "shifted from chunking", "share cut by the GPU"], jobs(folder))
     variants = folder / "variants.md"
     yield "\n## Variants" + variants.read_text().partition("\n## Variants")[2] if variants.exists() else ""
     yield "\n## Not measured\n\n" + "".join(problems) if problems else ""

@@ -180,8 +180,8 @@ class GpuCheck(unittest.TestCase):
             "| `chunk+sha1/gear` | 900.0 | - | - | 0.30 |",
             "| `fingerprint/sha1` | 1050.0 | 2110.0 | 0.50 | 0.35 |",
             "| gear | 2.0 | 4.0 | 5.0 | 2.00 | 0.83 |",
-            "| `dedup`, rabin | both | 5.0 | 2.50 | that of hybrid | 0.50 |",
-            "| first `backup` | GPU | 2.0 | 2.00 | that of cuda | 0.50 |",
+            "| `dedup`, rabin | both | 5.0 | 2.50 | that of hybrid | no, it was that of processor | 0.50 |",
+            "| first `backup` | GPU | 2.0 | 2.00 | that of cuda | no, it was that of processor | 0.50 |",
             "## Variants\n\nother blocks\n",
             "- chunk/rabin: wrong answer: chunk 0",
             "## The end of engine-tests.log\n\n```text\na chunk differs\n",
@@ -198,6 +198,24 @@ class GpuCheck(unittest.TestCase):
         self.run_bundle("--part", "2")
         (self.results / "resident.json").write_text(json.dumps({"context": {}, "benchmarks": RUNS[:2]}, indent=2)[:-60])
         self.assertIn("| `chunk/gear` | 1200.0 | 2500.0 | 0.48 | ", self.make_page())
+
+    def test_a_bottleneck_is_shifted_if_it_was_chunking_and_no_longer_is(self):
+        self.run_bundle("--part", "1")
+        for before, after, said in (
+            ("chunking", "reading", "yes"),
+            ("reading", "reading", "no, it was reading"),
+            ("reading", "writing", "no, it was reading"),
+            ("chunking", "chunking", "no, still chunking"),
+            (None, "reading", "not measured"),
+        ):
+            for where, bottleneck in (("processor", before), ("cuda", after)):
+                report = {"bytes_per_second": 1e9, "bottleneck": bottleneck, "device_cut_share": 0.5}
+                (self.results / f"dedup-rabin-{where}.json").write_text(json.dumps(report))
+            page = self.make_page()
+            self.assertIn(f"| `dedup`, rabin | GPU | 1.0 | 1.00 | {after} | {said} | 0.50 |", page)
+            self.assertIn(f"| `dedup`, rabin | processor | 1.0 | 1.00 | {before} | - | 0.50 |", page)
+        (self.results / "dedup-rabin-processor.json").unlink()
+        self.assertIn("| not measured | 0.50 |", self.make_page())
 
     def test_a_page_of_nothing_is_refused(self):
         run = subprocess.run([sys.executable, "-B", ROOT / "scripts" / "gpu_results.py", self.folder], capture_output=True, text=True, timeout=60)
