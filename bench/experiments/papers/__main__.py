@@ -156,7 +156,8 @@ def of_source(told: dict) -> dict:
     """The machine that measured what a file has, and the binaries."""
     versions = dict.fromkeys(told["versions"].values() if "versions" in told else [told.get("version", "of a binary that was not noted")])
     commit = [f"commit {told['commit']}"] if "commit" in told else []
-    return {"machine": told.get("machine") or measured.named(told.get("processor", "unknown"), told.get("processors", 1)), "by": ", ".join(["cutpoint " + " and ".join(versions), *commit])}
+    machine = told.get("machine") or measured.named(told.get("processor", "unknown"), told.get("processors", 1))
+    return {"machine": machine, "by": ", ".join(["cutpoint " + " and ".join(versions), *commit])}
 
 
 def gathered(options: argparse.Namespace, has_claims: bool) -> Evidence:
@@ -168,10 +169,11 @@ def gathered(options: argparse.Namespace, has_claims: bool) -> Evidence:
     if ours and ours.machines:
         facts = ours.machines[-1]["machine"]
         binaries = [f"{each['version']}, binary {each['key'][:12]}" for each in ours.binaries]
-        sources[claim.SWEEP] = {"machine": options.machine or measured.named(facts["processor_model"], facts["processors"]), "by": f"cutpoint {' and '.join(binaries)}"}
+        machine = options.machine or measured.named(facts["processor_model"], facts["processors"])
+        sources[claim.SWEEP] = {"machine": machine, "by": f"cutpoint {' and '.join(binaries)}"}
     known = stored_json(options.pages / claim.FILE)
     evidence = Evidence(ours=ours, **stored | {"store": Stored(stored["store"])}, claims=known, sources=sources)
-    return replace(evidence, claims=claim.kept(evidence)) if has_claims else evidence
+    return replace(evidence, claims=claim.updated_records(evidence)) if has_claims else evidence
 
 
 def main(words: list[str]) -> int:

@@ -67,7 +67,7 @@ def gain(write: Write, *paper: float, zero: float = 1, ends: bool = True) -> Rul
     gains = sorted(abs(number - zero) for number in paper)
     sign = 1 if paper[0] > zero else -1
     most = MOST_GAIN * gains[-1] if ends else inf
-    return Rule(write, {DIRECTION: lambda v: sign * (v - zero) >= 0, SIZE: lambda v: LEAST_GAIN * gains[0] <= sign * (v - zero) <= most})
+    return Rule(write, {DIRECTION: lambda v: sign * (v - zero) > 0, SIZE: lambda v: LEAST_GAIN * gains[0] <= sign * (v - zero) <= most})
 
 
 def above(bound: float, write: Write) -> Rule:
@@ -130,8 +130,8 @@ def judge(rule: Rule, record: dict | None) -> Finding:
         supports, place = rule.supports[aspect], 2 + list(rule.supports).index(aspect)
         if aspect == SIZE and rule.size_of_mean:
             return Verdict(_word([supports(sum(numbers) / len(numbers))]))
-        found = _verdict([(case[0], supports(case[1]) if supports else case[place]) for case in cases], "cases" in record)
-        return found._replace(note=record["note"]) if "note" in record and found.word != HOLDS else found
+        of_cases = _verdict([(case[0], supports(case[1]) if supports else case[place]) for case in cases], "cases" in record)
+        return of_cases._replace(note=record["note"]) if "note" in record and of_cases.word != HOLDS else of_cases
 
     return Finding(ours, verdict(DIRECTION), verdict(SIZE))
 
@@ -196,7 +196,7 @@ def points(digits: int) -> Write:
     return lambda share: f"{plain(100 * share, digits)} points"
 
 
-def kept(evidence: Evidence) -> dict[str, dict[str, dict]]:
+def updated_records(evidence: Evidence) -> dict[str, dict[str, dict]]:
     """What was known of all machines with what the evidence has: by machine and claim. What it lacks stays, and so do other machines."""
     known = {machine: dict(records) for machine, records in evidence.claims.items()}
     for claim in CLAIMS:
@@ -230,10 +230,11 @@ def claims(evidence: Evidence) -> list[str]:
     first, *others = machines(evidence) or ["no machine"]
     rows, findings = [], []
     for claim in sorted(CLAIMS, key=lambda each: PAPERS.index(each.paper)):
-        found = [judge(claim.rule, record) if (record := evidence.claims.get(machine, {}).get(claim.key)) else None for machine in (first, *others)]
-        findings += [found[0]] if found[0] else []
-        cells = [found[0].ours, str(found[0].direction), str(found[0].size)] if found[0] else [""] * 3
-        cells += [f"{each.ours}; direction: {each.direction}; size: {each.size}" if each else "" for each in found[1:]]
+        records = (evidence.claims.get(machine, {}).get(claim.key) for machine in (first, *others))
+        finding, *further = (judge(claim.rule, record) if record else None for record in records)
+        findings += [finding] if finding else []
+        cells = [finding.ours, str(finding.direction), str(finding.size)] if finding else [""] * 3
+        cells += [f"{each.ours}; direction: {each.direction}; size: {each.size}" if each else "" for each in further]
         rows.append([f"[{claim.paper}]({claim.page}), {claim.place}", claim.text, claim.theirs, *cells])
     directions, sizes = (_counted([getattr(finding, aspect).word for finding in findings]) for aspect in (DIRECTION, SIZE))
     header = ["where", "claim", "the paper", first, DIRECTION, SIZE, *others]

@@ -8,6 +8,8 @@ from pathlib import Path
 from programs import BINARY, ROOT
 
 from experiments.catalog import Catalog, summary_of
+from experiments.papers.claim import Finding
+from experiments.papers.tables import DASH
 
 LISTING = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)
 CATALOG = Catalog.merged([summary_of(LISTING)])
@@ -110,6 +112,11 @@ class ResultsFile:
                 ("seqcdc-inc", "16K", cuts_of("seqcdc-inc", 8192, 16384, 32768)),
             )):  # fmt: skip
                 self.add_run(dataset, algorithm, size, cuts, 0.25 + i / 10 + j / 100, speed=(1 + j) * GIB / 4, **more)
+
+
+def words_of(finding: Finding) -> tuple[str, ...]:
+    """The verdicts on the direction and on the size of a claim, as far as it has them."""
+    return tuple(verdict.word for verdict in (finding.direction, finding.size) if verdict.word != DASH)
 
 
 def tune_result() -> dict:

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from results_files import ResultsFile, cuts_of, report_of
+from results_files import ResultsFile, cuts_of, report_of, words_of
 
 from experiments.papers import fair_runs, store_runs
 from experiments.papers.__main__ import TABLES
@@ -14,7 +14,6 @@ from experiments.papers.definitions import PHASES
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.p_dedupe import DIRTY_KIB
 from experiments.papers.store_runs import SIZE, ae_systems, approaches, segmented, with_threads
-from experiments.papers.tables import DASH
 
 CUTS = cuts_of("rabin", 2048, 8192, 65536)
 
@@ -42,8 +41,7 @@ class Verdicts(unittest.TestCase):
 
     def verdict(self, *which: str) -> str | tuple[str, str]:
         """The words on direction and size, or the one of the two that the claim has."""
-        found = self.finding(*which)
-        words = tuple(each.word for each in (found.direction, found.size) if each.word != DASH)
+        words = words_of(self.finding(*which))
         return words[0] if len(words) == 1 else words
 
     def missing(self, name: str) -> list[str]:
@@ -188,6 +186,45 @@ class OfAe(Verdicts):
         lines = TABLES["ae-table-2"](self.evidence())
         self.assertIn("| **linux** (ours) | 1 | 2 | 2× |", lines)
         self.assertIn("| i7-4770 (paper) | 0.463 | 0.888 | 1.92× |", lines)
+
+
+class OfAppDedupe(Verdicts):
+    def test_figure_10_is_judged_where_nodes_have_enough(self):
+        entry = {"own_unique_bytes": 10**9, "data_skew": 0.5}
+        rows = {"trace": {"unique_bytes": 10**9, "byte_count": 128 * 50 << 20}}
+        for count in (32, 64, 128):
+            rows[f"app-dedupe by class {count}"] = entry | {"normalized_effective_ratio": 0.9}
+            rows[f"emc-stateful fastcdc 4K {count}"] = entry | {"normalized_effective_ratio": 0.875 if count < 128 else 2.0}
+        evidence = Evidence(clusters={"clusters": {"all": rows}})
+        judged, most = (
+            next(c for c in CLAIMS if c.place == "figure 10" and c.text.startswith(text)).judge(evidence)
+            for text in ("AppDedupe with chunks by class has a higher EDR than EMC stateful", "the same at 128 nodes")
+        )
+        self.assertEqual((judged.ours, words_of(judged), str(most.size)), ("1.03×", (HOLDS, HOLDS), "**not measured** (50 super-chunks a node)"))
+
+
+class OfSeqCdc(Verdicts):
+    def add(self, size: str, **rates: float) -> None:
+        for dataset in ("images", "database"):
+            self.file.add_speeds(dataset, "seqcdc-inc", size, cuts_of("seqcdc-inc", 4096, 8192, 16384), {name: 1e9 * rate for name, rate in rates.items()})
+
+    def test_its_own_speed_has_a_row(self):
+        scalar, vectors = (("SeqCDC", figure, "SeqCDC's own speed grows with the chunk: 16 KB over 8 KB") for figure in ("figure 9", "figure 11"))
+        self.add("8K", scalar=5.4, avx2=22)
+        self.add("16K", scalar=9, avx2=9)
+        self.assertEqual([self.verdict(*scalar), self.verdict(*vectors)], [(HOLDS, HOLDS), NOT])
+        self.add("16K", scalar=5.5, avx2=23)
+        self.assertEqual([self.verdict(*scalar), self.verdict(*vectors)], [(HOLDS, NOT), HOLDS])
+
+    def test_memory_and_cache_are_two_claims(self):
+        report = report_of(CUTS, 0.5)
+        for backend, rate in (("scalar", 1e9), ("avx2", 3e9)):
+            report["stages"] = [{"stage": "chunking", "bytes_per_second": rate}]
+            self.file.add_run("images", "seqcdc-inc", "16K", "", 0.5, report=copy.deepcopy(report), hash="xxh3", backend=backend, threads=1)
+        self.add("16K", scalar=4.5, avx2=5)
+        text = "vectors of 256 bits over scalar SeqCDC, 16 KB"
+        self.assertEqual([self.finding("SeqCDC", "figure 14", f"{text} ({place})").ours for place in ("from memory", "in the cache")], ["1.11×", "3×"])
+        self.assertIn("| SeqCDC, 16 KB | images | avx2 | 5 | 3 | 0.6× |", TABLES["memory-and-cache"](self.evidence()))
 
 
 class OfPrune(Verdicts):

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from programs import BINARY, ROOT, run_here
-from results_files import ResultsFile, cuts_of, report_of
+from results_files import ResultsFile, cuts_of, report_of, words_of
 from sweeps import SweepTest
 
 from experiments.catalog import random_mean
@@ -209,8 +209,7 @@ class Arithmetic(unittest.TestCase):
 
     def test_a_gain_has_a_direction_and_a_size_with_two_sides(self):
         def words(rule, number):
-            found = judge(rule, {"cases": [["a", number]]})
-            return found.direction.word, found.size.word
+            return words_of(judge(rule, {"cases": [["a", number]]}))
 
         faster, slower, saved = gain(str, 2, 3), gain(str, 0.4), gain(str, 0.02, zero=0)
         self.assertEqual([words(faster, v) for v in (0.9, 1.4, 1.5, 5, 5.1)], [(NOT, NOT), (HOLDS, NOT), (HOLDS, HOLDS), (HOLDS, HOLDS), (HOLDS, NOT)])
@@ -371,18 +370,18 @@ class Pages(SweepTest):
         self.assertIn("as it was", text)
         self.assertIn("| 50 % to 90 % | – | **holds in part** (1 of 2, not gcc) |", text)
         self.papers(folder, "--machine", "this machine", code=1)
-        kept = json.loads((folder / "claims.json").read_text())
-        self.assertEqual(kept["an old machine"], absent["an old machine"])
-        self.assertTrue(kept["this machine"] and all("binary" in record["by"] for record in kept["this machine"].values()))
+        machines = json.loads((folder / "claims.json").read_text())
+        self.assertEqual(machines["an old machine"], absent["an old machine"])
+        self.assertTrue(machines["this machine"] and all("binary" in record["by"] for record in machines["this machine"].values()))
         text = (folder / "page.md").read_text()
         self.assertNotIn("as it was", text)
         self.assertIn("50 % to 90 %; direction: –; size: **holds in part** (1 of 2, not gcc)", text)
         self.assertIn("- an old machine: cutpoint 0.0.1 (1)", text)
 
     def test_claims_that_are_kept_are_claims(self):
-        kept = json.loads((ROOT / "docs/papers/claims.json").read_text(encoding="utf-8"))
+        machines = json.loads((ROOT / "docs/papers/claims.json").read_text(encoding="utf-8"))
         known = {claim.key for claim in CLAIMS}
-        self.assertEqual({key for records in kept.values() for key in records} - known, set())
+        self.assertEqual({key for records in machines.values() for key in records} - known, set())
 
     def test_the_committed_pages_are_what_their_files_make_them(self):
         run = run_here(main, "--check")
