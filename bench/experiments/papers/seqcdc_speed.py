@@ -1,7 +1,7 @@
 """The tables of docs/papers/seqcdc.md about throughput."""
 
 from experiments.papers.evidence import VECTORS, WIDEST, Evidence, ratio, value
-from experiments.papers.paper import TARGETS
+from experiments.papers.paper import TARGETS, matrix_size
 from experiments.papers.seqcdc import BOTH, DRAWN, KB, PLAIN, cut
 from experiments.papers.tables import DASH, Rows, kib, speed, table, times
 
@@ -69,6 +69,11 @@ def skipping(evidence: Evidence, dataset: str, parameters: dict, backend: str | 
 def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str | None) -> float | None:
     """Bytes a second of the engine's chunking stage, in one thread, at 16 KB."""
     return value(skipping(evidence, dataset, parameters, backend), CHUNKING)
+
+
+def fastcdc_in_cache(evidence: Evidence) -> float | None:
+    """The same of FastCDC without vectors, which figure 10 compares with."""
+    return value(evidence.ours.run("images", "fastcdc", matrix_size("fastcdc", "16K"), hash="xxh3", backend="scalar", threads=1), CHUNKING)
 
 
 @table("seqcdc-figure-12", "data", "", "GB/s", "over BASE or VBASE, same SeqLength", "over it, like mean", "paper", words=2)
