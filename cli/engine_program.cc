@@ -11,7 +11,8 @@ constexpr command_row engine_rows[] = {
     {"tune", "Recommend an algorithm, sizes and parameters by trying them on a sample of the data", make_tune_command},
     {"bench", "Measure the speed of each back end, and of the engine by processor, GPU and both", make_bench_command},
     {"list", "Show algorithms, profiles, fingerprints and back ends, with parameters and bounds", make_list_command},
-    {"info", "Show processors, caches, NUMA nodes, devices, instruction sets, GPUs and costs", make_info_command},
+    {"info", "Show processors, caches, NUMA nodes, devices, instruction sets, GPUs, costs and plans",
+     make_info_command},
 };
 
 program engine_program() {

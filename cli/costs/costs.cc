@@ -1,7 +1,9 @@
 #include "cli/costs/costs.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cmath>
 #include <concepts>
 #include <filesystem>
 #include <fstream>
@@ -23,8 +25,20 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// More than any rate, time or count.
-constexpr double most_number = 1e18;
+/// The numbers that a field may have, the ends included.
+struct number_bounds {
+  double least = 0;
+  double most = 1e18;  ///< more than any rate, time or count
+};
+constexpr number_bounds share_bounds = {.least = 1e-6, .most = 1};
+constexpr number_bounds device_bounds = {.least = 0, .most = 4095};
+constexpr number_bounds count_bounds = {.least = 1};
+constexpr number_bounds seconds_bounds = {.least = 0, .most = 3600};
+
+/// The format of costs. A change of the fields or of their meaning needs a new number, but a field that costs may lack does not.
+constexpr int format_version = 3;
+/// Much more than the costs of many devices take.
+constexpr std::size_t most_bytes = 16 * MiB;
 
 template <class Costs, class Each>
 concept fields_of = std::is_same_v<std::remove_const_t<Costs>, Each>;
@@ -63,25 +77,25 @@ void visit(Costs& memory, auto& field) {
 
 template <fields_of<device_costs> Costs>
 void visit(Costs& device, auto& field) {
-  field("index", device.index);
+  field("index", device.index, device_bounds);
   field("name", device.name);
-  field("batch_bytes", device.batch_bytes);
+  field.optional("batch_bytes", device.batch_bytes);
   field("link_in", device.link_in);
   field("link_out", device.link_out);
-  field("pinning", device.pinning);
-  field("latency_seconds", device.latency_seconds);
+  field.optional("pinning", device.pinning);
+  field("latency_seconds", device.latency_seconds, seconds_bounds);
   field("rates", device.rates);
-  field("problem", device.problem);
+  field.optional("problem", device.problem);
 }
 
 template <fields_of<cost_model> Costs>
 void visit(Costs& costs, auto& field) {
   field("machine", costs.machine);
-  field("processors", costs.processor_count);
-  field("seconds", costs.seconds);
+  field("processors", costs.processor_count, count_bounds);
+  field.optional("seconds", costs.seconds, seconds_bounds);
   field("memory", costs.memory);
-  field("together", costs.together);
-  field("seconds_of_a_chunk", costs.seconds_of_a_chunk);
+  field("together", costs.together, share_bounds);
+  field("seconds_of_a_chunk", costs.seconds_of_a_chunk, seconds_bounds);
   field("processor", costs.processor);
   field("devices", costs.devices);
 }
@@ -91,7 +105,11 @@ class field_writer {
   json object = json::object();
 
   template <class Value>
-  void operator()(const char* name, const Value& value) {
+  void operator()(const char* name, const Value& value, const number_bounds& = {}) {
+    object[name] = json_of(value);
+  }
+  template <class Value>
+  void optional(const char* name, const Value& value, const number_bounds& = {}) {
     object[name] = json_of(value);
   }
 
@@ -114,94 +132,135 @@ class field_writer {
   }
 };
 
-/// Reads the fields of one object. `is_valid` becomes false if one is missing, of another kind or out of all bounds.
+/// Those that measure, also of other builds and machines.
+constexpr std::array all_back_ends = {backend::scalar, backend::sha_ni, backend::sse4,      backend::avx2,
+                                      backend::avx512, backend::neon,   backend::avx512_dl, backend::cuda};
+
+/// Reads the fields of one object. `problem` becomes the first one: the path of a field, and what is wrong with it.
 class field_reader {
  public:
-  field_reader(const json& object, bool& is_valid) : object_(object), is_valid_(is_valid) {}
+  field_reader(const json& object, std::string path, std::string& problem)
+      : object_(object), path_(std::move(path)), problem_(problem) {}
 
   template <class Value>
-  void operator()(const char* name, Value& output) {
+  void operator()(const char* name, Value& output, const number_bounds& bounds = {}) {
+    const std::string path = path_.empty() ? name : fmt::format("{}.{}", path_, name);
     const json* const entry = object_.find(name);
-    require(entry != nullptr);
-    if (is_valid_) read(*entry, output);
+    if (entry == nullptr) return refuse(path, "is missing");
+    read(*entry, output, path, bounds);
+  }
+  /// Leaves the output as it is if the field is missing: a rate unknown, or what only says how costs were measured.
+  template <class Value>
+  void optional(const char* name, Value& output, const number_bounds& bounds = {}) {
+    if (object_.find(name) != nullptr) (*this)(name, output, bounds);
   }
 
  private:
-  void require(bool condition) { is_valid_ = is_valid_ && condition; }
+  void refuse(const std::string& path, std::string_view why) {
+    if (problem_.empty()) problem_ = fmt::format("{} {}", path, why);
+  }
 
-  void read(const json& value, double& output) {
-    output = value.number().value_or(-1);
-    require(output >= 0 && output <= most_number);
+  void read(const json& value, double& output, const std::string& path, const number_bounds& bounds) {
+    const auto number = value.number();
+    if (number && *number >= bounds.least && *number <= bounds.most) {
+      output = *number;
+    } else {
+      refuse(path, fmt::format("must be a number from {} to {}", bounds.least, bounds.most));
+    }
   }
   template <std::integral Number>
-  void read(const json& value, Number& output) {
+  void read(const json& value, Number& output, const std::string& path, const number_bounds& bounds) {
     double number = 0;
-    read(value, number);
-    require(number <= std::min(most_number, static_cast<double>(std::numeric_limits<Number>::max())));
-    if (is_valid_) output = static_cast<Number>(number);
+    read(value, number, path, bounds);
+    if (number != std::floor(number)) return refuse(path, "must be a whole number");
+    output = static_cast<Number>(number);
   }
-  void read(const json& value, std::string& output) {
-    require(value.text() != nullptr);
-    if (is_valid_) output = *value.text();
+  void read(const json& value, std::string& output, const std::string& path, const number_bounds&) {
+    if (value.text() == nullptr) return refuse(path, "must be a text");
+    output = *value.text();
   }
-  void read(const json& value, backend& output) {
-    std::string name;
-    read(value, name);
-    std::vector<backend> known = {backend::cuda};
-    for (const backend_info& each : processor_backends()) known.push_back(each.kind);
-    const auto entry = std::find_if(known.begin(), known.end(), [&](backend each) { return to_string(each) == name; });
-    require(entry != known.end());
-    if (is_valid_) output = *entry;
+  void read(const json& value, backend& output, const std::string& path, const number_bounds&) {
+    const auto* const kind = std::find_if(all_back_ends.begin(), all_back_ends.end(), [&](backend each) {
+      return value.text() != nullptr && to_string(each) == *value.text();
+    });
+    if (kind == all_back_ends.end()) return refuse(path, "must be the name of a back end");
+    output = *kind;
   }
-  void read(const json& value, fingerprint_kind& output) {
-    std::string name;
-    read(value, name);
-    const auto kind = parse_fingerprint(name);
-    require(kind.ok());
-    if (is_valid_) output = *kind;
+  void read(const json& value, fingerprint_kind& output, const std::string& path, const number_bounds&) {
+    const auto kind = parse_fingerprint(value.text() != nullptr ? *value.text() : "");
+    if (!kind) return refuse(path, "must be the name of a fingerprint");
+    output = *kind;
   }
   template <class Value>
-  void read(const json& value, std::vector<Value>& output) {
-    require(value.is_array());
+  void read(const json& value, std::vector<Value>& output, const std::string& path, const number_bounds& bounds) {
+    if (!value.is_array()) return refuse(path, "must be a list");
     for (const json& each : value.elements()) {
-      if (is_valid_) read(each, output.emplace_back());
+      const std::string element = fmt::format("{}[{}]", path, output.size());
+      read(each, output.emplace_back(), element, bounds);
     }
   }
   template <class Value>
-  void read(const json& value, Value& output) {
-    field_reader reader(value, is_valid_);
+  void read(const json& value, Value& output, const std::string& path, const number_bounds&) {
+    if (!value.is_object()) return refuse(path, "must be an object");
+    field_reader reader(value, path, problem_);
     visit(output, reader);
   }
 
   const json& object_;
-  bool& is_valid_;
+  std::string path_;
+  std::string& problem_;
 };
 
 }  // namespace
 
 json costs_json(const cost_model& costs) {
   field_writer writer;
+  writer("format", format_version);
   visit(costs, writer);
   return writer.object;
 }
 
 result<cost_model> parse_costs(const json& object) {
+  const json* const format = object.find("format");
+  if (format == nullptr || format->number() != format_version) {
+    return status(status_code::invalid_argument,
+                  fmt::format("costs are of another format: `format` must be {}", format_version));
+  }
   cost_model costs;
-  bool is_valid = true;
-  field_reader reader(object, is_valid);
+  std::string problem;
+  field_reader reader(object, "", problem);
   visit(costs, reader);
-  if (is_valid) return costs;
-  return status(status_code::invalid_argument, "has a field that is missing, of another kind or out of all bounds");
+  if (problem.empty()) return costs;
+  return status(status_code::invalid_argument, std::move(problem));
+}
+
+result<cost_model> read_costs(const std::string& file) {
+  CUTPOINT_TRY(const auto text, read_input(file, most_bytes));
+  const auto refuse = [&file](std::string_view why) {
+    return status(status_code::invalid_argument, fmt::format("{}: {}", file, why));
+  };
+  const json whole = parse_json(text).value_or(json());
+  if (!whole.is_object()) return refuse("is no JSON object");
+  const json* const part = whole.find("costs");
+  const json& costs = part != nullptr ? *part : whole;
+  if (!costs.is_object()) return refuse("has no costs: they are of 'cutpoint info --calibrate --json'");
+  auto model = parse_costs(costs);
+  return model ? std::move(model) : refuse(model.error().message());
+}
+
+json prediction_json(const plan_prediction& predicted) {
+  return {{"plan", to_string(predicted.plan)},
+          {"bytes_per_second", predicted.bytes_per_second},
+          {"device_cut_share", predicted.device_cut_share},
+          {"device_fingerprint_share", predicted.device_fingerprint_share},
+          {"limits", json_list(predicted.limits, [](const rate_limit& limit) {
+             return json{{"name", limit.name}, {"bytes_per_second", limit.bytes_per_second}};
+           })}};
 }
 
 // --- Cache -----------------------------------------------------------------------------------------------------------
 
 namespace {
-
-/// The format of the file. Every change of the fields or of their meaning needs a new number.
-constexpr int format_version = 3;
-/// Much more than the costs of many devices take.
-constexpr std::size_t most_bytes = 16 * MiB;
 
 result<std::string> read_whole(const std::string& path) {
   std::error_code failed;
@@ -247,8 +306,6 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
   };
   const json read = parse_json(text).value_or(json());
   if (!read.is_object()) return refuse("is no JSON object");
-  const json* const format = read.find("format");
-  if (format == nullptr || format->number() != format_version) return refuse("is of another format");
   const json* const measured_by = read.find("build");
   if (measured_by == nullptr || measured_by->text() == nullptr || *measured_by->text() != build) {
     return refuse("was measured by another build");
@@ -262,7 +319,7 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
 }
 
 status save_costs(const std::string& path, const cost_model& costs, const std::string& build) {
-  return replace_file(path, json_text({{"format", format_version}, {"build", build}, {"costs", costs_json(costs)}}));
+  return replace_file(path, json_text({{"build", build}, {"costs", costs_json(costs)}}));
 }
 
 // --- Costs -----------------------------------------------------------------------------------------------------------

@@ -17,8 +17,14 @@ namespace cutpoint::cli {
 
 [[nodiscard]] json costs_json(const cost_model& costs);
 
-/// Errors: invalid_argument, if a field is missing or wrong.
+/// Errors: invalid_argument, with the first field that is missing or wrong.
 [[nodiscard]] result<cost_model> parse_costs(const json& object);
+
+/// Reads costs of any machine from what `info --json` printed, or from its `costs` alone. "-" is standard input. Errors: io_error;
+/// invalid_argument, with the file and the field.
+[[nodiscard]] result<cost_model> read_costs(const std::string& file);
+
+[[nodiscard]] json prediction_json(const plan_prediction& predicted);
 
 // --- Cache -----------------------------------------------------------------------------------------------------------
 
@@ -58,6 +64,8 @@ struct known_costs {
 [[nodiscard]] std::shared_ptr<const job_rates> expected_rates(const feed_options& job, std::uint64_t thread_count,
                                                               const console& say);
 
+/// Formats a rate in GB/s.
+[[nodiscard]] std::string gigabytes(double rate);
 /// Formats the costs of a job as lines of `info`.
 [[nodiscard]] std::string costs_text(const known_costs& known, const feed_options& job);
 

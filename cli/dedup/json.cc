@@ -2,6 +2,7 @@
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
+#include "cli/costs/costs.h"
 #include "cli/dedup/report.h"
 #include "cli/options/chunking_options.h"
 
@@ -10,16 +11,6 @@ namespace cutpoint::cli {
 // --- Where the time went ---------------------------------------------------------------------------------------------
 
 namespace {
-
-json prediction_json(const plan_prediction& predicted) {
-  return {{"plan", to_string(predicted.plan)},
-          {"bytes_per_second", predicted.bytes_per_second},
-          {"device_cut_share", predicted.device_cut_share},
-          {"device_fingerprint_share", predicted.device_fingerprint_share},
-          {"limits", json_list(predicted.limits, [](const rate_limit& limit) {
-             return json{{"name", limit.name}, {"bytes_per_second", limit.bytes_per_second}};
-           })}};
-}
 
 /// Adds the fields that stages and devices share.
 json with_work(json row, const stage_work& work, const rate_comparison& rate, double alone_seconds) {

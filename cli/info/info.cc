@@ -1,4 +1,4 @@
-// `cutpoint info`: shows processors, caches, memory nodes, devices, instruction sets, GPUs and costs.
+// `cutpoint info`: shows processors, caches, memory nodes, devices, instruction sets, GPUs, costs and plans.
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
 #include <cutpoint/topology.h>
@@ -8,6 +8,7 @@
 #include "cli/common/json.h"
 #include "cli/common/output.h"
 #include "cli/costs/costs.h"
+#include "cli/info/plan.h"
 #include "cli/options/chunking_options.h"
 #include "cli/subcommands.h"
 
@@ -15,16 +16,14 @@ namespace cutpoint::cli {
 
 // --- Costs -----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-constexpr double gigabyte = 1e9;
-/// The rate from which work counts as free, such as cuts that read no byte.
-constexpr double immeasurable = 1e13;
-
 std::string gigabytes(double rate) {
+  constexpr double gigabyte = 1e9;
+  constexpr double immeasurable = 1e13;  // from which work counts as free, such as cuts that read no byte
   if (rate >= immeasurable) return "at once";
   return fmt::format("{:.{}f}", rate / gigabyte, rate < 10 * gigabyte ? 2 : 0);
 }
+
+namespace {
 
 std::string text_of(const lane_rates& rates, std::string_view heading) {
   std::string out;
@@ -90,8 +89,11 @@ class info_command final : public subcommand {
   result<exit_code> run() override;
 
  private:
+  [[nodiscard]] result<std::vector<planned_job>> checked_jobs() const;
+
   cut_options cuts_;
   hash_options hash_;
+  plan_options plan_;
   output_option output_;
   bool is_json_ = false;
   bool calibrates_ = false;
@@ -197,19 +199,40 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
 }  // namespace
 
 void info_command::add_options(option_list& options) {
-  options.add_flag("--calibrate", calibrates_, "Measure the costs of a job again, in a second or less, and store them");
-  cuts_.add_to(options);
+  option& calibrate = options.add_flag("--calibrate", calibrates_,
+                                       "Measure the costs of a job again, in a second or less, and store them");
+  plan_.add_to(options, calibrate);
+  cuts_.add_repeatable_to(options);
   cuts_.add_key_to(options);
-  hash_.add_to(options);
+  hash_.add_repeatable_to(options);
   options.add_flag("--json", is_json_, "Print as JSON");
   output_.add_to(options);
 }
 
+/// Each of the cuts with each fingerprint.
+result<std::vector<planned_job>> info_command::checked_jobs() const {
+  CUTPOINT_TRY(const auto all_cuts, cuts_.all_checked());
+  CUTPOINT_TRY(const auto fingerprints, hash_.all_checked("sha256"));
+  std::vector<planned_job> jobs;
+  for (const chosen_cuts& each : all_cuts) {
+    for (const fingerprint_recipe& recipe : fingerprints) {
+      jobs.push_back({.name = each.name, .feed = {.cuts = each.cuts.chunker, .fingerprint = recipe}});
+    }
+  }
+  return jobs;
+}
+
 result<exit_code> info_command::run() {
   const console say(verbosity::normal);
-  CUTPOINT_TRY(const auto cuts, cuts_.checked());
-  CUTPOINT_TRY(const auto fingerprint, hash_.checked("sha256"));
-  const feed_options job{.cuts = cuts.chunker, .fingerprint = fingerprint};
+  CUTPOINT_TRY(auto jobs, checked_jobs());
+  if (plan_.is_asked()) {
+    const auto when = calibrates_ ? measurement_policy::always : measurement_policy::when_missing;
+    CUTPOINT_TRY(const auto report, plan_.plan(std::move(jobs), when, say));
+    return write_all(output_, is_json_ ? plan_json(report) : plan_text(report), say);
+  }
+  CUTPOINT_RETURN_IF_FAILED(plan_.check_none());
+  if (jobs.size() > 1) return usage_error("the costs of one job are shown at a time: several are for --plan");
+  const feed_options& job = jobs.front().feed;
   const topology machine = discover_topology();
   const auto gpus = cutpoint::gpus();
   const auto known = machine_costs(gpus ? *gpus : std::vector<gpu_info>(), job,

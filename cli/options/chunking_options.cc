@@ -16,17 +16,33 @@ namespace cutpoint::cli {
 
 // --- Cuts ------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::string_view algorithm_meaning = "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)";
+constexpr std::string_view profile_meaning = "Reproduce the cuts of a real system; 'cutpoint list' shows all";
+constexpr std::string_view cuts_meaning =
+    "Canonical string of an algorithm with all its parameters, as the output shows it";
+constexpr std::string_view hash_meaning = "Fingerprint of each chunk, or none (default: sha256)";
+
+std::string repeatable(std::string_view meaning) { return fmt::format("{} (repeatable)", meaning); }
+
+}  // namespace
+
 void cut_options::add_to(option_list& options) {
-  option& algorithm = options.add_value("--algorithm", algorithm_, "NAME",
-                                        "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)");
-  option& profile =
-      options.add_value("--profile", profile_, "NAME", "Reproduce the cuts of a real system; 'cutpoint list' shows all")
-          .excludes(algorithm);
-  options
-      .add_value("--cuts", cuts_, "STRING",
-                 "Canonical string of an algorithm with all its parameters, as the output shows it")
-      .excludes(algorithm)
-      .excludes(profile);
+  option& algorithm = options.add_value("--algorithm", algorithm_, "NAME", algorithm_meaning);
+  option& profile = options.add_value("--profile", profile_, "NAME", profile_meaning).excludes(algorithm);
+  options.add_value("--cuts", cuts_, "STRING", cuts_meaning).excludes(algorithm).excludes(profile);
+  add_sizes_to(options);
+}
+
+void cut_options::add_repeatable_to(option_list& options) {
+  options.add_value("--algorithm", algorithms_, "NAME", repeatable(algorithm_meaning));
+  options.add_value("--profile", profiles_, "NAME", repeatable(profile_meaning));
+  options.add_value("--cuts", all_cuts_, "STRING", repeatable(cuts_meaning));
+  add_sizes_to(options);
+}
+
+void cut_options::add_sizes_to(option_list& options) {
   options.add_value("--size", size_, "MIN:AVG:MAX",
                     "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
   options.add_value("--param", parameters_, "KEY=VALUE",
@@ -94,6 +110,25 @@ result<named_chunker> cut_options::checked(const std::optional<secret_key>& key,
   return make_chunker(name, sizes_and_parameters, key);
 }
 
+result<std::vector<chosen_cuts>> cut_options::all_checked(std::string_view default_algorithm) const {
+  CUTPOINT_TRY(const auto content, key());
+  std::vector<chosen_cuts> all;
+  for (const auto& [names, one] :
+       {std::pair(&algorithms_, &cut_options::algorithm_), std::pair(&profiles_, &cut_options::profile_),
+        std::pair(&all_cuts_, &cut_options::cuts_)}) {
+    for (const std::string& name : *names) {
+      cut_options options = *this;
+      options.*one = name;
+      CUTPOINT_TRY(auto cuts, options.checked(content, false));
+      all.push_back({name.substr(0, name.find('(')), std::move(cuts)});
+    }
+  }
+  if (!all.empty()) return all;
+  CUTPOINT_TRY(auto cuts, checked(content, false, default_algorithm));
+  all.push_back({std::string(default_algorithm), std::move(cuts)});
+  return all;
+}
+
 result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
   auto settings = size_settings(size);
   return settings ? settings : usage_error("--size " + settings.error().message());
@@ -109,7 +144,16 @@ status check_kind(const std::string& name, entry_kind kind) {
 // --- Fingerprints ----------------------------------------------------------------------------------------------------
 
 void hash_options::add_to(option_list& options) {
-  options.add_value("--hash", fingerprint_, "NAME", "Fingerprint of each chunk, or none (default: sha256)");
+  options.add_value("--hash", fingerprint_, "NAME", hash_meaning);
+  add_key_to(options);
+}
+
+void hash_options::add_repeatable_to(option_list& options) {
+  options.add_value("--hash", all_fingerprints_, "NAME", repeatable(hash_meaning));
+  add_key_to(options);
+}
+
+void hash_options::add_key_to(option_list& options) {
   options.add_value("--hash-key", key_, "HEX",
                     "Secret key, 64 hexadecimal digits, for the keyed mode of --hash blake3");
 }
@@ -138,6 +182,16 @@ result<fingerprint_recipe> hash_options::checked(std::string_view default_finger
     return usage_error(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(fingerprint)));
   }
   return fingerprint_recipe(fingerprint, key);
+}
+
+result<std::vector<fingerprint_recipe>> hash_options::all_checked(std::string_view default_fingerprint) const {
+  std::vector<fingerprint_recipe> all;
+  for (const std::string& name :
+       all_fingerprints_.empty() ? std::vector{std::string(default_fingerprint)} : all_fingerprints_) {
+    CUTPOINT_TRY(const auto recipe, checked(name));
+    all.push_back(recipe);
+  }
+  return all;
 }
 
 // --- Contexts --------------------------------------------------------------------------------------------------------
@@ -174,8 +228,12 @@ bool may_use_device(backend where) {
 
 }  // namespace
 
-void thread_options::add_to(option_list& options) {
+void thread_options::add_count_to(option_list& options) {
   options.add_value("--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
+}
+
+void thread_options::add_to(option_list& options) {
+  add_count_to(options);
   options.add_value(
       "--placement", placement_, "NAME",
       "Where threads run and memory lies: none (as the system decides); devices (near to the GPUs in use); "
@@ -201,13 +259,22 @@ void lane_options::add_to(option_list& options) {
       .add_value("--backend", backend_, "NAME",
                  "Back end that cuts and fingerprints: auto (the fastest), or a name that 'cutpoint list' shows")
       .or_variable("CUTPOINT_BACKEND");
+  add_devices_to(options);
+  options.add_value("--batch", batch_, "SIZE",
+                    "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
+  threads_.add_to(options);
+}
+
+void lane_options::add_predicted_to(option_list& options) {
+  add_devices_to(options);
+  threads_.add_count_to(options);
+}
+
+void lane_options::add_devices_to(option_list& options) {
   options.add_value("--device", devices_, "N,...",
                     "GPUs to use, by their numbers in 'cutpoint info', separated by commas (default: 0)");
   options.add_value("--device-memory", device_memory_, "SIZE",
                     "Most bytes of memory to use on each GPU, at least 16M (default: 1G)");
-  options.add_value("--batch", batch_, "SIZE",
-                    "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
-  threads_.add_to(options);
 }
 
 status lane_options::set(feed_options& feed, engine_options& engine) const {

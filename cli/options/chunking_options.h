@@ -18,9 +18,17 @@ namespace cutpoint::cli {
 
 // --- Cuts ------------------------------------------------------------------------------------------------------------
 
+/// Cuts, and the name by which options chose them.
+struct chosen_cuts {
+  std::string name;
+  named_chunker cuts;
+};
+
 class cut_options {
  public:
   void add_to(option_list& options);
+  /// Adds options whose names are repeatable, for `all_checked`.
+  void add_repeatable_to(option_list& options);
   void add_key_to(option_list& options);
 
   /// Takes the cuts that a listing names. Errors: invalid_argument, if options name any, or if a join changed the cuts.
@@ -37,8 +45,11 @@ class cut_options {
   /// Does the same with the key that `key()` returns. If it is also for rules of a context, cuts that take no key ignore it.
   [[nodiscard]] result<named_chunker> checked(const std::optional<secret_key>& key, bool is_for_rules,
                                               std::string_view default_algorithm = "fastcdc") const;
+  /// Does the same for each name of `add_repeatable_to`: algorithms, then profiles, then canonical strings.
+  [[nodiscard]] result<std::vector<chosen_cuts>> all_checked(std::string_view default_algorithm = "fastcdc") const;
 
  private:
+  void add_sizes_to(option_list& options);
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;
 
   std::optional<std::string> algorithm_;
@@ -47,6 +58,10 @@ class cut_options {
   std::optional<std::string> size_;
   std::optional<std::string> key_file_;
   std::vector<std::string> parameters_;
+  // Of `add_repeatable_to`.
+  std::vector<std::string> algorithms_;
+  std::vector<std::string> profiles_;
+  std::vector<std::string> all_cuts_;
 };
 
 /// Parses the value of `--size`. Errors: invalid_argument; the message begins with "--size".
@@ -61,12 +76,16 @@ class cut_options {
 class hash_options {
  public:
   void add_to(option_list& options);
+  /// Adds an option that is repeatable, for `all_checked`.
+  void add_repeatable_to(option_list& options);
 
   /// Returns whether `--hash` names a fingerprint other than `none`.
   [[nodiscard]] bool has_fingerprint() const { return fingerprint_.value_or("none") != "none"; }
 
   /// `default_fingerprint` is used if `--hash` is not given. Errors: unknown_name; invalid_argument.
   [[nodiscard]] result<fingerprint_recipe> checked(std::string_view default_fingerprint) const;
+  /// Does the same for each fingerprint of `add_repeatable_to`.
+  [[nodiscard]] result<std::vector<fingerprint_recipe>> all_checked(std::string_view default_fingerprint) const;
 
   /// Takes the fingerprint that a listing names. Errors: invalid_argument, if an option names one, if the listing has no
   /// digests, or if `--hash-key` is missing or too much.
@@ -76,8 +95,11 @@ class hash_options {
   [[nodiscard]] result<std::optional<fingerprint_key>> checked_key() const;
 
  private:
+  void add_key_to(option_list& options);
+
   std::optional<std::string> fingerprint_;
   std::optional<std::string> key_;
+  std::vector<std::string> all_fingerprints_;  ///< of `add_repeatable_to`
 };
 
 // --- Contexts --------------------------------------------------------------------------------------------------------
@@ -104,6 +126,8 @@ class context_option {
 class thread_options {
  public:
   void add_to(option_list& options);
+  /// Adds no option for where they run.
+  void add_count_to(option_list& options);
 
   /// Returns the first of the options that was given, or an empty name.
   [[nodiscard]] std::string_view first_option() const;
@@ -119,11 +143,14 @@ class thread_options {
 class lane_options {
  public:
   void add_to(option_list& options);
+  /// Adds only what predictions depend on: threads, devices, and their memory. The back end stays automatic.
+  void add_predicted_to(option_list& options);
 
   /// Errors: a wrong name, value, bound or combination.
   [[nodiscard]] status set(feed_options& feed, engine_options& engine) const;
 
  private:
+  void add_devices_to(option_list& options);
   [[nodiscard]] status check_devices(feed_options& feed) const;
   [[nodiscard]] result<std::vector<int>> checked_devices() const;
 

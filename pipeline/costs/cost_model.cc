@@ -21,16 +21,27 @@ constexpr std::uint64_t most_batch = 1 * GiB;
 /// Copied out for each chunk: its length, and the digest.
 constexpr double length_bytes = 4;
 
-double cutting_rate(const lane_rates& measured, const chunker& cuts) {
+/// Null if the rate is unknown.
+const cut_rate* rate_of_cuts(const lane_rates& measured, const chunker& cuts) {
   const auto entry = std::find_if(measured.cuts.begin(), measured.cuts.end(),
                                   [&](const cut_rate& each) { return each.cuts == cuts.canonical(); });
-  return entry != measured.cuts.end() ? entry->bytes_per_second : 0;
+  return entry != measured.cuts.end() ? &*entry : nullptr;
 }
 
-double fingerprinting_rate(const lane_rates& measured, fingerprint_kind kind) {
-  const auto entry = std::find_if(measured.fingerprints.begin(), measured.fingerprints.end(),
-                                  [kind](const fingerprint_rate& each) { return each.kind == kind; });
-  return entry != measured.fingerprints.end() ? entry->bytes_per_second : 0;
+double cutting_rate(const lane_rates& measured, const chunker& cuts) {
+  const cut_rate* const entry = rate_of_cuts(measured, cuts);
+  return entry != nullptr ? entry->bytes_per_second : 0;
+}
+
+double fingerprinting_rate(const lane_rates& measured, fingerprint_kind kind, double mean_bytes) {
+  const fingerprint_rate* nearest = nullptr;
+  const auto distance = [mean_bytes](const fingerprint_rate& each) {
+    return std::abs(static_cast<double>(each.chunk_bytes) - mean_bytes);
+  };
+  for (const fingerprint_rate& each : measured.fingerprints) {
+    if (each.kind == kind && (nearest == nullptr || distance(each) < distance(*nearest))) nearest = &each;
+  }
+  return nearest != nullptr ? nearest->bytes_per_second : 0;
 }
 
 /// The share of its rate that a lane keeps if `lanes` work. It was measured with one lane for each processor.
@@ -73,7 +84,7 @@ std::optional<device_rates> rates_on(const device_costs& device, const feed_opti
                      .pinning = device.pinning,
                      .latency_seconds = device.latency_seconds,
                      .chunking = cutting_rate(device.rates, job.cuts),
-                     .fingerprinting = fingerprinting_rate(device.rates, kind),
+                     .fingerprinting = fingerprinting_rate(device.rates, kind, mean_bytes),
                      .out_share = (length_bytes + static_cast<double>(info->digest_bytes)) / mean_bytes};
   const std::uint64_t reach = job.cuts.reach();
   const bool is_too_long = reach != unlimited && reach > longest_fingerprinted_on_device(kind);
@@ -102,13 +113,14 @@ std::string machine_key(const topology& machine, const std::vector<gpu_info>& gp
 }
 
 job_rates rates_for(const cost_model& model, const feed_options& job, std::uint64_t thread_count) {
-  const double mean_bytes = model.processor.cuts.empty() ? 1 : std::max(1.0, model.processor.cuts.front().mean_bytes);
+  const cut_rate* const cuts = rate_of_cuts(model.processor, job.cuts);
+  const double mean_bytes = cuts != nullptr ? std::max(1.0, cuts->mean_bytes) : 1;
   const double share = share_of_rate(model, thread_count);
   job_rates rates;
   rates.processor = {
       .lane_count = thread_count,
       .chunking = share * cutting_rate(model.processor, job.cuts),
-      .fingerprinting = share * fingerprinting_rate(model.processor, job.fingerprint.kind),
+      .fingerprinting = share * fingerprinting_rate(model.processor, job.fingerprint.kind, mean_bytes),
       .memory = std::min(model.memory.read_by_all, static_cast<double>(thread_count) * model.memory.read_by_one)};
   rates.devices_can_cut = job.cuts.reach() != unlimited;
   for (const int index : job.devices) {

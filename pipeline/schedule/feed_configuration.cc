@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <cutpoint/cost_model.h>
 #include <cutpoint/cut_stream.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
@@ -99,44 +100,36 @@ device_configuration configure_device(const feed_options& options, int device, w
           .least_batch_bytes = std::min(batch, usual_least_batch)};
 }
 
-/// The plan, and what devices do by it.
-struct chosen_work {
-  work_plan plan = work_plan::processor;
-  work_kind on_devices = work_kind::cuts;
-  job_rates rates = {};  ///< of the lanes there are; of none if they are not known
-  std::vector<plan_prediction> predictions = {};
-};
+}  // namespace
 
-chosen_work choose_work(const feed_options& options, std::uint64_t thread_count) {
-  chosen_work chosen;
-  const bool can_cut = options.cuts.reach() != unlimited && options.rule_cuts.empty();
-  if (options.rates) {
+work_choice choose_work(const feed_options& job, std::uint64_t thread_count) {
+  work_choice chosen;
+  const bool can_cut = job.cuts.reach() != unlimited && job.rule_cuts.empty();
+  if (job.rates) {
     job_rates& rates = chosen.rates;
-    rates = *options.rates;
+    rates = *job.rates;
     rates.processor.lane_count = thread_count;
     rates.devices_can_cut = rates.devices_can_cut && can_cut;
     std::erase_if(rates.devices, [&](const device_rates& each) {
-      return std::find(options.devices.begin(), options.devices.end(), each.device) == options.devices.end();
+      return std::find(job.devices.begin(), job.devices.end(), each.device) == job.devices.end();
     });
     chosen.predictions = predict_plans(rates);
   }
-  if (options.devices.empty()) return chosen;
+  if (job.devices.empty()) return chosen;
   const plan_prediction* const alone = prediction_of(chosen.predictions, work_plan::processor);
   const plan_prediction* const shared = prediction_of(chosen.predictions, work_plan::shared);
   const bool is_gain = shared != nullptr && shared->bytes_per_second > worthwhile_gain * alone->bytes_per_second;
-  if (options.where == backend::cuda) {
+  if (job.where == backend::cuda) {
     chosen.plan = work_plan::device;
     return chosen;
   }
-  if (options.where == backend::hybrid || (options.where == backend::automatic && is_gain)) {
+  if (job.where == backend::hybrid || (job.where == backend::automatic && is_gain)) {
     chosen.plan = work_plan::shared;
   }
   const bool is_faster_without_cuts = shared != nullptr && shared->device_cut_share < shared->device_fingerprint_share;
   if (!can_cut || is_faster_without_cuts) chosen.on_devices = work_kind::fingerprints;
   return chosen;
 }
-
-}  // namespace
 
 std::uint64_t usual_segment_bytes(const chunker& cuts) { return usual_segment_of(cuts.reach()); }
 
@@ -183,7 +176,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
       return status(memory.code(), memory.message() + note);
     }
   }
-  chosen_work chosen = choose_work(options, thread_count);
+  work_choice chosen = choose_work(options, thread_count);
   const std::uint64_t device_count = chosen.plan != work_plan::processor ? options.devices.size() : 0;
   const bool is_bounded = cuts.reach() != unlimited;
   const bool has_devices = device_count != 0;

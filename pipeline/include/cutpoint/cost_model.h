@@ -87,10 +87,22 @@ struct cost_model {
                                            const feed_options& job);
 
 /// The rates of the job's lanes, for `feed_options::rates`, with `thread_count` lanes of the processor and the devices
-/// that the job names. `model` must be of this job; what it does not have is unknown. Batches are the shortest whose
-/// latency is at most a twentieth of their time, within the job's device memory. The result has no entry for a device
-/// without kernels for the job. Thread-safe.
+/// that the job names. What `model` does not have is unknown. If it has several rates of the job's fingerprint, the one for
+/// chunks of the nearest length counts. Batches are the shortest whose latency is at most a twentieth of their time, within
+/// the job's device memory. The result has no entry for a device without kernels for the job. Thread-safe.
 [[nodiscard]] job_rates rates_for(const cost_model& model, const feed_options& job, std::uint64_t thread_count);
+
+/// Which lanes do the work of a feed.
+struct work_choice {
+  work_plan plan = work_plan::processor;
+  work_kind on_devices = work_kind::cuts;         ///< unused without devices
+  job_rates rates = {};                           ///< of the lanes there are; of none if they are not known
+  std::vector<plan_prediction> predictions = {};  ///< the fastest first; empty without rates
+};
+
+/// Chooses as `engine::open` does when it opens a feed of `job`, by `where`, `rates` and `devices`, which need not exist
+/// here. Thread-safe.
+[[nodiscard]] work_choice choose_work(const feed_options& job, std::uint64_t thread_count);
 
 /// Returns the GPUs that must be measured before a feed of the job can share its work with them: all that there are, if `where` is
 /// automatic or hybrid and one of them can be used, and otherwise none. Thread-safe.

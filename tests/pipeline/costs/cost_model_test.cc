@@ -54,6 +54,21 @@ TEST(rates_for, knows_nothing_of_what_was_not_measured) {
   EXPECT_EQ(rates_for({}, job, 1).processor.chunking, 0);
 }
 
+TEST(rates_for, takes_of_several_jobs_the_cuts_and_the_fingerprint_of_chunks_as_long) {
+  cost_model model = example();
+  const chunker cuts_16k = gear("avg_bytes=16K");
+  model.processor.cuts.push_back({.cuts = cuts_16k.canonical(), .mean_bytes = 16000, .bytes_per_second = 3 * GB});
+  model.processor.fingerprints.push_back(
+      {.kind = fingerprint_kind::sha1, .chunk_bytes = 16100, .bytes_per_second = 5 * GB});
+  feed_options job = job_of(fingerprint_kind::sha1);
+  EXPECT_EQ(rates_for(model, job, 1).processor.fingerprinting, 4 * GB);
+  EXPECT_NEAR(rates_for(model, job, 1).delivery, 80 * GB, 1);
+  job.cuts = cuts_16k;
+  EXPECT_EQ(rates_for(model, job, 1).processor.chunking, 3 * GB);
+  EXPECT_EQ(rates_for(model, job, 1).processor.fingerprinting, 5 * GB);
+  EXPECT_NEAR(rates_for(model, job, 1).delivery, 160 * GB, 1);
+}
+
 TEST(rates_for, has_lanes_slow_each_other_down) {
   const auto chunking_of = [&](std::uint64_t lanes) {
     return rates_for(example(), job_of(), lanes).processor.chunking / GB;

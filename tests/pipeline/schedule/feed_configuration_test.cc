@@ -1,6 +1,7 @@
 // The plan and the sizes that a feed begins with.
 #include "pipeline/schedule/feed_configuration.h"
 
+#include <cutpoint/cost_model.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/chunkers.h"
@@ -116,6 +117,9 @@ TEST(feed_configuration, chooses_the_plan_by_the_back_end_and_the_gain) {
     const auto got = configured(options, 2);
     EXPECT_EQ(got->devices.empty(), got->plan == work_plan::processor);
     EXPECT_EQ(got->predictions.empty(), options.rates == nullptr);
+    const work_choice choice = choose_work(options, 2);
+    EXPECT_EQ(choice.plan, got->plan);
+    EXPECT_EQ(choice.predictions.size(), got->predictions.size());
     return got->plan;
   };
   EXPECT_EQ(plan(backend::automatic, nullptr), work_plan::processor);
