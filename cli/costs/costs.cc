@@ -241,8 +241,8 @@ result<cost_model> read_costs(const std::string& file) {
   };
   const json whole = parse_json(text).value_or(json());
   if (!whole.is_object()) return refuse("is no JSON object");
-  const json* const part = whole.find("costs");
-  const json& costs = part != nullptr ? *part : whole;
+  const json* const member = whole.find("costs");
+  const json& costs = member != nullptr ? *member : whole;
   if (!costs.is_object()) return refuse("has no costs: they are of 'cutpoint info --calibrate --json'");
   auto model = parse_costs(costs);
   return model ? std::move(model) : refuse(model.error().message());

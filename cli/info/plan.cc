@@ -34,9 +34,9 @@ void plan_options::add_to(option_list& options, option& calibrate) {
 }
 
 status plan_options::check_none() const {
-  const auto given = std::ranges::find_if(own_, [](const option* each) { return each->is_given; });
-  if (given == own_.end()) return {};
-  return usage_error(fmt::format("{} is for --plan", (*given)->names));
+  const auto refused = std::ranges::find_if(own_, [](const option* each) { return each->is_given; });
+  if (refused == own_.end()) return {};
+  return usage_error(fmt::format("{} is for --plan", (*refused)->names));
 }
 
 result<std::vector<cost_model>> plan_options::read_files() const {

@@ -1,4 +1,5 @@
 // What `info --plan` answers: how `auto` would share each job between the processor and GPUs, of this machine or of another one.
+// Apart because plans are made without a look at the machine that info.cc describes.
 #pragma once
 
 #include <cstdint>

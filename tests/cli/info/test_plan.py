@@ -37,10 +37,10 @@ class Plans(CommandTest):
         return job
 
     def change(self, *path, value):
-        part = self.costs
+        node = self.costs
         for key in path[:-1]:
-            part = part[key]
-        part[path[-1]] = value
+            node = node[key]
+        node[path[-1]] = value
         self.keep(self.rates)
 
     def change_to_lanes_and_gpus_alone(self):
