@@ -57,7 +57,8 @@ TEST(rates_for, knows_nothing_of_what_was_not_measured) {
 TEST(rates_for, takes_of_several_jobs_the_cuts_and_the_fingerprint_of_chunks_as_long) {
   cost_model model = example();
   const chunker cuts_16k = gear("avg_bytes=16K");
-  model.processor.cuts.push_back({.cuts = cuts_16k.canonical(), .mean_bytes = 16000, .bytes_per_second = 3 * GB});
+  model.processor.cuts.push_back(
+      {.name = "gear", .cuts = cuts_16k.canonical(), .mean_bytes = 16000, .bytes_per_second = 3 * GB});
   model.processor.fingerprints.push_back(
       {.kind = fingerprint_kind::sha1, .chunk_bytes = 16100, .bytes_per_second = 5 * GB});
   feed_options job = job_of(fingerprint_kind::sha1);

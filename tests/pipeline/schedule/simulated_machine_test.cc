@@ -115,7 +115,7 @@ TEST_F(paced, hybrid_runs_reach_nine_tenths_of_the_sum_of_their_lanes) {
   }
 }
 
-/// The rates of docs/dispatch.md, "Several readers", a hundredth of them: on so short a stream latency would take much of the time.
+/// Rates like those of docs/dispatch.md, a hundredth of them: on so short a stream latency would take much of the time.
 TEST_F(paced, several_readers_move_the_bound_from_reading_to_the_link_and_the_memory) {
   const auto run_with = [&](std::uint64_t cores, std::uint64_t readers) {
     simulated_machine machine;
