@@ -27,7 +27,9 @@ class stream_ahead final : public file_stream {
   result<std::uint64_t> skip_hole() override {
     return restarted_ != nullptr ? restarted_->skip_hole() : ahead_.skip_hole(*file_);
   }
-  stream_part part() override { return restarted_ != nullptr ? restarted_->part() : ahead_.part(*file_); }
+  shared_range readable_range() override {
+    return restarted_ != nullptr ? restarted_->readable_range() : ahead_.readable_range(*file_);
+  }
   void pass(std::uint64_t count) override {
     return restarted_ != nullptr ? restarted_->pass(count) : ahead_.pass(*file_, count);
   }

@@ -133,14 +133,14 @@ result<std::uint64_t> read_ahead::skip_hole(file_progress& file) {
   return count;
 }
 
-stream_part read_ahead::part(file_progress& file) {
+shared_range read_ahead::readable_range(file_progress& file) {
   if (file.file->is_stream()) return {};
-  stream_part part = {.reader = &file.file->reader(), .offset = file.consumed, .length = 0};
+  shared_range range = {.reader = &file.file->reader(), .offset = file.consumed, .length = 0};
   for (const file_range& next : ranges_) {
     if (next.of.get() != &file || next.kind != file_range_kind::in_its_turn) break;
-    part.length += next.length - next.consumed;
+    range.length += next.length - next.consumed;
   }
-  return part;
+  return range;
 }
 
 void read_ahead::pass(file_progress& file, std::uint64_t count) {

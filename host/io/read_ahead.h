@@ -142,7 +142,7 @@ class read_ahead {
   [[nodiscard]] result<std::size_t> read(file_progress& file, std::span<std::uint8_t> destination);
   [[nodiscard]] result<std::uint64_t> skip_hole(file_progress& file);
   /// As the functions of `file_stream`: the first ranges, if they are read in their turn.
-  [[nodiscard]] stream_part part(file_progress& file);
+  [[nodiscard]] shared_range readable_range(file_progress& file);
   void pass(file_progress& file, std::uint64_t count);
   void drop(file_progress& file);
 

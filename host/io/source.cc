@@ -229,7 +229,7 @@ result<std::uint64_t> file_source::skip_hole() {
   return next.hole_bytes;
 }
 
-stream_part file_source::part() {
+shared_range file_source::readable_range() {
   if (!regular_ || regular_->data_end == early_end) return {};
   const std::uint64_t end = std::min(regular_->data_end, regular_->state_at_opening.size);
   if (regular_->offset >= end) return {};

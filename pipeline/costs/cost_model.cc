@@ -252,12 +252,12 @@ bool pays_to_pin(const job_rates& rates, work_plan plan) {
   if (rates.devices.empty() || rates.devices.front().pinning <= 0) return false;
   const auto seconds = [plan](const job_rates& known) {
     const auto all = predict_plans(known);
-    const plan_prediction* const found = prediction_of(all, plan);
-    if (found == nullptr) return 0.0;
-    const auto tightest = std::find_if(found->limits.begin(), found->limits.end(), [](const rate_limit& each) {
+    const plan_prediction* const expected = prediction_of(all, plan);
+    if (expected == nullptr) return 0.0;
+    const auto tightest = std::find_if(expected->limits.begin(), expected->limits.end(), [](const rate_limit& each) {
       return each.name != "reading";  // all lanes copy, whose time is part of the processor's
     });
-    return tightest != found->limits.end() ? seconds_per_byte(tightest->bytes_per_second) : 0.0;
+    return tightest != expected->limits.end() ? seconds_per_byte(tightest->bytes_per_second) : 0.0;
   };
   job_rates in_place = rates;
   in_place.reading = 0;

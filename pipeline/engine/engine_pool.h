@@ -169,9 +169,9 @@ class feed_memory {
     byte_span memory_;
   };
 
-  [[nodiscard]] bool lock(std::optional<memory_lock>& held, byte_span memory) {
-    if (devices.front().pin(memory)) held.emplace(devices.front(), memory);
-    return held.has_value();
+  [[nodiscard]] bool lock(std::optional<memory_lock>& place, byte_span memory) {
+    if (devices.front().pin(memory)) place.emplace(devices.front(), memory);
+    return place.has_value();
   }
 
   std::optional<memory_budget::reservation> reservation_;  ///< ends after the ring

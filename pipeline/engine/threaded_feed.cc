@@ -113,14 +113,14 @@ std::uint64_t feed::threaded_feed::room() {
   return std::min(schedule_.room(intake_.cursor()), preferred_room());
 }
 
-result<byte_span> feed::threaded_feed::read(const stream_part& part) {
+result<byte_span> feed::threaded_feed::read(const shared_range& range) {
   if (lanes_.size() == 1 || is_polled_ || !ring_.is_mapped()) return byte_span();
   std::unique_lock lock(pool_.mutex);
   const block_read* const first = schedule_.first_read();
-  const bool goes_on = first != nullptr && first->from.reader == part.reader && first->from.offset == part.offset;
+  const bool goes_on = first != nullptr && first->from.reader == range.reader && first->from.offset == range.offset;
   if (!goes_on) stop_reading(lock);
   if (!schedule_.failure().ok()) return failed(lock);
-  if (schedule_.start_reads(part, intake_.cursor())) pool_.work.notify_all();
+  if (schedule_.start_reads(range, intake_.cursor())) pool_.work.notify_all();
   is_reading_ = schedule_.first_read() != nullptr;
   return is_reading_ ? finish_read(lock) : byte_span();
 }
@@ -310,8 +310,8 @@ status feed::write_zeros(std::uint64_t count) {
 status feed::end(status outcome) {
   return implementation_->guarded([&] { return implementation_->end(std::move(outcome)); });
 }
-result<byte_span> feed::read(const stream_part& part) {
-  return implementation_->guarded([&] { return implementation_->read(part); });
+result<byte_span> feed::read(const shared_range& range) {
+  return implementation_->guarded([&] { return implementation_->read(range); });
 }
 void feed::stop_reading() noexcept { implementation_->stop_reading(); }
 status feed::finish() {
@@ -322,7 +322,7 @@ feed_statistics feed::statistics() const { return implementation_->statistics();
 
 status feed::write(byte_span bytes) {
   const memory_reader reader(bytes);
-  for (stream_part rest = {.reader = &reader, .length = bytes.size()}; rest.length != 0;) {
+  for (shared_range rest = {.reader = &reader, .length = bytes.size()}; rest.length != 0;) {
     CUTPOINT_TRY(const auto copied, read(rest));
     std::size_t count = copied.size();
     if (count == 0) {

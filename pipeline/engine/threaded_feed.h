@@ -107,7 +107,7 @@ class feed::threaded_feed final : public task_source {
   [[nodiscard]] status begin(std::uint64_t stream, std::size_t rule);
   [[nodiscard]] result<std::span<std::uint8_t>> space();
   [[nodiscard]] std::uint64_t room();
-  [[nodiscard]] result<byte_span> read(const stream_part& part);
+  [[nodiscard]] result<byte_span> read(const shared_range& range);
   void stop_reading() noexcept;
   [[nodiscard]] status commit(std::uint64_t count);
   [[nodiscard]] status write_zeros(std::uint64_t count);
@@ -197,7 +197,7 @@ class feed::threaded_feed final : public task_source {
   queue_meter watch_;
   feed_trace trace_;
   bool is_open_ = false;
-  bool is_reading_ = false;  ///< lanes may use the reader of a part
+  bool is_reading_ = false;  ///< lanes may use the reader of a range
   bool is_polled_ = false;   ///< the feeding thread works only if there is no room
   stage_work intake_work_;
   std::uint64_t unpublished_bytes_ = 0;

@@ -78,22 +78,23 @@ status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, st
       if (failure.ok()) CUTPOINT_RETURN_IF_FAILED(skipped);
       continue;
     }
-    CUTPOINT_TRY(const auto to, receiver.next_destination());
-    stop.reading = to.into;
-    CUTPOINT_TRY(const auto bytes, read_next(file, to, failure));
+    CUTPOINT_TRY(const auto target, receiver.next_destination());
+    stop.reading = target.into;
+    CUTPOINT_TRY(const auto bytes, read_next(file, target, failure));
     if (bytes.empty()) return {};
     CUTPOINT_RETURN_IF_FAILED(receiver.commit(bytes));
   }
 }
 
-result<byte_span> file_feeder::read_next(file_stream& file, const content_receiver::destination& to, status& failure) {
-  if (to.most_bytes == unlimited) {
-    CUTPOINT_TRY(const auto bytes, to.into->read(file.part()));
+result<byte_span> file_feeder::read_next(file_stream& file, const content_receiver::destination& target,
+                                         status& failure) {
+  if (target.most_bytes == unlimited) {
+    CUTPOINT_TRY(const auto bytes, target.into->read(file.readable_range()));
     file.pass(bytes.size());
     if (!bytes.empty()) return bytes;
   }
-  CUTPOINT_TRY(auto room, to.into->space());
-  room = room.first(std::min<std::uint64_t>(room.size(), to.most_bytes));
+  CUTPOINT_TRY(auto room, target.into->space());
+  room = room.first(std::min<std::uint64_t>(room.size(), target.most_bytes));
   const auto count =
       meter.measure([&] { return file.read(room); }, [](const auto& read) { return read ? *read : std::uint64_t{0}; });
   if (!count) failure = count.error();

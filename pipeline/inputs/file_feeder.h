@@ -142,7 +142,7 @@ class file_feeder {
   [[nodiscard]] status feed_bytes(file_stream& file, content_receiver& receiver, status& failure);
   /// Brings the file's next bytes into the room, by several threads where they may read it. Returns none at its end, and with a
   /// `failure` to read.
-  [[nodiscard]] result<byte_span> read_next(file_stream& file, const content_receiver::destination& to,
+  [[nodiscard]] result<byte_span> read_next(file_stream& file, const content_receiver::destination& target,
                                             status& failure);
 
   file_reader* reader_;

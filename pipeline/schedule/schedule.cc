@@ -73,19 +73,19 @@ void schedule::finish() {
   if (segments_.empty() && recut_chunk_) append_batch({*std::exchange(recut_chunk_, std::nullopt)}, frontier_);
 }
 
-bool schedule::start_reads(const stream_part& part, std::uint64_t cursor) {
+bool schedule::start_reads(const shared_range& range, std::uint64_t cursor) {
   const std::uint64_t block_bytes = std::min(most_read_by_lane, configuration_.segment_bytes / 4 + 1);
-  if (reads_.empty() && part.length < 2 * block_bytes) return false;
+  if (reads_.empty() && range.length < 2 * block_bytes) return false;
   // Where a run before them was shortened, those that were started are moved, and no more are until they are done.
   if (!reads_.empty() && reads_.front().position != cursor) return false;
   const std::uint64_t before = reading_bytes_;
   // While the feeding lane works on a segment, each of the others reads one.
-  const std::uint64_t most = std::min(part.length, configuration_.lane_count * configuration_.segment_bytes);
+  const std::uint64_t most = std::min(range.length, configuration_.lane_count * configuration_.segment_bytes);
   while (reading_bytes_ < most) {
-    const std::uint64_t count = std::min(block_bytes, part.length - reading_bytes_);
+    const std::uint64_t count = std::min(block_bytes, range.length - reading_bytes_);
     const std::uint64_t position = cursor + reading_bytes_;
     if (room(position) < count) break;
-    reads_.push_back({.from = {part.reader, part.offset + reading_bytes_, count}, .position = position});
+    reads_.push_back({.from = {range.reader, range.offset + reading_bytes_, count}, .position = position});
     reading_bytes_ += count;
   }
   return reading_bytes_ != before;

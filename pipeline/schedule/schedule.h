@@ -47,9 +47,9 @@ class schedule {
   void finish();
   /// How many bytes may be written from `cursor` on.
   [[nodiscard]] std::uint64_t room(std::uint64_t cursor) const noexcept;
-  /// Lets lanes read more of a part behind the sequence, which ends at `cursor`, block by block as far as there is room. The part begins with
+  /// Lets lanes read more of a range behind the sequence, which ends at `cursor`, block by block as far as there is room. The range begins with
   /// the reads that are left from earlier calls; without any, it must have two blocks. Returns whether there are more than before.
-  bool start_reads(const stream_part& part, std::uint64_t cursor);
+  bool start_reads(const shared_range& range, std::uint64_t cursor);
   /// The read that was started first, or null.
   [[nodiscard]] const block_read* first_read() const noexcept { return reads_.empty() ? nullptr : &reads_.front(); }
   /// Removes the first read, which must be done.

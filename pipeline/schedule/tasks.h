@@ -146,9 +146,9 @@ struct delivery_state {
 
 /// Bytes that a lane reads into the ring, before the sequence has them.
 struct block_read {
-  stream_part from;
+  shared_range from;
   std::uint64_t position = 0;    ///< in the sequence
-  std::uint64_t read_bytes = 0;  ///< fewer than those of the part where it ends early or cannot be read
+  std::uint64_t read_bytes = 0;  ///< fewer than those of the range where it ends early or cannot be read
   bool is_done = false;
 };
 

@@ -94,7 +94,7 @@ class memory_reader final : public offset_reader {
 };
 
 /// `length` bytes of a reader, from `offset` on.
-struct stream_part {
+struct shared_range {
   const offset_reader* reader = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -104,9 +104,9 @@ struct stream_part {
 class file_stream : public source {
  public:
   /// Returns the next bytes as far as several threads may read them, without a hole; of length 0 where only `read` reads them. The
-  /// file may have fewer bytes, which `read` then reports. The part is valid until the stream is destroyed. Call `skip_hole` before.
-  [[nodiscard]] virtual stream_part part() { return {}; }
-  /// Passes the first `count` bytes of the part, which were read.
+  /// file may have fewer bytes, which `read` then reports. The range is valid until the stream is destroyed. Call `skip_hole` before.
+  [[nodiscard]] virtual shared_range readable_range() { return {}; }
+  /// Passes the first `count` bytes of the range, which were read.
   virtual void pass(std::uint64_t count) { static_cast<void>(count); }
 
   /// Checks, after the end of the stream, that a regular file still has the size, mtime and ctime that it was opened
@@ -174,7 +174,7 @@ class file_source final : public file_stream, public offset_reader {
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override;
   [[nodiscard]] result<std::uint64_t> skip_hole() override;
 
-  [[nodiscard]] stream_part part() override;
+  [[nodiscard]] shared_range readable_range() override;
   void pass(std::uint64_t count) override { regular_->offset += count; }
   [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override;
 

@@ -248,12 +248,12 @@ class feed {
   /// Takes the first `count` bytes of the room as the stream's next bytes.
   [[nodiscard]] status commit(std::uint64_t count);
 
-  /// Lets threads of the engine read the stream's next bytes, `part`, straight into the room, several at once, and waits for the first
-  /// of them. Returns these: `commit` all of them, and call it again with the rest of the part, which may have become longer. Returns
-  /// none where one thread reads as fast, and where the part cannot be read: then use `space`. The reader is used until all of the
-  /// part was returned, and at most until `stop_reading`, `space`, `write_zeros`, `begin` or `end` is called. Errors: of the feed.
-  [[nodiscard]] result<byte_span> read(const stream_part& part);
-  /// Waits until no thread uses a part's reader any more. What was read of it and not returned is dropped.
+  /// Lets threads of the engine read the stream's next bytes, `range`, straight into the room, several at once, and waits for the first
+  /// of them. Returns these: `commit` all of them, and call it again with the rest of the range, which may have become longer. Returns
+  /// none where one thread reads as fast, and where the range cannot be read: then use `space`. The reader is used until all of the
+  /// range was returned, and at most until `stop_reading`, `space`, `write_zeros`, `begin` or `end` is called. Errors: of the feed.
+  [[nodiscard]] result<byte_span> read(const shared_range& range);
+  /// Waits until no thread uses a range's reader any more. What was read of it and not returned is dropped.
   void stop_reading() noexcept;
 
   /// Copies any number of bytes, many by several threads. Errors: as `space`.

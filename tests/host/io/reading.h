@@ -33,18 +33,18 @@ struct stream_read {
 };
 
 /// Reads the beginning of what any thread may read of a file, in two pieces, the second one first. Returns how many bytes it read.
-inline std::size_t read_part(source& stream, std::span<std::uint8_t> room) {
+inline std::size_t read_shared(source& stream, std::span<std::uint8_t> room) {
   auto* const file = dynamic_cast<file_stream*>(&stream);
-  const stream_part part = file != nullptr ? file->part() : stream_part();
+  const shared_range range = file != nullptr ? file->readable_range() : shared_range();
   const auto fill = [&](std::size_t begin, std::size_t end) {
     while (begin < end) {
-      const auto count = part.reader->read_at(part.offset + begin, room.subspan(begin, end - begin));
+      const auto count = range.reader->read_at(range.offset + begin, room.subspan(begin, end - begin));
       if (!count || *count == 0) break;
       begin += *count;
     }
     return begin;
   };
-  const std::size_t size = std::min<std::uint64_t>(part.length, room.size());
+  const std::size_t size = std::min<std::uint64_t>(range.length, room.size());
   const std::size_t second = fill(size / 2, size);
   const std::size_t first = fill(0, size / 2);
   const std::size_t count = first == size / 2 ? second : first;
@@ -67,7 +67,7 @@ inline stream_read read_skipping(source& stream, std::size_t room_bytes, const s
         continue;
       }
     }
-    result<std::size_t> count = turn % 3 == 0 ? read_part(stream, room) : 0;
+    result<std::size_t> count = turn % 3 == 0 ? read_shared(stream, room) : 0;
     if (*count == 0) count = stream.read(room);
     if (!count) return got.outcome = count.error(), got;
     if (*count == 0) return got;

@@ -44,7 +44,7 @@ class planned_reader final : public offset_reader {
     std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), count, destination.begin());
     return count;
   }
-  [[nodiscard]] stream_part part(std::uint64_t offset = 0) const {
+  [[nodiscard]] shared_range readable_range(std::uint64_t offset = 0) const {
     return {.reader = this, .offset = offset, .length = bytes_.size() - offset};
   }
 
@@ -53,11 +53,11 @@ class planned_reader final : public offset_reader {
 };
 
 /// Feeds the rest of a part as far as it is read by threads. Returns where it ends.
-std::uint64_t feed_part(feed& into, stream_part rest) {
+std::uint64_t feed_range(feed& target, shared_range rest) {
   while (rest.length != 0) {
-    const byte_span bytes = value_of(into.read(rest));
+    const byte_span bytes = value_of(target.read(rest));
     if (bytes.empty()) break;
-    EXPECT_TRUE(into.commit(bytes.size()).ok());
+    EXPECT_TRUE(target.commit(bytes.size()).ok());
     rest.offset += bytes.size();
     rest.length -= bytes.size();
   }
@@ -98,7 +98,7 @@ TEST_F(reading, is_done_by_two_threads_at_once) {
   };
   feed into = open(2, cuts_);
   ASSERT_TRUE(into.begin(0).ok());
-  EXPECT_EQ(feed_part(into, reader.part()), bytes.size());
+  EXPECT_EQ(feed_range(into, reader.readable_range()), bytes.size());
   ASSERT_TRUE(into.end().ok());
   ASSERT_TRUE(into.finish().ok());
   EXPECT_TRUE(were_two);
@@ -120,7 +120,7 @@ TEST_F(reading, gives_the_sequential_cuts_where_runs_are_shortened_meanwhile) {
     out_ = {};
     feed into = open(threads, cuts_);
     ASSERT_TRUE(into.begin(0).ok());
-    EXPECT_EQ(feed_part(into, reader.part()), bytes.size());
+    EXPECT_EQ(feed_range(into, reader.readable_range()), bytes.size());
     ASSERT_TRUE(into.end().ok());
     ASSERT_TRUE(into.finish().ok());
     EXPECT_GT(into.statistics().run_bytes, bytes.size() / 8);
@@ -136,7 +136,7 @@ TEST_F(reading, ends_where_the_part_ends_early_or_cannot_be_read) {
     out_ = {};
     feed into = open(2, cuts_);
     ASSERT_TRUE(into.begin(0).ok());
-    EXPECT_EQ(feed_part(into, reader.part()), end);
+    EXPECT_EQ(feed_range(into, reader.readable_range()), end);
     const int calls = reader.calls;
     ASSERT_TRUE(into.write(byte_span(bytes).subspan(end)).ok());
     EXPECT_EQ(reader.calls, calls) << "of a reader that is no longer used";
@@ -149,10 +149,10 @@ TEST_F(reading, ends_where_the_part_ends_early_or_cannot_be_read) {
 TEST_F(reading, stops_before_the_reader_may_go) {
   const auto bytes = make_stream(content::random, 6 * MiB, 3);
   const auto after = {
-      std::function<status(feed&)>([](feed& into) { return into.stop_reading(), status(); }),
-      std::function<status(feed&)>([](feed& into) { return into.space().ok() ? status() : into.failure(); }),
-      std::function<status(feed&)>([](feed& into) { return into.write_zeros(0); }),
-      std::function<status(feed&)>([](feed& into) { return into.end(); }),
+      std::function<status(feed&)>([](feed& target) { return target.stop_reading(), status(); }),
+      std::function<status(feed&)>([](feed& target) { return target.space().ok() ? status() : target.failure(); }),
+      std::function<status(feed&)>([](feed& target) { return target.write_zeros(0); }),
+      std::function<status(feed&)>([](feed& target) { return target.end(); }),
   };
   for (const auto& stop : after) {
     feed into = open(3, cuts_);
@@ -165,7 +165,7 @@ TEST_F(reading, stops_before_the_reader_may_go) {
         std::this_thread::sleep_for(1ms);
         if (is_gone) was_late = true;
       };
-      const byte_span first = value_of(into.read(reader.part()));
+      const byte_span first = value_of(into.read(reader.readable_range()));
       ASSERT_FALSE(first.empty());
       ASSERT_TRUE(into.commit(first.size()).ok());
       ASSERT_TRUE(stop(into).ok());
@@ -186,10 +186,11 @@ TEST_F(reading, gives_the_bytes_of_the_part_that_was_asked_for) {
   feed into = open(2, cuts_);
   ASSERT_TRUE(into.begin(0).ok());
   std::vector<std::uint8_t> expected;
-  for (const stream_part& part : {one.part(), other.part(), other.part(3 * MiB), one.part(1)}) {
-    const byte_span read = value_of(into.read(part));
+  for (const shared_range& range :
+       {one.readable_range(), other.readable_range(), other.readable_range(3 * MiB), one.readable_range(1)}) {
+    const byte_span read = value_of(into.read(range));
     ASSERT_FALSE(read.empty());
-    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(part.offset);
+    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(range.offset);
     EXPECT_TRUE(std::equal(read.begin(), read.end(), begin));
     expected.insert(expected.end(), read.begin(), read.end());
     ASSERT_TRUE(into.commit(read.size()).ok());
@@ -205,7 +206,7 @@ TEST_F(reading, ends_with_a_feed_that_fails) {
   out_.fail_at(20, {status_code::io_error, "the receiver has failed"});
   feed into = open(3, cuts_);
   ASSERT_TRUE(into.begin(0).ok());
-  stream_part rest = reader.part();
+  shared_range rest = reader.readable_range();
   status outcome;
   while (outcome.ok() && rest.length != 0) {
     const auto read = into.read(rest);
@@ -224,7 +225,7 @@ TEST_F(reading, is_left_to_the_caller_by_one_thread) {
   const planned_reader reader(bytes);
   feed into = open(1, cuts_);
   ASSERT_TRUE(into.begin(0).ok());
-  EXPECT_EQ(feed_part(into, reader.part()), 0u);
+  EXPECT_EQ(feed_range(into, reader.readable_range()), 0u);
   EXPECT_EQ(reader.calls, 0);
 }
 
@@ -237,10 +238,10 @@ class changing_file final : public file_stream, public offset_reader {
   result<std::size_t> read(std::span<std::uint8_t> destination) override { return file_.read(destination); }
   result<std::uint64_t> skip_hole() override { return file_.skip_hole(); }
   status check_unchanged() const override { return file_.check_unchanged(); }
-  stream_part part() override {
-    stream_part part = file_.part();
-    part.reader = this;
-    return part;
+  shared_range readable_range() override {
+    shared_range range = file_.readable_range();
+    range.reader = this;
+    return range;
   }
   void pass(std::uint64_t count) override { file_.pass(count); }
   result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) const override {

@@ -105,16 +105,16 @@ class virtual_clock {
 
   /// As feed::threaded_feed does it with a file that every lane may read.
   bool act_with_readers() {
-    const std::uint64_t taken = feed_.take_read();
-    fed_bytes_ += taken;
-    if (taken != 0) feed_.publish();
-    if (taken == 0 && fed_bytes_ == 0 && feed_.room() != 0 && !has_begun_) {
+    const std::uint64_t byte_count = feed_.take_read();
+    fed_bytes_ += byte_count;
+    if (byte_count != 0) feed_.publish();
+    if (byte_count == 0 && fed_bytes_ == 0 && feed_.room() != 0 && !has_begun_) {
       feed_.begin(0);
       has_begun_ = true;
     }
     if (fed_bytes_ == stream_.size()) return finish();
-    const stream_part rest = {.reader = &reader_, .offset = fed_bytes_, .length = stream_.size() - fed_bytes_};
-    if (feed_.start_reads(rest) || taken != 0 || take(0)) return true;
+    const shared_range rest = {.reader = &reader_, .offset = fed_bytes_, .length = stream_.size() - fed_bytes_};
+    if (feed_.start_reads(rest) || byte_count != 0 || take(0)) return true;
     feed_.work().allow_small_batches();
     return false;
   }

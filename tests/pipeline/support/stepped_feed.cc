@@ -43,8 +43,8 @@ void stepped_feed::put(byte_span bytes) {
   if (status absorbed = intake_.commit(bytes.size()); !absorbed.ok()) schedule_.fail(std::move(absorbed));
 }
 
-bool stepped_feed::start_reads(const stream_part& part) {
-  return !is_dropping_ && schedule_.start_reads(part, intake_.cursor());
+bool stepped_feed::start_reads(const shared_range& range) {
+  return !is_dropping_ && schedule_.start_reads(range, intake_.cursor());
 }
 
 std::uint64_t stepped_feed::take_read() {
@@ -158,7 +158,7 @@ class executor {
     if (may_feed) return feed(streams);
     if (!feed_.work().failure().ok()) return;  // the schedule has seen the request to cancel
     if (is_finished_) {
-      outcome.fault = "nothing runs, nothing can be taken, and not all has come out";
+      outcome.fault = "nothing runs, nothing can be byte_count, and not all has come out";
       return;
     }
     feed_.publish();
@@ -194,9 +194,9 @@ class executor {
     }
     const bool has_more = reader_ && feed_.start_reads({.reader = &*reader_, .offset = at_, .length = rest});
     if (feed_.work().first_read() != nullptr) {
-      const std::uint64_t taken = has_more ? 0 : feed_.take_read();
-      if (taken == 0) return;
-      at_ += taken;
+      const std::uint64_t byte_count = has_more ? 0 : feed_.take_read();
+      if (byte_count == 0) return;
+      at_ += byte_count;
     } else {
       const std::uint64_t most = std::min(rest, feed_.room());
       const std::uint64_t count =

@@ -29,8 +29,8 @@ class stepped_feed {
   void begin(std::uint64_t stream, std::size_t rule = 0) { intake_.begin(stream, rule); }
   /// Takes bytes. The feed must have room for them.
   void put(byte_span bytes);
-  /// Lets lanes read a part, which begins with what is being read. Returns whether more of it is read now.
-  bool start_reads(const stream_part& part);
+  /// Lets lanes read a range, which begins with what is being read. Returns whether more of it is read now.
+  bool start_reads(const shared_range& range);
   /// Takes the bytes of the first read, and returns their number; 0 if it is not done.
   std::uint64_t take_read();
   void end(status outcome);
