@@ -54,7 +54,7 @@ struct job_rates {
   std::vector<device_rates> devices;
   /// False if chunks have no maximum size. Devices can then fingerprint chunks, but not find them.
   bool devices_can_cut = true;
-  double reading = 0;   ///< into the ring, by one thread
+  double reading = 0;  ///< into the ring, by one thread
   /// Lanes of the processor that can read at a time: 1 where the bytes come in order, as from a pipe. Files and memory are read by all.
   std::uint64_t reader_count = 1;
   double joining = 0;   ///< by one lane at a time
