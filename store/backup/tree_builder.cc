@@ -10,7 +10,31 @@
 
 namespace cutpoint::store {
 
+namespace {
+
+/// Whether the content of two extents is one chunk again and again, no more than an extent can have.
+bool is_run(const stored_extent& first, const stored_extent& second) {
+  const std::uint64_t most = (std::uint64_t{1} << 63) - 1;
+  return first.kind != extent_kind::hole && second.kind != extent_kind::hole &&
+         first.record.content == second.record.content && first.record.raw_bytes == second.record.raw_bytes &&
+         second.count <= most / first.record.raw_bytes - first.count;
+}
+
+}  // namespace
+
+/// How far a run was counted, and how far it was cut, depends on how the content was read. What is stored does not.
 status pending_entry::add(const stored_extent& extent, node_receiver& nodes) {
+  if (last_ && is_run(*last_, extent)) {
+    last_->kind = extent_kind::run;
+    last_->count += extent.count;
+    return {};
+  }
+  nodes_ = &nodes;
+  const std::optional<stored_extent> before = std::exchange(last_, extent);
+  return before ? append(*before, nodes) : status();
+}
+
+status pending_entry::append(const stored_extent& extent, node_receiver& nodes) {
   if (list_) return list_->add(extent);
   if (entry.extents.size() < most_inline_extents) {
     entry.extents.push_back(extent);
@@ -22,11 +46,13 @@ status pending_entry::add(const stored_extent& extent, node_receiver& nodes) {
 }
 
 void pending_entry::restart() {
+  last_.reset();
   list_.reset();
   entry.extents.clear();
 }
 
 status pending_entry::complete() {
+  if (last_) CUTPOINT_RETURN_IF_FAILED(append(*std::exchange(last_, std::nullopt), *nodes_));
   if (list_) {
     CUTPOINT_TRY(entry.node, list_->finish());
     list_.reset();

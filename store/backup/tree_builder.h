@@ -35,7 +35,8 @@ class pending_entry {
   /// The first name of the file, which has the content of this one. May be null.
   std::shared_ptr<const pending_entry> first_name;
 
-  /// Appends an extent of the content. Long lists are written to `nodes`. Errors: those of `nodes`.
+  /// Appends an extent of the content. Equal chunks in a row become a run. Long lists are written to `nodes`, which must live until
+  /// `complete` or `restart`. Errors: those of `nodes`.
   [[nodiscard]] status add(const stored_extent& extent, node_receiver& nodes);
   /// Drops the content so far.
   void restart();
@@ -44,6 +45,10 @@ class pending_entry {
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_.load(std::memory_order_acquire); }
 
  private:
+  [[nodiscard]] status append(const stored_extent& extent, node_receiver& nodes);
+
+  std::optional<stored_extent> last_;     ///< to which the next one may belong
+  node_receiver* nodes_ = nullptr;        ///< of `last_`
   std::optional<node_list_writer> list_;  ///< of the extents, if they are too many for the entry
   std::atomic<bool> is_complete_ = false;
 };

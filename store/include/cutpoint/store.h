@@ -132,11 +132,11 @@ struct store_work {
   double wall_seconds = 0;         ///< until everything was durable
   std::uint64_t thread_count = 1;  ///< as `engine::thread_count`
   std::uint64_t chunk_count = 0;   ///< that were looked up; those of a run count once
-  stage_work reading = {};         ///< of contents, by the thread that feeds; nothing of a push session
-  stage_work indexing = {};        ///< looks digests up, by one lane at a time
-  stage_work compression = {};     ///< of new chunks, by any lanes at once
-  stage_work writing = {};         ///< puts new chunks into containers, by one lane at a time
-  feed_statistics feed = {};       ///< of the engine, all feeds together
+  stage_work reading = {};      ///< of contents, by the thread that feeds (by others in `feed`); none of a push session
+  stage_work indexing = {};     ///< looks digests up, by one lane at a time
+  stage_work compression = {};  ///< of new chunks, by any lanes at once
+  stage_work writing = {};      ///< puts new chunks into containers, by one lane at a time
+  feed_statistics feed = {};    ///< of the engine, all feeds together
   /// The classes of the store's context, files without a rule first; empty without rules.
   std::vector<store_class_work> classes = {};
 

@@ -99,7 +99,7 @@ TEST(offloaded_backup, stores_what_the_processor_stores) {
         EXPECT_EQ(work.thread_count, 2u);
         EXPECT_GT(work.wall_seconds, 0);
         EXPECT_GT(work.chunk_count, 100u);
-        EXPECT_EQ(work.reading.bytes, work.feed.fed_bytes);
+        EXPECT_EQ(work.stages().front().work.bytes, work.feed.fed_bytes);
         EXPECT_EQ(work.indexing.bytes, work.feed.fed_bytes);
         EXPECT_GT(work.writing.bytes, 200'000u);
         EXPECT_LT(work.writing.bytes, 400'000u) << "one of two equal files";
