@@ -243,8 +243,9 @@ void call_whole(cutpoint_engine* engine, byte_span content, choices& drawn) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cutpoint::tests;
   static cutpoint_engine* const engine = [] {
-    const cutpoint_engine_options options = {
-        .struct_bytes = sizeof options, .threads = 2, .thread_limit = 0, .memory_bytes = 0};
+    cutpoint_engine_options options = {};
+    options.struct_bytes = sizeof options;
+    options.threads = 2;
     cutpoint_engine* new_engine = nullptr;
     require(cutpoint_engine_create(&options, &new_engine, nullptr) == CUTPOINT_OK, "an engine");
     return new_engine;
