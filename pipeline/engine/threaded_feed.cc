@@ -146,9 +146,11 @@ void feed::threaded_feed::stop_reading() noexcept {
 
 void feed::threaded_feed::stop_reading(std::unique_lock<std::mutex>& lock) noexcept {
   schedule_.drop_waiting_reads();
-  for (; schedule_.first_read() != nullptr; schedule_.pop_read()) {
-    pool_.progress.wait(lock, [&] { return schedule_.first_read()->is_done; });
-  }
+  // Where memory runs out while a task is taken, no lane has it, and none is taken any more.
+  const auto is_over = [this] {
+    return schedule_.first_read()->is_done || (!schedule_.failure().ok() && !schedule_.has_running());
+  };
+  for (; schedule_.first_read() != nullptr; schedule_.pop_read()) pool_.progress.wait(lock, is_over);
   is_reading_ = false;
 }
 

@@ -152,10 +152,13 @@ class executor {
   /// Performs one step: feeds bytes, lets a lane take a task, or lets the lane that is done first hand its task back.
   void step(const std::vector<fed_stream>& streams, virtual_outcome& outcome) {
     const bool may_feed = !is_finished_ && feed_.room() > 0;
-    if (may_feed && random_.once_in(2)) return feed(streams);
+    if (may_feed && random_.once_in(2) && feed(streams)) return;
     if (take_on_any_lane()) return;
     if (hand_back_next()) return;
-    if (may_feed) return feed(streams);
+    if (may_feed) {
+      feed(streams);
+      return;
+    }
     if (!feed_.work().failure().ok()) return;  // the schedule has seen the request to cancel
     if (is_finished_) {
       outcome.fault = "nothing runs, nothing can be byte_count, and not all has come out";
@@ -176,11 +179,12 @@ class executor {
     }
   }
 
-  void feed(const std::vector<fed_stream>& streams) {
+  /// Returns false if it waits for a lane to read.
+  bool feed(const std::vector<fed_stream>& streams) {
     if (next_stream_ == streams.size()) {
       feed_.finish();
       is_finished_ = true;
-      return;
+      return true;
     }
     const fed_stream& stream = streams[next_stream_];
     if (!is_open_) {
@@ -195,7 +199,7 @@ class executor {
     const bool has_more = reader_ && feed_.start_reads({.reader = &*reader_, .offset = at_, .length = rest});
     if (feed_.work().first_read() != nullptr) {
       const std::uint64_t byte_count = has_more ? 0 : feed_.take_read();
-      if (byte_count == 0) return;
+      if (byte_count == 0) return has_more;
       at_ += byte_count;
     } else {
       const std::uint64_t most = std::min(rest, feed_.room());
@@ -211,6 +215,7 @@ class executor {
       at_ = 0;
     }
     if (random_.once_in(2)) feed_.publish();
+    return true;
   }
 
   bool take_on_any_lane() {
