@@ -37,7 +37,7 @@ void add_resident(const suite& all);
 /// Registers `engine/NAME/{processor,cuda,hybrid}`: from memory to chunks and SHA-1 on all threads.
 void add_engine(const suite& all);
 
-/// Registers `intake/NAME/{none,sha1}/threads:N`: from a file in the page cache to chunks, and `intake/plain/threads:N`, which only reads.
+/// Registers `intake/NAME/{none,sha1}/threads:N` for some names: from a file in the page cache to chunks; and `intake/plain/threads:N`, which only reads.
 void add_intake(const suite& all);
 
 /// Registers `intrinsic/*`: instructions on which the speed of SeqCDC's skips depends (SeqCDC sections III-D and V).
