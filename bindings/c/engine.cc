@@ -45,16 +45,14 @@ outcome make(const cutpoint_engine_options* user_options, cutpoint_engine** crea
   cutpoint_engine_options options = {};
   if (outcome done = read_structure(user_options, "engine_options", first_engine_options_bytes, options); !done.ok())
     return done;
-  if (options.placement > CUTPOINT_PLACED_ON_CORES) {
-    return {CUTPOINT_INVALID_ARGUMENT, "placement = " + std::to_string(options.placement) + " must be at most " +
-                                           std::to_string(CUTPOINT_PLACED_ON_CORES)};
-  }
+  thread_placement placement = thread_placement::none;
+  if (outcome done = read_choice(options.placement, "placement", placements, placement); !done.ok()) return done;
   auto handle = std::make_unique<cutpoint_engine>();
   auto new_engine = engine::make({.threads = options.threads,
                                   .thread_limit = options.thread_limit,
                                   .memory_bytes = options.memory_bytes,
                                   .device_memory_bytes = options.device_memory_bytes,
-                                  .placement = placements[options.placement]});
+                                  .placement = placement});
   if (!new_engine) return new_engine.error();
   handle->implementation = std::make_shared<engine>(*std::move(new_engine));
   *created = handle.release();

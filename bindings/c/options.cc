@@ -1,6 +1,7 @@
 #include "bindings/c/options.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -67,18 +68,47 @@ outcome read_devices(const std::int32_t* user_devices, std::uint64_t count, std:
 
 namespace {
 
-outcome read_join(std::uint64_t number, join_kind& join) {
-  if (number > CUTPOINT_JOIN_NONE)
-    return {CUTPOINT_INVALID_ARGUMENT,
-            "join = " + std::to_string(number) + " must be at most " + std::to_string(CUTPOINT_JOIN_NONE)};
-  join = number == CUTPOINT_JOIN_NONE      ? join_kind::none
-         : number == CUTPOINT_JOIN_PDEDUPE ? join_kind::pdedupe
-                                           : join_kind::exact;
-  return {};
+/// By `CUTPOINT_JOIN_` numbers.
+constexpr std::array joins = {join_kind::exact, join_kind::pdedupe, join_kind::none};
+
+/// A rate in C, and the same in C++.
+template <class InC, class Rates>
+struct rate_field {
+  double InC::*in_c;
+  double Rates::*rate;
+};
+constexpr std::array<rate_field<cutpoint_rates, processor_rates>, 3> processor_fields = {
+    {{&cutpoint_rates::chunking, &processor_rates::chunking},
+     {&cutpoint_rates::fingerprinting, &processor_rates::fingerprinting},
+     {&cutpoint_rates::memory, &processor_rates::memory}}};
+constexpr std::array<rate_field<cutpoint_rates, job_rates>, 3> job_fields = {
+    {{&cutpoint_rates::reading, &job_rates::reading},
+     {&cutpoint_rates::joining, &job_rates::joining},
+     {&cutpoint_rates::delivery, &job_rates::delivery}}};
+constexpr std::array<rate_field<cutpoint_device_rates, device_rates>, 7> device_fields = {
+    {{&cutpoint_device_rates::link_in, &device_rates::link_in},
+     {&cutpoint_device_rates::link_out, &device_rates::link_out},
+     {&cutpoint_device_rates::pinning, &device_rates::pinning},
+     {&cutpoint_device_rates::latency_seconds, &device_rates::latency_seconds},
+     {&cutpoint_device_rates::chunking, &device_rates::chunking},
+     {&cutpoint_device_rates::fingerprinting, &device_rates::fingerprinting},
+     {&cutpoint_device_rates::out_share, &device_rates::out_share}}};
+
+/// Returns whether all rates are numbers of at least 0.
+template <class InC, class Rates>
+bool copy_rates(const auto& fields, const InC& raw, Rates& rates) {
+  bool are_rates = true;
+  for (const auto& each : fields) {
+    rates.*each.rate = raw.*each.in_c;
+    are_rates = are_rates && rates.*each.rate >= 0 && std::isfinite(rates.*each.rate);
+  }
+  return are_rates;
 }
 
-/// A rate must be a number of at least 0.
-bool is_rate(double value) { return value >= 0 && std::isfinite(value); }
+template <class Rates, class InC>
+void write_rates(const auto& fields, const Rates& rates, InC& converted) {
+  for (const auto& each : fields) converted.*each.in_c = rates.*each.rate;
+}
 
 outcome read_rates(const cutpoint_rates* user_rates, std::shared_ptr<const job_rates>& output) {
   if (user_rates == nullptr) return {};
@@ -89,31 +119,17 @@ outcome read_rates(const cutpoint_rates* user_rates, std::shared_ptr<const job_r
                                            ", which must be at most " + std::to_string(std::size(raw.devices))};
   }
   auto rates = std::make_shared<job_rates>();
-  rates->processor = {.chunking = raw.chunking, .fingerprinting = raw.fingerprinting, .memory = raw.memory};
-  rates->reading = raw.reading;
-  rates->joining = raw.joining;
-  rates->delivery = raw.delivery;
   rates->reader_count = unlimited;  // as many as there are lanes
-  bool are_rates = true;
-  for (const double each : {raw.chunking, raw.fingerprinting, raw.memory, raw.reading, raw.joining, raw.delivery})
-    are_rates = are_rates && is_rate(each);
+  bool are_rates = copy_rates(processor_fields, raw, rates->processor);
+  are_rates = copy_rates(job_fields, raw, *rates) && are_rates;
   for (const cutpoint_device_rates& each : std::span(raw.devices, raw.device_count)) {
-    for (const double rate : {each.link_in, each.link_out, each.pinning, each.latency_seconds, each.chunking,
-                              each.fingerprinting, each.out_share})
-      are_rates = are_rates && is_rate(rate);
     if (each.device > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
       return {CUTPOINT_INVALID_ARGUMENT,
               "rates are of a GPU " + std::to_string(each.device) + ", which no machine has"};
-    rates->devices_can_cut = rates->devices_can_cut && each.chunking > 0;
-    rates->devices.push_back({.device = static_cast<int>(each.device),
-                              .link_in = each.link_in,
-                              .link_out = each.link_out,
-                              .pinning = each.pinning,
-                              .latency_seconds = each.latency_seconds,
-                              .chunking = each.chunking,
-                              .fingerprinting = each.fingerprinting,
-                              .out_share = each.out_share,
-                              .batch_bytes = each.batch_bytes});
+    device_rates device{.device = static_cast<int>(each.device), .batch_bytes = each.batch_bytes};
+    are_rates = copy_rates(device_fields, each, device) && are_rates;
+    rates->devices_can_cut = rates->devices_can_cut && device.chunking > 0;
+    rates->devices.push_back(device);
   }
   if (!are_rates) return {CUTPOINT_INVALID_ARGUMENT, "rates have a number that is negative, infinite or none"};
   output = std::move(rates);
@@ -140,23 +156,15 @@ cutpoint_rates rates_of(const job_rates* rates) noexcept {
   cutpoint_rates converted = {};
   converted.struct_bytes = sizeof converted;
   if (rates == nullptr) return converted;
-  converted.chunking = rates->processor.chunking;
-  converted.fingerprinting = rates->processor.fingerprinting;
-  converted.reading = rates->reading;
-  converted.memory = rates->processor.memory;
-  converted.joining = rates->joining;
-  converted.delivery = rates->delivery;
+  write_rates(processor_fields, rates->processor, converted);
+  write_rates(job_fields, *rates, converted);
   for (const device_rates& each : rates->devices) {
     if (converted.device_count == std::size(converted.devices)) break;
-    converted.devices[converted.device_count++] = {.device = static_cast<std::uint64_t>(each.device),
-                                                   .link_in = each.link_in,
-                                                   .link_out = each.link_out,
-                                                   .pinning = each.pinning,
-                                                   .latency_seconds = each.latency_seconds,
-                                                   .chunking = rates->devices_can_cut ? each.chunking : 0,
-                                                   .fingerprinting = each.fingerprinting,
-                                                   .out_share = each.out_share,
-                                                   .batch_bytes = each.batch_bytes};
+    cutpoint_device_rates& device = converted.devices[converted.device_count++];
+    device.device = static_cast<std::uint64_t>(each.device);
+    device.batch_bytes = each.batch_bytes;
+    write_rates(device_fields, each, device);
+    if (!rates->devices_can_cut) device.chunking = 0;
   }
   return converted;
 }
@@ -171,7 +179,7 @@ outcome read(const cutpoint_feed_options* user_options, std::optional<read_optio
   if (outcome done = read_fingerprint(raw.fingerprint, raw.key, feed.fingerprint); !done.ok()) return done;
   if (outcome done = read_devices(raw.devices, raw.device_count, feed.devices); !done.ok()) return done;
   if (outcome done = read_back_end(raw.back_end, feed.where); !done.ok()) return done;
-  if (outcome done = read_join(raw.join, feed.join); !done.ok()) return done;
+  if (outcome done = read_choice(raw.join, "join", joins, feed.join); !done.ok()) return done;
   if (outcome done = read_rates(raw.rates, feed.rates); !done.ok()) return done;
   feed.segment_bytes = raw.segment_bytes;
   feed.batch_bytes = raw.batch_bytes;

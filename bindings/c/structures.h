@@ -68,6 +68,17 @@ inline outcome write_text(std::string_view whole, char* text, std::size_t capaci
           "a text of " + std::to_string(whole.size()) + " bytes and a 0 does not fit into " + std::to_string(capacity)};
 }
 
+/// Sets `chosen` to the choice with a number, which the caller's field `name` has.
+template <class Choices, class Choice>
+outcome read_choice(std::uint64_t number, std::string_view name, const Choices& choices, Choice& chosen) {
+  if (number >= choices.size()) {
+    return {CUTPOINT_INVALID_ARGUMENT, std::string(name) + " = " + std::to_string(number) + " must be at most " +
+                                           std::to_string(choices.size() - 1)};
+  }
+  chosen = choices[number];
+  return {};
+}
+
 /// No structure of any release is larger than this. A larger `struct_bytes` was not initialized.
 inline constexpr std::uint64_t largest_structure_bytes = 4096;
 

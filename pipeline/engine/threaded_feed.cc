@@ -324,6 +324,7 @@ feed_statistics feed::statistics() const { return implementation_->statistics();
 
 status feed::write(byte_span bytes) {
   const memory_reader reader(bytes);
+  const reading_stop at_return{this};  // of threads that copy, where a commit is refused
   for (shared_range rest = {.reader = &reader, .length = bytes.size()}; rest.length != 0;) {
     CUTPOINT_TRY(const auto copied, read(rest));
     std::size_t count = copied.size();

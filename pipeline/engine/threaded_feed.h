@@ -204,6 +204,15 @@ class feed::threaded_feed final : public task_source {
   std::uint64_t unpublished_calls_ = 0;
 };
 
+/// Lets no thread use a reader that its owner may destroy from now on.
+struct reading_stop {
+  feed* reading = nullptr;
+
+  ~reading_stop() {
+    if (reading != nullptr) reading->stop_reading();
+  }
+};
+
 /// Feeds the source's next hole or block to the stream that has begun. At the end of the source, or if it fails, ends
 /// the stream and returns false or the failure.
 [[nodiscard]] result<bool> feed_next_block(feed& feed, source& source);

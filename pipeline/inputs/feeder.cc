@@ -5,6 +5,7 @@
 
 #include <cutpoint/inputs.h>
 
+#include "pipeline/engine/threaded_feed.h"
 #include "pipeline/inputs/file_feeder.h"
 
 namespace cutpoint {
@@ -48,19 +49,6 @@ status file_feeder::feed_waiting() {
     return outcome;
   });
 }
-
-namespace {
-
-/// Lets no thread read a file that its owner may close.
-struct reading_stop {
-  feed* reading = nullptr;
-
-  ~reading_stop() {
-    if (reading != nullptr) reading->stop_reading();
-  }
-};
-
-}  // namespace
 
 /// Feeds data and holes until the file ends or cannot be read.
 status file_feeder::feed_bytes(file_stream& file, content_receiver& receiver, status& failure) {

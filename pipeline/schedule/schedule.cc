@@ -78,27 +78,26 @@ bool schedule::start_reads(const shared_range& range, std::uint64_t cursor) {
   if (reads_.empty() && range.length < 2 * block_bytes) return false;
   // Where a run before them was shortened, those that were started are moved, and no more are until they are done.
   if (!reads_.empty() && reads_.front().position != cursor) return false;
-  const std::uint64_t before = reading_bytes_;
+  const std::size_t before = reads_.size();
+  std::uint64_t started = reads_.empty() ? 0 : reads_.back().position + reads_.back().from.length - cursor;
   // While the feeding lane works on a segment, each of the others reads one.
   const std::uint64_t most = std::min(range.length, configuration_.lane_count * configuration_.segment_bytes);
-  while (reading_bytes_ < most) {
-    const std::uint64_t count = std::min(block_bytes, range.length - reading_bytes_);
-    const std::uint64_t position = cursor + reading_bytes_;
-    if (room(position) < count) break;
-    reads_.push_back({.from = {range.reader, range.offset + reading_bytes_, count}, .position = position});
-    reading_bytes_ += count;
+  while (started < most) {
+    const std::uint64_t count = std::min(block_bytes, range.length - started);
+    if (room(cursor + started) < count) break;
+    reads_.push_back({.from = {range.reader, range.offset + started, count}, .position = cursor + started});
+    started += count;
   }
-  return reading_bytes_ != before;
+  return reads_.size() != before;
 }
 
 void schedule::pop_read() {
-  reading_bytes_ -= reads_.front().from.length;
   reads_.pop_front();
   --taken_reads_;
 }
 
 void schedule::drop_waiting_reads() {
-  for (; reads_.size() != taken_reads_; reads_.pop_back()) reading_bytes_ -= reads_.back().from.length;
+  reads_.erase(reads_.begin() + static_cast<std::ptrdiff_t>(taken_reads_), reads_.end());
 }
 
 std::uint64_t schedule::room(std::uint64_t cursor) const noexcept {

@@ -173,8 +173,7 @@ class schedule {
   std::unique_ptr<candidate_bits> candidates_;  ///< null if maps mark none
 
   std::deque<block_read> reads_;
-  std::size_t taken_reads_ = 0;      ///< at the front of `reads_`
-  std::uint64_t reading_bytes_ = 0;  ///< of all reads
+  std::size_t taken_reads_ = 0;  ///< at the front of `reads_`
 
   sequence sequence_;
   bool is_finished_ = false;
