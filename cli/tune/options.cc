@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/input_tally.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
@@ -16,12 +17,16 @@ namespace cutpoint::cli {
 
 namespace {
 
-constexpr choice<tune_goal, 3> goals = {
-    {{"savings", tune_goal::savings}, {"balanced", tune_goal::balanced}, {"speed", tune_goal::speed}}};
+constexpr choice<tune_goal, 4> goals = {{{"savings", tune_goal::savings},
+                                         {"balanced", tune_goal::balanced},
+                                         {"speed", tune_goal::speed},
+                                         {"store", tune_goal::store}}};
 
 const std::vector<std::string> usual_algorithms = {"fastcdc", "gear",       "tttd",       "ae-max",      "ram",
                                                    "maxp",    "seqcdc-inc", "seqcdc-dec", "mincdchash4", "fixed"};
 const std::vector<std::string> usual_targets = {"4K", "8K", "16K", "32K", "64K"};
+const std::vector<std::string> usual_store_targets = {"8K", "16K", "32K", "64K", "128K"};
+constexpr std::uint64_t usual_chunk_cost = 64;
 
 constexpr std::uint64_t least_target = 1 * KiB;
 constexpr std::uint64_t most_target = 4 * MiB;
@@ -34,6 +39,8 @@ constexpr std::uint64_t most_feed_memory = 64 * MiB;
 /// The default sample: a tenth, but at least as much as gives a useful result.
 constexpr double usual_share = 0.1;
 constexpr std::uint64_t usual_least = 64 * MiB;
+/// What a store keeps is told apart by single per cent.
+constexpr std::uint64_t usual_store_least = 256 * MiB;
 
 /// As many settings as SeqCDC's authors tried; beside other algorithms, enough to find the region of the best ones.
 constexpr std::uint64_t combinations_alone = 480;
@@ -57,11 +64,13 @@ void tune_options::add_to(option_list& options) {
                     "Try this algorithm, and no unnamed ones (repeatable; default: ten algorithms)");
   options.add_value("--profile", profiles_, "NAME",
                     "Try this profile at its own sizes, and nothing unnamed (repeatable)");
-  options.add_value("--size", sizes_, "SIZE",
-                    "Wanted mean of the chunks, 1K to 4M (repeatable; default: 4K, 8K, 16K, 32K and 64K)");
-  options.add_value("--goal", goal_, "NAME", "Preference: savings, balanced or speed");
+  options.add_value(
+      "--size", sizes_, "SIZE",
+      "Wanted mean of the chunks, 1K to 4M (repeatable; default: 4K, 8K, 16K, 32K and 64K; for a store 8K to 128K)");
+  options.add_value("--goal", goal_, "NAME", "Preference: savings, balanced or speed, or store: the smallest store");
   options.add_value("--hash", fingerprint_, "NAME", "Fingerprint whose time is included, or none (default: sha256)");
-  options.add_value("--chunk-cost", chunk_cost_, "SIZE", "Bytes that a store needs for each chunk, up to 64K");
+  options.add_value("--chunk-cost", chunk_cost_, "SIZE",
+                    "Bytes that each chunk costs, up to 64K (default: 64; for a store what it keeps of each)");
   options.add_value("--sample", sample_, "PERCENT|SIZE",
                     "Part of the inputs to try on (default: 10%, but at least 64M)");
   options.add_value("--memory", memory_, "SIZE", "Most bytes of the inputs to hold in memory, at least 32M");
@@ -79,7 +88,8 @@ status tune_options::check_plan(tune_search_space& plan) const {
   const bool is_usual = algorithms_.empty() && profiles_.empty();
   plan.algorithms = is_usual ? usual_algorithms : algorithms_;
   plan.profiles = profiles_;
-  for (const std::string& size : sizes_.empty() ? usual_targets : sizes_) {
+  const std::vector<std::string>& usual_sizes = plan.usual ? usual_store_targets : usual_targets;
+  for (const std::string& size : sizes_.empty() ? usual_sizes : sizes_) {
     CUTPOINT_TRY(const auto target, checked_size("--size", size, least_target, most_target));
     if (std::find(plan.targets.begin(), plan.targets.end(), target) == plan.targets.end()) {
       plan.targets.push_back(target);
@@ -124,7 +134,8 @@ status tune_options::check_sample(tune_job& job) const {
   job.size.most_bytes = memory - job.feed_bytes;
   if (!sample_) {
     job.size.share = usual_share;
-    job.size.least_bytes = std::min(usual_least, job.size.most_bytes);
+    job.size.least_bytes =
+        std::min(job.goal == tune_goal::store ? usual_store_least : usual_least, job.size.most_bytes);
     job.size.may_shrink = true;
     return {};
   }
@@ -147,7 +158,17 @@ result<tune_job> tune_options::checked() const {
   tune_job job;
   CUTPOINT_TRY(job.goal, chosen("goal", goal_, goals));
   CUTPOINT_TRY(job.fingerprint, parse_fingerprint(fingerprint_.value_or("sha256")));
-  CUTPOINT_TRY(job.chunk_cost, checked_size("--chunk-cost", chunk_cost_, 0, most_chunk_cost));
+  job.chunk_cost = usual_chunk_cost;
+  if (job.goal == tune_goal::store) {
+    if (chunk_cost_) return usage_error("--goal store counts what a store keeps of each chunk: leave out --chunk-cost");
+    job.chunk_cost = store_reference_bytes;
+    job.plan.counts_compression = true;
+    CUTPOINT_TRY(const auto sizes, size_settings(std::string(usual_store_sizes)));
+    CUTPOINT_TRY(job.plan.usual, candidate_with(usual_store_algorithm, 0, sizes));
+  }
+  if (chunk_cost_) {
+    CUTPOINT_TRY(job.chunk_cost, checked_size("--chunk-cost", *chunk_cost_, 0, most_chunk_cost));
+  }
   if (threads_) {
     CUTPOINT_TRY(job.threads, checked_number("--threads", *threads_, 1, most_threads));
   }

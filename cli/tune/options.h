@@ -52,7 +52,7 @@ class tune_options {
   std::vector<std::string> sizes_;
   std::string goal_ = "balanced";
   std::optional<std::string> fingerprint_;
-  std::string chunk_cost_ = "64";
+  std::optional<std::string> chunk_cost_;
   std::optional<std::string> sample_;
   std::string memory_ = "1G";
   std::optional<std::string> threads_;

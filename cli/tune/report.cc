@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include <cutpoint/text.h>
 #include <cutpoint/tune/search.h>
@@ -16,11 +17,25 @@ namespace cutpoint::cli {
 
 // --- Parts of both ---------------------------------------------------------------------------------------------------
 
+namespace {
+
+std::optional<std::uint64_t> size_called(std::string_view name, const tune_candidate& candidate) {
+  const auto setting = std::ranges::find(candidate.settings, name, &parameter_setting::name);
+  return setting != candidate.settings.end() ? std::optional(*parse_size(setting->value)) : std::nullopt;
+}
+
+/// Returns the mean that the candidate's sizes ask for, whatever the ends of files make of it; nullopt for a profile.
+std::optional<double> nominal_bytes(const tune_candidate& candidate) {
+  const auto average = size_called("avg_bytes", candidate);
+  return average ? std::optional(as_double(*average)) : std::nullopt;
+}
+
+}  // namespace
+
 std::string options_of(const tune_candidate& candidate) {
   const auto value = [&](std::string_view name) {
-    const auto setting = std::find_if(candidate.settings.begin(), candidate.settings.end(),
-                                      [&](const parameter_setting& s) { return s.name == name; });
-    return setting != candidate.settings.end() ? format_size(*parse_size(setting->value)) : std::string();
+    const auto size = size_called(name, candidate);
+    return size ? format_size(*size) : std::string();
   };
   const std::array<std::string, 3> sizes = {value("min_bytes"), value("avg_bytes"), value("max_bytes")};
   std::string out =
@@ -33,14 +48,52 @@ std::string options_of(const tune_candidate& candidate) {
   return out;
 }
 
+namespace {
+
+/// Returns the words for a share by which a store is smaller or larger than another one.
+std::string size_beside(double kept, double other) {
+  const double share = kept / std::max(other, 1.0) - 1;
+  return fmt::format("{} {}", human_percent(std::abs(share)), share < 0 ? "smaller" : "larger");
+}
+
+std::string why_for_a_store(const tune_facts& facts, const tune_row& best, std::span<const tune_row> measured) {
+  const tune_row& chosen = facts.rows.front();
+  const auto usual = std::ranges::find_if(measured, &tune_row::is_usual);
+  const std::string kept = human_bytes(facts.kept_bytes(chosen));
+  if (usual == measured.end()) return fmt::format("its store is the smallest, {} for these bytes", kept);
+  if (!chosen.is_usual) {
+    return fmt::format(
+        "its store is the smallest, {} for these bytes, {} than that of the default ({}), which may be off by {}", kept,
+        size_beside(facts.kept_bytes(chosen), facts.kept_bytes(*usual)), options_of(usual->candidate),
+        human_percent(facts.spread_between(chosen, *usual)));
+  }
+  if (&best == &chosen)
+    return fmt::format("it is the default, and its store is the smallest, {} for these bytes", kept);
+  return fmt::format("it is the default, {} for these bytes; the smallest store, by {}, is {}, which may be off by {}",
+                     kept, options_of(best.candidate), size_beside(facts.kept_bytes(best), facts.kept_bytes(chosen)),
+                     human_percent(facts.spread_between(best, chosen)));
+}
+
+}  // namespace
+
+/// Returns words of `init` for an encrypted store, whose cuts need a key: those of about the recommended length.
+std::string encrypted_options(const tune_facts& facts) {
+  const auto nominal = nominal_bytes(facts.rows.front().candidate);
+  if (facts.rows.front().is_usual || !nominal) return {};
+  const long bits = std::clamp(std::lround(std::log2(*nominal)), 8L, 24L);
+  return fmt::format("--algorithm toeplitz128-aes --param min_exp={} --param mask_bits={} --param max_exp={}", bits - 2,
+                     bits, bits + 2);
+}
+
 std::string why_recommended(const tune_facts& facts) {
-  const auto net_savings = [&](const tune_row& row) { return row.net_savings(facts.chunk_cost); };
+  const auto net_savings = [&](const tune_row& row) { return facts.net_savings(row); };
   const tune_row& chosen = facts.rows.front();
   const auto unmeasured =
       std::find_if(facts.rows.begin(), facts.rows.end(), [](const tune_row& row) { return !row.speed; });
   const tune_row& best = *std::max_element(
       facts.rows.begin(), unmeasured, [&](const auto& a, const auto& b) { return net_savings(a) < net_savings(b); });
   const std::string speed = human_rate(chosen.speed->bytes_per_second());
+  if (facts.goal == tune_goal::store) return why_for_a_store(facts, best, std::span(facts.rows.begin(), unmeasured));
   if (net_savings(best) <= 0) {
     return fmt::format("no setting saves more than its chunks cost; this one is the fastest, {} on one thread", speed);
   }
@@ -56,9 +109,19 @@ std::string why_recommended(const tune_facts& facts) {
 }
 
 std::string warning_about(const tune_facts& facts) {
-  if (!facts.rows.front().candidate.cuts.fixed_chunk_bytes()) return {};
-  return "chunks of a fixed length save hardly anything once bytes are inserted or removed, which a single copy of the "
-         "data does not show: give two versions of it";
+  const tune_row& chosen = facts.rows.front();
+  if (chosen.candidate.cuts.fixed_chunk_bytes()) {
+    return "chunks of a fixed length save hardly anything once bytes are inserted or removed, which a single copy of "
+           "the "
+           "data does not show: give two versions of it";
+  }
+  const auto usual = std::ranges::find_if(facts.rows, &tune_row::is_usual);
+  if (usual != facts.rows.end() && nominal_bytes(chosen.candidate) > nominal_bytes(usual->candidate)) {
+    return "of a long chunk that changes in a later version, all is stored again, which a single copy of the data does "
+           "not show: give "
+           "two versions of it";
+  }
+  return {};
 }
 
 // --- For people ------------------------------------------------------------------------------------------------------
@@ -66,6 +129,7 @@ std::string warning_about(const tune_facts& facts) {
 namespace {
 
 std::string kib(double bytes) { return fmt::format("{:.1f}", bytes / static_cast<double>(KiB)); }
+std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / static_cast<double>(MiB)); }
 std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 
 std::string range(std::uint64_t lowest, std::uint64_t highest) {
@@ -125,14 +189,15 @@ std::string model_lines(const tune_facts& facts) {
 std::string table(const tune_facts& facts) {
   if (facts.rows.empty()) return {};
   const bool has_whole = facts.rows.front().whole.has_value();
-  std::string out = fmt::format("\n  {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", "mean KiB", "chunks", "saved %", "net %",
-                                "GiB/s", "cut only");
+  const bool is_for_a_store = facts.goal == tune_goal::store;
+  std::string out = fmt::format("\n  {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", "mean KiB", "chunks", "saved %",
+                                is_for_a_store ? "MiB kept" : "net %", "GiB/s", "cut only");
   if (has_whole) out += fmt::format(" {:>13}", "of all: saved");
   out += "  options\n";
   for (const tune_row& row : facts.rows) {
     out += fmt::format("{} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", row.is_on_front ? '*' : ' ', kib(row.mean_bytes),
                        row.counts.chunk_count, percent(row.counts.savings().value_or(0)),
-                       percent(row.net_savings(facts.chunk_cost)),
+                       is_for_a_store ? mib(facts.kept_bytes(row)) : percent(facts.net_savings(row)),
                        row.speed ? gib_per_second(row.speed->bytes_per_second()) : "-",
                        row.speed ? gib_per_second(row.speed->cut_bytes_per_second) : "-");
     if (has_whole) {
@@ -170,10 +235,16 @@ std::string recommendation(const tune_facts& facts) {
   if (!facts.is_recommended) return {};
   const std::string warning = warning_about(facts);
   const std::string_view compression = facts.rows.front().compression ? ", and zstd compresses what is new" : "";
-  return fmt::format(
-             "\n* no other setting is better in savings and in speed. Net: each chunk costs {} bytes{}.\n\n{}{}",
-             facts.chunk_cost, compression, line("recommended", options_of(facts.rows.front().candidate)),
-             line("", why_recommended(facts))) +
+  const std::string costs =
+      facts.goal == tune_goal::store
+          ? fmt::format(
+                "Kept: new chunks, compressed by zstd, {:.0f} bytes for each, and {} for each reference to a chunk",
+                store_record_bytes, facts.chunk_cost)
+          : fmt::format("Net: each chunk costs {} bytes{}", facts.chunk_cost, compression);
+  const std::string encrypted = facts.goal == tune_goal::store ? encrypted_options(facts) : std::string();
+  return fmt::format("\n* no other setting is better in savings and in speed. {}.\n\n{}{}", costs,
+                     line("recommended", options_of(facts.rows.front().candidate)), line("", why_recommended(facts))) +
+         (encrypted.empty() ? std::string() : line("encrypted", encrypted)) +
          (warning.empty() ? std::string() : line("warning", warning));
 }
 
@@ -223,7 +294,7 @@ json savings_json(const dedup_counts& counts) {
           {"savings_share", or_null(counts.savings())}};
 }
 
-json json_of(const tune_row& row, std::uint64_t chunk_cost) {
+json json_of(const tune_row& row, const tune_facts& facts) {
   const std::uint64_t target = row.candidate.target_bytes;
   json parameters = json::object();
   for (const parameter_setting& setting : row.candidate.settings) parameters[setting.name] = *parse_size(setting.value);
@@ -236,7 +307,9 @@ json json_of(const tune_row& row, std::uint64_t chunk_cost) {
           {"mean_bytes", row.mean_bytes},
           {"sample", savings_json(row.counts)},
           {"whole", row.whole ? savings_json(*row.whole) : json()},
-          {"net_savings_share", row.net_savings(chunk_cost)},
+          {"net_savings_share", facts.net_savings(row)},
+          {"kept_bytes", facts.goal == tune_goal::store ? json(std::llround(facts.kept_bytes(row))) : json()},
+          {"is_default", row.is_usual},
           {"back_end", to_string(backend_of(row.candidate.cuts))},
           {"cut_bytes_per_second", row.speed ? json(row.speed->cut_bytes_per_second) : json()},
           {"hash_bytes_per_second", row.speed ? or_null(row.speed->hash_bytes_per_second) : json()},
@@ -280,7 +353,7 @@ json sample_of(const tune_facts& facts) {
 std::string tune_json(const tune_facts& facts) {
   const auto bounds = [](const seqcdc_bounds& each) { return json_of(each); };
   const auto model = [](const model_row& each) { return json_of(each); };
-  const auto candidate = [&](const tune_row& each) { return json_of(each, facts.chunk_cost); };
+  const auto candidate = [&](const tune_row& each) { return json_of(each, facts); };
   json recommendation;
   if (facts.is_recommended) {
     const tune_candidate& best = facts.rows.front().candidate;
@@ -288,6 +361,7 @@ std::string tune_json(const tune_facts& facts) {
     recommendation = {{"candidate", 0},
                       {"cuts", best.cuts.canonical()},
                       {"options", options_of(best)},
+                      {"encrypted_options", facts.goal == tune_goal::store ? json(encrypted_options(facts)) : json()},
                       {"why", why_recommended(facts)},
                       {"warning", warning.empty() ? json() : json(warning)}};
   }

@@ -81,7 +81,7 @@ result<exit_code> tune_command::run() {
   const console say(verbosity_);
   CUTPOINT_RETURN_IF_FAILED(check_inputs());
   CUTPOINT_TRY(auto job, options_.checked());
-  job.plan.counts_compression = context_path_.has_value();
+  job.plan.counts_compression = job.plan.counts_compression || context_path_;
   CUTPOINT_TRY(auto threads, engine::make({.threads = job.threads}));
   job.plan.monte_carlo.threads = threads.thread_count();
   CUTPOINT_TRY(auto out, output_.open());

@@ -1,6 +1,7 @@
 // The candidates of the tuner, and the order of its rows.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -17,26 +18,54 @@ namespace cutpoint {
 
 namespace {
 
-std::vector<tune_merit> merits_of(std::span<const tune_row> measured, std::uint64_t chunk_cost) {
+std::vector<tune_merit> merits_of(std::span<const tune_row> measured, const tune_facts& facts) {
   std::vector<tune_merit> merits;
-  for (const tune_row& row : measured) merits.push_back({row.net_savings(chunk_cost), row.speed->bytes_per_second()});
+  for (const tune_row& row : measured) merits.push_back({facts.net_savings(row), row.speed->bytes_per_second()});
   return merits;
+}
+
+/// Puts what a store usually has first, unless the first row's store is smaller by more than the spread.
+void prefer_usual(std::vector<tune_row>& sorted, const tune_facts& facts) {
+  const auto usual = std::ranges::find_if(sorted, &tune_row::is_usual);
+  if (usual == sorted.end()) return;
+  const double saved = 1 - facts.kept_bytes(sorted.front()) / std::max(facts.kept_bytes(*usual), 1.0);
+  if (saved <= facts.spread_between(sorted.front(), *usual)) std::rotate(sorted.begin(), usual, usual + 1);
 }
 
 }  // namespace
 
 std::string_view to_string(tune_goal goal) {
-  constexpr std::string_view names[] = {"savings", "balanced", "speed"};
+  constexpr std::string_view names[] = {"savings", "balanced", "speed", "store"};
   const auto index = static_cast<std::size_t>(goal);
   return index < std::size(names) ? names[index] : "unknown";
 }
 
-double tune_row::net_savings(std::uint64_t chunk_cost) const {
-  const dedup_counts& c = best_counts();
-  if (c.bytes == 0) return 0;
-  return (static_cast<double>(c.bytes) - stored_bytes() -
-          static_cast<double>(c.chunk_count) * static_cast<double>(chunk_cost)) /
-         static_cast<double>(c.bytes);
+double tune_facts::kept_bytes(const tune_row& row) const {
+  const dedup_counts& counts = row.best_counts();
+  const double references = static_cast<double>(counts.chunk_count) * static_cast<double>(chunk_cost);
+  if (goal != tune_goal::store) return row.stored_bytes() + references;
+  const double share = row.compression ? row.compression->compressed_share : 1;  // a store decides for each chunk
+  return static_cast<double>(counts.unique_bytes) * share +
+         static_cast<double>(counts.unique_chunk_count) * store_record_bytes + references;
+}
+
+double tune_facts::net_savings(const tune_row& row) const {
+  const auto bytes = static_cast<double>(row.best_counts().bytes);
+  return bytes == 0 ? 0 : (bytes - kept_bytes(row)) / bytes;
+}
+
+double tune_facts::spread_between(const tune_row& row, const tune_row& other) const {
+  const bool is_all = row.whole || sample_bytes == input_bytes;
+  if (is_all || row.kept_parts.size() != other.kept_parts.size() || row.kept_parts.size() < 2) return least_difference;
+  const auto count = static_cast<double>(row.kept_parts.size());
+  const double kept = std::accumulate(other.kept_parts.begin(), other.kept_parts.end(), 0.0);
+  const double difference = std::accumulate(row.kept_parts.begin(), row.kept_parts.end(), -kept);
+  double squares = 0;
+  for (std::size_t i = 0; i < row.kept_parts.size(); ++i) {
+    const double distance = row.kept_parts[i] - other.kept_parts[i] - difference / count;
+    squares += distance * distance;
+  }
+  return std::max(least_difference, 2 * std::sqrt(count / (count - 1) * squares) / std::max(kept, 1.0));
 }
 
 double tune_row::stored_bytes() const {
@@ -47,6 +76,7 @@ double tune_row::stored_bytes() const {
 double required_savings_share(tune_goal goal) {
   switch (goal) {
     case tune_goal::savings:
+    case tune_goal::store:
       return 1;
     case tune_goal::balanced:
       return 0.98;
@@ -87,17 +117,17 @@ std::vector<bool> pareto_front(const std::vector<tune_merit>& merits) {
 void choose(tune_facts& facts) {
   const auto first_unmeasured = std::stable_partition(facts.rows.begin(), facts.rows.end(),
                                                       [](const tune_row& row) { return row.speed.has_value(); });
-  std::stable_sort(first_unmeasured, facts.rows.end(), [&](const tune_row& a, const tune_row& b) {
-    return a.net_savings(facts.chunk_cost) > b.net_savings(facts.chunk_cost);
-  });
+  std::stable_sort(first_unmeasured, facts.rows.end(),
+                   [&](const tune_row& a, const tune_row& b) { return facts.net_savings(a) > facts.net_savings(b); });
   const std::span<tune_row> measured(facts.rows.begin(), first_unmeasured);
   std::vector<tune_row> sorted;
-  for (const std::size_t index : ranked(merits_of(measured, facts.chunk_cost), facts.goal)) {
+  for (const std::size_t index : ranked(merits_of(measured, facts), facts.goal)) {
     sorted.push_back(std::move(measured[index]));
   }
   std::stable_partition(sorted.begin(), sorted.end(), [](const tune_row& row) { return row.whole.has_value(); });
+  if (facts.goal == tune_goal::store) prefer_usual(sorted, facts);
   std::move(sorted.begin(), sorted.end(), measured.begin());
-  const std::vector<bool> front = pareto_front(merits_of(measured, facts.chunk_cost));
+  const std::vector<bool> front = pareto_front(merits_of(measured, facts));
   for (std::size_t i = 0; i < front.size(); ++i) measured[i].is_on_front = front[i];
   facts.is_recommended = !measured.empty() && measured.front().counts.bytes != 0;
 }
@@ -167,6 +197,11 @@ result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_
   chosen.push_back(setting("skip_trigger", values.skip_trigger));
   chosen.push_back(setting("skip_size", values.skip_size));
   return candidate_of(name, entry_kind::algorithm, target_bytes, std::move(chosen));
+}
+
+result<tune_candidate> candidate_with(std::string_view name, std::uint64_t target_bytes,
+                                      std::vector<parameter_setting> settings) {
+  return candidate_of(name, entry_kind::algorithm, target_bytes, std::move(settings));
 }
 
 result<tune_candidate> candidate_of_profile(std::string_view name) {

@@ -76,7 +76,7 @@ result<extension_facts> measure_extension(const content_sample& sample, const st
   if (!has_duplicates) {
     const std::string& cuts = usual.candidate.cuts.canonical();
     const auto is_usual = [&](const tune_row& row) { return row.candidate.cuts.canonical() == cuts; };
-    const auto net_savings = [&](const tune_row& row) { return row.net_savings(facts.chunk_cost); };
+    const auto net_savings = [&](const tune_row& row) { return compared.net_savings(row); };
     const auto preferred = usual.compression->pays() ? std::ranges::find_if(compared.rows, is_usual)
                                                      : std::ranges::max_element(compared.rows, {}, net_savings);
     std::rotate(compared.rows.begin(), preferred, preferred + 1);

@@ -61,6 +61,7 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
   double seconds = 0;
   std::uint64_t short_count = 0;
   std::uint64_t short_bytes = 0;
+  std::vector<double> parts(compressor ? sample_part_count : 0);
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const byte_span bytes = sample.bytes(streams[i]);
     const double begin = thread_seconds();
@@ -74,7 +75,11 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
           .stream = i, .offset = c.offset, .length = c.length, .fingerprint = fingerprint, .bytes = content};
       const std::uint64_t known_bytes = tally.total().unique_bytes;
       CUTPOINT_RETURN_IF_FAILED(tally.take(fed));
-      if (compressor && tally.total().unique_bytes != known_bytes) compressor->add(content);
+      if (!compressor) continue;
+      double& kept = parts[(streams[i].begin + c.offset) * sample_part_count / sample.bytes().size()];
+      kept += store_reference_bytes;
+      if (tally.total().unique_bytes != known_bytes)
+        kept += store_record_bytes + static_cast<double>(compressor->add(content));
     }
     if (streams[i].is_cut_off && chunks.size() > 1) {
       ++short_count;
@@ -87,7 +92,8 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
   return sample_counts{.total = total,
                        .mean_bytes = static_cast<double>(total.bytes - short_bytes) / static_cast<double>(whole),
                        .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0,
-                       .compression = compressor ? std::optional(compressor->total()) : std::nullopt};
+                       .compression = compressor ? std::optional(compressor->total()) : std::nullopt,
+                       .kept_parts = std::move(parts)};
 }
 
 aligned_bytes timing_data(const content_sample& sample, const std::vector<sampled_range>& streams) {
@@ -168,7 +174,7 @@ chunk_compressor::chunk_compressor(chunk_compressor&&) noexcept = default;
 chunk_compressor& chunk_compressor::operator=(chunk_compressor&&) noexcept = default;
 chunk_compressor::~chunk_compressor() = default;
 
-void chunk_compressor::add(byte_span chunk) {
+std::uint64_t chunk_compressor::add(byte_span chunk) {
   state& s = *state_;
   s.frame.resize(std::max(s.frame.size(), ZSTD_compressBound(chunk.size())));
   const double begin = thread_seconds();
@@ -179,6 +185,7 @@ void chunk_compressor::add(byte_span chunk) {
   const bool pays = size <= chunk.size() - chunk.size() / paying_compression_divisor;
   s.bytes += chunk.size();
   s.compressed_bytes += pays ? size : chunk.size();
+  return pays ? size : chunk.size();
 }
 
 measured_compression chunk_compressor::total() const {

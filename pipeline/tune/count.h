@@ -22,6 +22,7 @@ struct sample_counts {
   double mean_bytes = 0;            ///< mean length of the chunks that the sample does not cut short
   double cut_bytes_per_second = 0;  ///< rate of a single pass over the sample
   std::optional<measured_compression> compression = {};  ///< of the new chunks, if they were compressed
+  std::vector<double> kept_parts = {};  ///< the bytes that a store keeps of each part of the sample, if so
 };
 
 /// Whether the new chunks of a sample are compressed, which takes longer than all else.
@@ -66,8 +67,8 @@ class chunk_compressor {
   chunk_compressor& operator=(chunk_compressor&&) noexcept;
   ~chunk_compressor();
 
-  /// Compresses a chunk, which is not empty, on the calling thread. Throws std::bad_alloc.
-  void add(byte_span chunk);
+  /// Compresses a chunk, which is not empty, on the calling thread, and returns its bytes in a store. Throws std::bad_alloc.
+  std::uint64_t add(byte_span chunk);
   /// Returns what all chunks came to; a share of 1 without any.
   [[nodiscard]] measured_compression total() const;
 

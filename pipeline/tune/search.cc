@@ -58,9 +58,11 @@ class searcher {
     if (!failure_.ok()) return failure_;
     if (tasks_.empty()) return too_small();
     add_rows();
+    leave_out_unreached_means();
     if (plan_.counts_compression) compress_rows();
     if (!failure_.ok()) return failure_;
     const status timed = time_rows();
+    leave_out_equal_cuts();
     report_progress({});
     return cancel_.is_requested() ? stopped_as_asked() : timed;
   }
@@ -72,6 +74,7 @@ class searcher {
 
   /// Lists the profiles, and the means that are tried with all algorithms but SeqCDC.
   void list_tasks() {
+    if (plan_.usual) tasks_.push_back({.name = plan_.usual->name});
     for (const std::string& name : plan_.profiles) tasks_.push_back({.name = name});
     for (const std::uint64_t target : plan_.targets) {
       const bool is_tried = sample_.bytes().size() / least_chunks >= target;
@@ -91,7 +94,7 @@ class searcher {
     std::copy_if(plan_.algorithms.begin(), plan_.algorithms.end(), std::back_inserter(names), is_seqcdc);
     if (names.empty()) return {};
     facts_.skips_seqcdc_search = !done_.empty() && std::none_of(done_.begin(), done_.end(), [this](const auto& each) {
-      return each && row_of(*each).net_savings(facts_.chunk_cost) > 0;
+      return each && facts_.net_savings(row_of(*each)) > 0;
     });
     for (const std::uint64_t target : targets_) {
       std::vector<std::optional<seqcdc_values>> values = {std::nullopt};
@@ -149,8 +152,8 @@ class searcher {
   }
 
   result<counted> count_once(const tune_task& task) const {
-    return count_candidate(task.values ? candidate_of(task.name, task.target, *task.values)
-                                       : candidate_of_profile(task.name));
+    if (task.values) return count_candidate(candidate_of(task.name, task.target, *task.values));
+    return count_candidate(is_usual(task) ? *plan_.usual : candidate_of_profile(task.name));
   }
 
   /// Adjusts the sizes in proportion to the mean on the sample, a few times, and returns the result with the nearest
@@ -183,10 +186,50 @@ class searcher {
         facts_.rows.push_back({.candidate = done_[best]->candidate,
                                .counts = done_[best]->counts.total,
                                .mean_bytes = done_[best]->counts.mean_bytes,
-                               .tried_count = group.size()});
+                               .tried_count = group.size(),
+                               .is_usual = is_usual(tasks_[best])});
       }
       group.clear();
     }
+  }
+
+  [[nodiscard]] bool is_usual(const tune_task& task) const { return plan_.usual && &task == tasks_.data(); }
+
+  static double distance(const tune_row& row) {
+    if (row.is_usual || row.candidate.target_bytes == 0) return 0;
+    return std::abs(std::log(std::max(row.mean_bytes, 1.0) / static_cast<double>(row.candidate.target_bytes)));
+  }
+
+  /// Keeps of the rows that are alike the first by `order`.
+  template <class Order, class Alike>
+  void keep_first(Order order, Alike is_alike) {
+    std::vector<tune_row> rows = std::exchange(facts_.rows, {});
+    std::ranges::stable_sort(rows, {}, order);
+    for (tune_row& row : rows) {
+      const auto is_same = [&](const tune_row& earlier) { return is_alike(earlier, row); };
+      if (std::ranges::none_of(facts_.rows, is_same)) facts_.rows.push_back(std::move(row));
+    }
+  }
+
+  /// Leaves out rows of an algorithm whose mean another one has that was tried for a nearer mean.
+  void leave_out_unreached_means() {
+    keep_first(distance, [](const tune_row& a, const tune_row& b) {
+      const bool has_grid =
+          a.tried_count > 1 && a.candidate.target_bytes == b.candidate.target_bytes;  // its best are wanted
+      return !has_grid && a.candidate.name == b.candidate.name &&
+             std::abs(std::log(a.mean_bytes / b.mean_bytes)) < near_share;
+    });
+  }
+
+  /// Leaves out rows whose chunks are those of a faster one, since the ends of files make them.
+  void leave_out_equal_cuts() {
+    const auto slowness = [](const tune_row& row) {
+      return std::pair(!row.is_usual, row.speed ? 1 / row.speed->bytes_per_second() : 1);
+    };
+    keep_first(slowness, [](const tune_row& a, const tune_row& b) {
+      return distance(b) > std::log1p(close_share) && a.counts.chunk_count == b.counts.chunk_count &&
+             a.counts.unique_bytes == b.counts.unique_bytes;
+    });
   }
 
   /// Returns the best results by the goal among those whose mean is close. If these are fewer than `best_count`, those
@@ -200,7 +243,7 @@ class searcher {
     group.erase(std::max(far, group.begin() + wanted), group.end());
     std::vector<tune_merit> merits;
     for (const std::size_t i : group) {
-      merits.push_back({row_of(*done_[i]).net_savings(facts_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
+      merits.push_back({facts_.net_savings(row_of(*done_[i])), done_[i]->counts.cut_bytes_per_second});
     }
     std::vector<std::size_t> best;
     for (const std::size_t place : ranked(merits, facts_.goal)) {
@@ -217,6 +260,7 @@ class searcher {
       const auto counts = count_on(sample_, streams_, facts_.rows[i].candidate.cuts, new_chunks::compressed);
       const std::lock_guard lock(mutex_);
       if (counts) facts_.rows[i].compression = counts->compression;
+      if (counts) facts_.rows[i].kept_parts = counts->kept_parts;
       if (!counts && failure_.ok()) failure_ = counts.error();
       report_progress(fmt::format("compressing by {} of {} settings", ++done_count_, facts_.rows.size()));
     });

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/context.h>
 #include <cutpoint/cost_model.h>
 #include <fmt/format.h>
@@ -20,8 +21,7 @@ namespace cutpoint {
 
 namespace {
 
-/// About 64 KiB, chosen in docs/choosing.md.
-constexpr std::string_view default_cuts = "fastcdc(min_bytes=16384,avg_bytes=65536,max_bytes=262144)";
+/// As long as `usual_store_sizes`.
 constexpr std::string_view default_keyed_cuts = "toeplitz128-aes(min_exp=14,max_exp=18,mask_bits=16,normalization=2)";
 
 std::optional<store::key_secret> secret_of(const store_secret& secret) {
@@ -101,7 +101,12 @@ status backup_store::create(const store_storage& where, const store_settings& se
                              .container_bytes = settings.container_bytes,
                              .cuts = settings.cuts,
                              .context = settings.context};
-  if (config.cuts.empty()) config.cuts = store_secret ? default_keyed_cuts : default_cuts;
+  if (config.cuts.empty() && store_secret) config.cuts = default_keyed_cuts;
+  if (config.cuts.empty()) {
+    CUTPOINT_TRY(const auto sizes, size_settings(std::string(usual_store_sizes)));
+    CUTPOINT_TRY(const auto usual, chunker_at(usual_store_algorithm, sizes));
+    config.cuts = usual.canonical();
+  }
   const auto objects = where.open(store::new_session_id(), 0);
   const auto insecure = settings.accepts_insecure_cuts ? store::insecure_cuts::accepted : store::insecure_cuts::refused;
   const status outcome = store::make_store(*objects, config, store_secret, insecure);

@@ -15,6 +15,10 @@ namespace cutpoint {
 /// The sizes at which algorithms are compared by default.
 inline constexpr std::string_view usual_sizes = "2K:8K:64K";
 
+/// What cuts in a store that names no chunker and has no key, chosen in docs/choosing.md.
+inline constexpr std::string_view usual_store_algorithm = "fastcdc";
+inline constexpr std::string_view usual_store_sizes = "16K:64K:256K";
+
 /// Parses MIN:AVG:MAX, in which fields may be empty, or AVG alone. Errors: invalid_argument, if the text has another
 /// form.
 [[nodiscard]] result<std::vector<parameter_setting>> size_settings(const std::string& size);

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import unittest
 
@@ -97,6 +98,55 @@ class Recommendation(Tune):
             options = re.search(r"^recommended +(.*)$", run.stdout, re.MULTILINE)[1]
             self.assertRegex(options, rf"^--algorithm {name} --size \S+$")
             self.dedup(*shlex.split(options))
+
+
+class Store(Tune):
+    """`--goal store`: what it recommends makes a smaller store than the default does, or is the default."""
+
+    def store_bytes(self, *words) -> int:
+        self.run_command("init", "--store", "store", "--encryption", "none", *words)
+        self.assert_done(self.run_command("backup", "--store", "store", "data"))
+        files = [path for folder in ("containers", "shards") for path in (self.folder / "store" / folder).rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files)
+        shutil.rmtree(self.folder / "store")
+        return size
+
+    def test_small_changes_make_chunks_shorter(self):
+        old = random_bytes(8_000_000)
+        new = bytearray(old)
+        for position in range(0, len(new), 80_000):
+            new[position] ^= 1
+        self.write("data/old", old)
+        self.write("data/new", bytes(new))
+        report = self.tuned("--goal", "store", "--algorithm", "gear", "data")
+        first, kept = report["candidates"][0], [candidate["kept_bytes"] for candidate in report["candidates"]]
+        self.assertEqual((kept, first["is_default"]), (sorted(kept), False))
+        usual, = (candidate for candidate in report["candidates"] if candidate["is_default"])
+        self.assertEqual(usual["options"], "--algorithm fastcdc --size 16K:64K:256K")
+        self.assertRegex(report["recommendation"]["why"], r"smaller than that of the default")
+        for candidate in (first, usual):
+            stored = self.store_bytes(*shlex.split(candidate["options"]))
+            self.assertAlmostEqual(candidate["kept_bytes"] / stored, 1, delta=0.01)
+        self.assertEqual(self.store_bytes(), self.store_bytes(*shlex.split(usual["options"])))
+        self.assertRegex(report["recommendation"]["encrypted_options"], "^--algorithm toeplitz128-aes ")
+        self.write("key", b"secret")
+        encrypted = shlex.split(report["recommendation"]["encrypted_options"])
+        self.assert_done(self.run_command("init", "--store", "safe", "--encryption", "key-file", "--key-file", "key", *encrypted))
+
+    def test_the_default_stays_where_all_keep_the_same(self):
+        self.write("data", random_bytes(4_000_000))
+        report = self.tuned("--goal", "store", "--sample", "100%", *FAST, "data")
+        self.assertEqual((report["candidates"][0]["is_default"], report["recommendation"]["encrypted_options"]), (True, ""))
+
+    def test_settings_that_the_ends_of_files_make_equal_are_one_row(self):
+        for number in range(300):
+            self.write(f"data/{number}", random_bytes(5_000, number))
+        report = self.tuned("--algorithm", "gear", "--algorithm", "ram", "--size", "32K", "--size", "64K", "--sample", "100%", "data")
+        self.assertEqual(len(report["candidates"]), 1, [candidate["options"] for candidate in report["candidates"]])
+
+    def test_counts_chunks_as_a_store_does(self):
+        run = self.run_command("tune", "--goal", "store", "--chunk-cost", "64", "data")
+        self.assert_refused(run, "leave out --chunk-cost")
 
 
 class Context(Tune):

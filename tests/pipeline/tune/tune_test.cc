@@ -143,6 +143,31 @@ TEST(choice, follows_the_goal) {
   EXPECT_THAT(ranked({{-0.1, 1.0}, {-0.5, 2.0}}, tune_goal::savings), ElementsAre(1, 0));
 }
 
+TEST(choice, of_a_store_keeps_the_default_unless_another_wins_by_more_than_the_sample_varies) {
+  const auto row = [](std::uint64_t kept, std::vector<double> parts, bool is_usual) {
+    tune_row made{.candidate = *candidate_at("gear", 8 * KiB, 8 * KiB),
+                  .counts = {.bytes = 2'000'000, .unique_bytes = kept}};
+    made.speed = measured_speed{.cut_bytes_per_second = 1};
+    made.kept_parts = std::move(parts);
+    made.is_usual = is_usual;
+    return made;
+  };
+  const auto first_is_usual = [](std::vector<tune_row> rows, std::uint64_t input_bytes) {
+    tune_facts facts{.goal = tune_goal::store, .input_bytes = input_bytes, .sample_bytes = 2'000'000};
+    facts.rows = std::move(rows);
+    choose(facts);
+    return facts.rows.front().is_usual;
+  };
+  const tune_row usual = row(1'000'000, {250'000, 250'000, 250'000, 250'000}, true);
+  const tune_row steadily = row(960'000, {240'000, 240'000, 240'000, 240'000}, false);
+  const tune_row by_chance = row(960'000, {210'000, 250'000, 250'000, 250'000}, false);
+  const tune_row hardly = row(996'000, {249'000, 249'000, 249'000, 249'000}, false);
+  EXPECT_FALSE(first_is_usual({usual, steadily}, 4'000'000));
+  EXPECT_TRUE(first_is_usual({by_chance, usual}, 4'000'000));
+  EXPECT_FALSE(first_is_usual({by_chance, usual}, 2'000'000)) << "all inputs were counted";
+  EXPECT_TRUE(first_is_usual({hardly, usual}, 2'000'000));
+}
+
 TEST(choice, has_on_the_front_what_no_other_beats) {
   EXPECT_THAT(pareto_front({{0.5, 1}, {0.4, 2}, {0.4, 1.5}, {0.5, 0.5}, {0.4, 2}}),
               ElementsAre(true, true, false, false, true));

@@ -45,6 +45,10 @@ struct tune_candidate {
 [[nodiscard]] result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_bytes,
                                                   const seqcdc_values& values);
 
+/// Returns an algorithm with settings. `target_bytes` is only recorded. Errors: as for `make_chunker`.
+[[nodiscard]] result<tune_candidate> candidate_with(std::string_view name, std::uint64_t target_bytes,
+                                                    std::vector<parameter_setting> settings);
+
 /// Returns a profile with its own sizes. Errors: as for `make_chunker`.
 [[nodiscard]] result<tune_candidate> candidate_of_profile(std::string_view name);
 

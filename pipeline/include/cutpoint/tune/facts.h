@@ -30,9 +30,19 @@ struct measured_speed {
   }
 };
 
-/// What rows are ordered by: how much of the best savings may be given up for speed (`required_savings_share`).
-enum class tune_goal { savings, balanced, speed };
+/// What rows are ordered by: how much of the best savings may be given up for speed (`required_savings_share`), or the bytes that a
+/// store keeps.
+enum class tune_goal { savings, balanced, speed, store };
 [[nodiscard]] std::string_view to_string(tune_goal goal);
+
+/// The bytes that a store keeps of a new chunk besides its compressed content (docs/formats/store.md): the description of its record, in
+/// the container and in its trailer (112), two tags (32, of which the trailer's is shared), zeros that align it (7.5 on average), and its
+/// entry in a shard with the filter's (13.1).
+inline constexpr double store_record_bytes = 148.6;
+/// The bytes by which a folder or a list of extents refers to a chunk, new or not.
+inline constexpr std::uint64_t store_reference_bytes = 44;
+/// The number of parts of a sample that tell how much its results vary.
+inline constexpr std::size_t sample_part_count = 16;
 
 /// What zstd makes of chunks at a store's usual level, each by itself and on one thread.
 struct measured_compression {
@@ -52,13 +62,13 @@ struct tune_row {
   std::uint64_t tried_count = 1;             ///< settings of this name tried for this mean; a row has one of the best
   std::optional<dedup_counts> whole = {};    ///< counts of all inputs, if they were read again
   std::optional<measured_compression> compression = {};  ///< of the sample's new chunks, if it counts
+  std::vector<double> kept_parts =
+      {};                    ///< the bytes that a store keeps of each part of the sample, if compression counts
+  bool is_usual = false;     ///< whether it is what a store has that names no chunker
   bool is_on_front = false;  ///< whether no other row saves more at this speed, or is faster with these savings
 
   /// Returns the counts of all inputs if they are known, otherwise those of the sample.
   [[nodiscard]] const dedup_counts& best_counts() const { return whole ? *whole : counts; }
-  /// Returns the share of bytes that duplicates save, and compression if it counts and pays, where each chunk costs
-  /// `chunk_cost` bytes of metadata. It is negative if that is more than they save.
-  [[nodiscard]] double net_savings(std::uint64_t chunk_cost) const;
   /// Returns the bytes of the new chunks, after compression if it counts and pays.
   [[nodiscard]] double stored_bytes() const;
 };
@@ -86,7 +96,8 @@ struct context_proposal {
 struct tune_facts {
   tune_goal goal = tune_goal::balanced;
   fingerprint_kind fingerprint = fingerprint_kind::sha256;  ///< the fingerprint whose speed counts
-  std::uint64_t chunk_cost = 0;                             ///< bytes of metadata that each chunk costs
+  std::uint64_t chunk_cost =
+      0;  ///< bytes of metadata that each chunk costs; `store_reference_bytes` for the goal `store`
   std::uint64_t thread_count = 1;
   std::uint64_t memory_bytes = 0;  ///< memory limit
   bool is_interrupted = false;
@@ -105,6 +116,18 @@ struct tune_facts {
   std::vector<tune_row> rows = {};               ///< the best first, after `choose`
   std::optional<context_proposal> context = {};  ///< as `propose_context` sets it
   bool is_recommended = false;  ///< whether the first row is a recommendation: it was counted on data and measured
+
+  /// Returns the share of bytes that duplicates save, and compression if it counts and pays, less the metadata of chunks. It is negative
+  /// if that is more than they save.
+  [[nodiscard]] double net_savings(const tune_row& row) const;
+  /// Returns the bytes of the sample, or of all inputs where they were counted, that are not saved: for the goal `store`, what it keeps.
+  [[nodiscard]] double kept_bytes(const tune_row& row) const;
+  /// Returns by what share of the bytes that are kept by `other` the rows must differ to differ in all inputs too: two standard errors of
+  /// the sample, and no less than `least_difference`.
+  [[nodiscard]] double spread_between(const tune_row& row, const tune_row& other) const;
 };
+
+/// Estimates that differ by less are equal.
+inline constexpr double least_difference = 0.005;
 
 }  // namespace cutpoint

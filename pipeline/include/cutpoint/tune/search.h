@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct tune_search_space {
   std::uint64_t most_combinations = 0;  ///< how many sets of SeqCDC's values are tried for a mean, at most
   std::size_t best_count = 1;           ///< how many of the settings for one name and mean become rows
   bool counts_compression = false;      ///< whether savings count what a store's compression saves of new chunks
-  std::uint64_t rounds = 5;             ///< how often each speed is measured; the median counts
-  monte_carlo_options monte_carlo;      ///< its `threads` are used for counting on the sample too
+  /// What a store has that names no chunker: a row of its own, which the goal `store` keeps unless another one wins.
+  std::optional<tune_candidate> usual = {};
+  std::uint64_t rounds = 5;         ///< how often each speed is measured; the median counts
+  monte_carlo_options monte_carlo;  ///< its `threads` are used for counting on the sample too
 };
 
 /// A function that receives a short description of the present work, or empty text when the work ends. It is called
@@ -31,6 +34,9 @@ using progress_sink = std::function<void(std::string_view)>;
 /// Counts all candidates on the sample, on several threads, and measures the speed of the best on the calling thread.
 /// Adds the results to `facts.rows` and `facts.bounds`, without order; `facts.goal`, `chunk_cost` and `fingerprint`
 /// must be set. `progress` may be empty.
+///
+/// Settings that cut alike make one row: the fastest of those with equal counts, where the ends of files keep their means from those that
+/// were wanted, and one of those of an algorithm whose means differ by less than 5 %.
 ///
 /// A mean is tried only if the sample has at least 16 chunks of it. SeqCDC's parameters are searched only if another
 /// setting saves more than its chunks cost, or none was to be tried.
@@ -44,7 +50,8 @@ using progress_sink = std::function<void(std::string_view)>;
 /// much the fastest is preferred.
 [[nodiscard]] double required_savings_share(tune_goal goal);
 
-/// Orders the rows by the goal, sets `is_on_front`, and sets `is_recommended` if the first row was counted on data.
+/// Orders the rows by the goal (by `store`, what a store usually has is first unless another row is smaller by more than the spread
+/// between them), sets `is_on_front`, and sets `is_recommended` if the first row was counted on data.
 /// Rows that were counted on all inputs come before the others. Rows without a measured speed come last, in order of
 /// savings; they are not compared with the measured ones.
 void choose(tune_facts& facts);
