@@ -51,30 +51,29 @@ std::string options_of(const tune_candidate& candidate) {
 namespace {
 
 /// Returns the words for a share by which a store is smaller or larger than another one.
-std::string size_beside(double kept, double other) {
-  const double share = kept / std::max(other, 1.0) - 1;
+std::string size_compared_to(double bytes, double other) {
+  const double share = bytes / std::max(other, 1.0) - 1;
   return fmt::format("{} {}", human_percent(std::abs(share)), share < 0 ? "smaller" : "larger");
 }
 
 std::string why_for_a_store(const tune_facts& facts, const tune_row& best, std::span<const tune_row> measured) {
   const tune_row& chosen = facts.rows.front();
   const auto usual = std::ranges::find_if(measured, &tune_row::is_usual);
-  const std::string kept = human_bytes(facts.kept_bytes(chosen));
-  if (usual == measured.end()) return fmt::format("its store is the smallest, {} for these bytes", kept);
+  const std::string size = human_bytes(facts.kept_bytes(chosen));
+  if (usual == measured.end()) return fmt::format("its store is the smallest, {} for these bytes", size);
   if (!chosen.is_usual) {
     return fmt::format(
-        "its store is the smallest, {} for these bytes, {} than that of the default ({}), which may be off by {}", kept,
-        size_beside(facts.kept_bytes(chosen), facts.kept_bytes(*usual)), options_of(usual->candidate),
+        "its store is the smallest, {} for these bytes, {} than that of the default ({}), which may be off by {}", size,
+        size_compared_to(facts.kept_bytes(chosen), facts.kept_bytes(*usual)), options_of(usual->candidate),
         human_percent(facts.spread_between(chosen, *usual)));
   }
   if (&best == &chosen)
-    return fmt::format("it is the default, and its store is the smallest, {} for these bytes", kept);
+    return fmt::format("it is the default, and its store is the smallest, {} for these bytes", size);
   return fmt::format("it is the default, {} for these bytes; the smallest store, by {}, is {}, which may be off by {}",
-                     kept, options_of(best.candidate), size_beside(facts.kept_bytes(best), facts.kept_bytes(chosen)),
+                     size, options_of(best.candidate),
+                     size_compared_to(facts.kept_bytes(best), facts.kept_bytes(chosen)),
                      human_percent(facts.spread_between(best, chosen)));
 }
-
-}  // namespace
 
 /// Returns words of `init` for an encrypted store, whose cuts need a key: those of about the recommended length.
 std::string encrypted_options(const tune_facts& facts) {
@@ -84,6 +83,8 @@ std::string encrypted_options(const tune_facts& facts) {
   return fmt::format("--algorithm toeplitz128-aes --param min_exp={} --param mask_bits={} --param max_exp={}", bits - 2,
                      bits, bits + 2);
 }
+
+}  // namespace
 
 std::string why_recommended(const tune_facts& facts) {
   const auto net_savings = [&](const tune_row& row) { return facts.net_savings(row); };

@@ -56,16 +56,17 @@ double tune_facts::net_savings(const tune_row& row) const {
 
 double tune_facts::spread_between(const tune_row& row, const tune_row& other) const {
   const bool is_all = row.whole || sample_bytes == input_bytes;
-  if (is_all || row.kept_parts.size() != other.kept_parts.size() || row.kept_parts.size() < 2) return least_difference;
-  const auto count = static_cast<double>(row.kept_parts.size());
-  const double kept = std::accumulate(other.kept_parts.begin(), other.kept_parts.end(), 0.0);
-  const double difference = std::accumulate(row.kept_parts.begin(), row.kept_parts.end(), -kept);
+  if (is_all || row.kept_by_block.size() != other.kept_by_block.size() || row.kept_by_block.size() < 2)
+    return least_difference;
+  const auto count = static_cast<double>(row.kept_by_block.size());
+  const double kept_bytes_of_other = std::accumulate(other.kept_by_block.begin(), other.kept_by_block.end(), 0.0);
+  const double difference = std::accumulate(row.kept_by_block.begin(), row.kept_by_block.end(), -kept_bytes_of_other);
   double squares = 0;
-  for (std::size_t i = 0; i < row.kept_parts.size(); ++i) {
-    const double distance = row.kept_parts[i] - other.kept_parts[i] - difference / count;
+  for (std::size_t i = 0; i < row.kept_by_block.size(); ++i) {
+    const double distance = row.kept_by_block[i] - other.kept_by_block[i] - difference / count;
     squares += distance * distance;
   }
-  return std::max(least_difference, 2 * std::sqrt(count / (count - 1) * squares) / std::max(kept, 1.0));
+  return std::max(least_difference, 2 * std::sqrt(count / (count - 1) * squares) / std::max(kept_bytes_of_other, 1.0));
 }
 
 double tune_row::stored_bytes() const {

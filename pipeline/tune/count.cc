@@ -61,7 +61,7 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
   double seconds = 0;
   std::uint64_t short_count = 0;
   std::uint64_t short_bytes = 0;
-  std::vector<double> parts(compressor ? sample_part_count : 0);
+  std::vector<double> by_block(compressor ? sample_block_count : 0);
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const byte_span bytes = sample.bytes(streams[i]);
     const double begin = thread_seconds();
@@ -76,10 +76,10 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
       const std::uint64_t known_bytes = tally.total().unique_bytes;
       CUTPOINT_RETURN_IF_FAILED(tally.take(fed));
       if (!compressor) continue;
-      double& kept = parts[(streams[i].begin + c.offset) * sample_part_count / sample.bytes().size()];
-      kept += store_reference_bytes;
+      double& block_bytes = by_block[(streams[i].begin + c.offset) * sample_block_count / sample.bytes().size()];
+      block_bytes += store_reference_bytes;
       if (tally.total().unique_bytes != known_bytes)
-        kept += store_record_bytes + static_cast<double>(compressor->add(content));
+        block_bytes += store_record_bytes + static_cast<double>(compressor->add(content));
     }
     if (streams[i].is_cut_off && chunks.size() > 1) {
       ++short_count;
@@ -93,7 +93,7 @@ result<sample_counts> count_on(const content_sample& sample, const std::vector<s
                        .mean_bytes = static_cast<double>(total.bytes - short_bytes) / static_cast<double>(whole),
                        .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0,
                        .compression = compressor ? std::optional(compressor->total()) : std::nullopt,
-                       .kept_parts = std::move(parts)};
+                       .kept_by_block = std::move(by_block)};
 }
 
 aligned_bytes timing_data(const content_sample& sample, const std::vector<sampled_range>& streams) {

@@ -22,7 +22,7 @@ struct sample_counts {
   double mean_bytes = 0;            ///< mean length of the chunks that the sample does not cut short
   double cut_bytes_per_second = 0;  ///< rate of a single pass over the sample
   std::optional<measured_compression> compression = {};  ///< of the new chunks, if they were compressed
-  std::vector<double> kept_parts = {};  ///< the bytes that a store keeps of each part of the sample, if so
+  std::vector<double> kept_by_block = {};  ///< the bytes that a store keeps of each block of the sample, if so
 };
 
 /// Whether the new chunks of a sample are compressed, which takes longer than all else.

@@ -260,7 +260,7 @@ class searcher {
       const auto counts = count_on(sample_, streams_, facts_.rows[i].candidate.cuts, new_chunks::compressed);
       const std::lock_guard lock(mutex_);
       if (counts) facts_.rows[i].compression = counts->compression;
-      if (counts) facts_.rows[i].kept_parts = counts->kept_parts;
+      if (counts) facts_.rows[i].kept_by_block = counts->kept_by_block;
       if (!counts && failure_.ok()) failure_ = counts.error();
       report_progress(fmt::format("compressing by {} of {} settings", ++done_count_, facts_.rows.size()));
     });

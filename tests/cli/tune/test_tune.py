@@ -119,8 +119,8 @@ class Store(Tune):
         self.write("data/old", old)
         self.write("data/new", bytes(new))
         report = self.tuned("--goal", "store", "--algorithm", "gear", "data")
-        first, kept = report["candidates"][0], [candidate["kept_bytes"] for candidate in report["candidates"]]
-        self.assertEqual((kept, first["is_default"]), (sorted(kept), False))
+        first, sizes = report["candidates"][0], [candidate["kept_bytes"] for candidate in report["candidates"]]
+        self.assertEqual((sizes, first["is_default"]), (sorted(sizes), False))
         usual, = (candidate for candidate in report["candidates"] if candidate["is_default"])
         self.assertEqual(usual["options"], "--algorithm fastcdc --size 16K:64K:256K")
         self.assertRegex(report["recommendation"]["why"], r"smaller than that of the default")

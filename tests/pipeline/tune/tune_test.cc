@@ -144,13 +144,13 @@ TEST(choice, follows_the_goal) {
 }
 
 TEST(choice, of_a_store_keeps_the_default_unless_another_wins_by_more_than_the_sample_varies) {
-  const auto row = [](std::uint64_t kept, std::vector<double> parts, bool is_usual) {
-    tune_row made{.candidate = *candidate_at("gear", 8 * KiB, 8 * KiB),
-                  .counts = {.bytes = 2'000'000, .unique_bytes = kept}};
-    made.speed = measured_speed{.cut_bytes_per_second = 1};
-    made.kept_parts = std::move(parts);
-    made.is_usual = is_usual;
-    return made;
+  const auto row = [](std::uint64_t unique_bytes, std::vector<double> by_block, bool is_usual) {
+    tune_row one{.candidate = *candidate_at("gear", 8 * KiB, 8 * KiB),
+                 .counts = {.bytes = 2'000'000, .unique_bytes = unique_bytes}};
+    one.speed = measured_speed{.cut_bytes_per_second = 1};
+    one.kept_by_block = std::move(by_block);
+    one.is_usual = is_usual;
+    return one;
   };
   const auto first_is_usual = [](std::vector<tune_row> rows, std::uint64_t input_bytes) {
     tune_facts facts{.goal = tune_goal::store, .input_bytes = input_bytes, .sample_bytes = 2'000'000};

@@ -41,8 +41,8 @@ enum class tune_goal { savings, balanced, speed, store };
 inline constexpr double store_record_bytes = 148.6;
 /// The bytes by which a folder or a list of extents refers to a chunk, new or not.
 inline constexpr std::uint64_t store_reference_bytes = 44;
-/// The number of parts of a sample that tell how much its results vary.
-inline constexpr std::size_t sample_part_count = 16;
+/// The number of blocks of a sample that tell how much its results vary.
+inline constexpr std::size_t sample_block_count = 16;
 
 /// What zstd makes of chunks at a store's usual level, each by itself and on one thread.
 struct measured_compression {
@@ -62,8 +62,8 @@ struct tune_row {
   std::uint64_t tried_count = 1;             ///< settings of this name tried for this mean; a row has one of the best
   std::optional<dedup_counts> whole = {};    ///< counts of all inputs, if they were read again
   std::optional<measured_compression> compression = {};  ///< of the sample's new chunks, if it counts
-  std::vector<double> kept_parts =
-      {};                    ///< the bytes that a store keeps of each part of the sample, if compression counts
+  std::vector<double> kept_by_block =
+      {};                    ///< the bytes that a store keeps of each block of the sample, if compression counts
   bool is_usual = false;     ///< whether it is what a store has that names no chunker
   bool is_on_front = false;  ///< whether no other row saves more at this speed, or is faster with these savings
 
