@@ -16,6 +16,18 @@ from experiments.sweep.store import Busy, Store
 log = logger("sweep")
 
 
+SWEEPS = ROOT / "scripts" / "sweeps"
+
+
+def named_plans() -> list[str]:
+    return sorted(path.stem for path in SWEEPS.glob("*.toml"))
+
+
+def plan_file(word: str) -> Path:
+    """The file that a word names: the project's, where it is the name of one and there is no such file here."""
+    return SWEEPS / f"{word}.toml" if word in named_plans() and not Path(word).exists() else Path(word)
+
+
 def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/sweep",
@@ -23,7 +35,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         "interruption the same command continues.",
         epilog="Exit codes: 0 all cells are measured; 1 a cell or a data set failed (the others are done); 2 wrong usage; 130 interrupted.",
     )
-    parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (docs/sweeps.md)")
+    parser.add_argument("file", type=plan_file, metavar="SWEEP", help=f"a file (docs/sweeps.md), or the name of one here: {', '.join(named_plans())}")
     parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of the data sets (CUTPOINT_DATA, else data/)")
     parser.add_argument("--results", type=Path, metavar="FILE", help="file of the results (sweeps/NAME/results.sqlite in the folder of the data sets)")
     parser.add_argument("--report", type=Path, metavar="DIR", help="folder of the report (report/ beside the results)")
@@ -92,7 +104,8 @@ def main(words: list[str]) -> int:
         log("interrupted; results are kept, and the same command continues")
         return INTERRUPTED
     except plan.Wrong as wrong:
-        log(str(wrong))
+        for mistake in str(wrong).splitlines():
+            log(mistake)
         return WRONG_USAGE
     except BrokenPipeError:
         raise  # run_script ends it

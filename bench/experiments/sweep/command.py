@@ -5,6 +5,7 @@ import json
 import os
 import statistics
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,8 +15,8 @@ from pathlib import Path
 from experiments.catalog import INSTRUCTION_SETS, summary_of
 from experiments.cli import WRONG_USAGE
 from experiments.sizes import text_of
-from experiments.sweep.data import Data
-from experiments.sweep.plan import LEAST_BYTES, Cell, digest
+from experiments.sweep.data import Data, Input, files_under, forget
+from experiments.sweep.plan import LEAST_BYTES, OF_KIND, STORES, Cell, digest
 
 
 class Failed(Exception):
@@ -89,7 +90,7 @@ class Command:
 
     def absence(self, cell: Cell) -> str:
         """What this machine lacks for a cell and why, empty if it lacks nothing."""
-        if cell.kind != "dedup":
+        if "backend" not in OF_KIND[cell.kind]:
             return ""
         processors = self.machine["machine"]["usable_processors"]
         if cell.threads > processors:
@@ -114,34 +115,56 @@ class Command:
         return words + [word for name, value in cell.parameters.items() for word in ("--param", f"{name}={value}")]
 
     def engine(self, cell: Cell) -> list[str]:
-        """The options of a run of the engine."""
-        words = [*self.cuts(cell), "--hash", cell.hash, "--backend", cell.backend, "--join", cell.join]
+        """The options of a run of the engine that do not decide the cuts."""
+        words = ["--backend", cell.backend]
         if cell.threads:
             words += ["--threads", str(cell.threads)]
         if cell.segment != "auto":
             words += ["--segment", cell.segment]
-        return words
+        options = {"--device": cell.devices, "--device-memory": cell.device_memory, "--batch": cell.batch, "--placement": cell.placement, "--memory": cell.memory}
+        return words + [word for option, value in options.items() if value for word in (option, value)]
+
+    def store(self, cell: Cell) -> list[str]:
+        """The words that make a store for a cell, but for its folder."""
+        return ["init", "-q", "--encryption", "none", "--hash", cell.hash, *self.cuts(cell), *(["--compression", cell.compression] if cell.compression else [])]
 
     def words(self, cell: Cell) -> list[str]:
         """The words of a run for a cell, before those for the data."""
         if cell.kind == "kernels":
             return ["bench", "--kernels", "--json", "-q", "--bytes", cell.bytes, "--rounds", str(cell.rounds), *self.cuts(cell)]
         if cell.kind == "tune":
-            return ["tune", "--json", "-q", "--sample", cell.sample, *self.cuts(cell)]
-        return ["dedup", "--json", "-q", *self.engine(cell)]
+            return ["tune", "--json", "-q", "--sample", cell.sample, *(["--goal", cell.goal] if cell.goal else []), *self.cuts(cell)]
+        if cell.kind == "backup":
+            return ["backup", "--json", *self.engine(cell)]
+        if cell.kind == "restore":
+            return ["restore", "--json"]
+        return ["dedup", "--json", "-q", *self.cuts(cell), "--hash", cell.hash, "--join", cell.join, *self.engine(cell)]
 
     def refusal(self, cell: Cell) -> str:
         """The command's message if it refuses such a cell, else an empty string. It is run on an empty input."""
-        if cell.kind == "dedup" and cell.backend not in self.back_ends:
+        if cell.backend not in self.back_ends:
             return f"no back end '{cell.backend}'; there are {', '.join(self.back_ends)}"
-        if cell.kind == "dedup" and not self.back_ends[cell.backend]:
+        if not self.back_ends[cell.backend]:
             cell = replace(cell, backend="auto")  # checks the other options
+        if cell.kind in STORES:
+            return self._refusal_of_store(cell)
         if cell.kind == "kernels":
             cell = replace(cell, bytes=text_of(LEAST_BYTES))  # for which the command takes memory before it looks at the data
         try:
             self.run(*self.words(cell), *(["--data"] if cell.kind == "kernels" else []), os.devnull)
         except Failed as refused:
             return refused.reason if refused.code == WRONG_USAGE else ""  # others are about the empty input
+        return ""
+
+
+    def _refusal_of_store(self, cell: Cell) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                self.run(*self.store(cell), "--store", f"{folder}/store")
+                if cell.kind == "backup":
+                    self.run(*self.words(cell), "--store", f"{folder}/store", os.devnull)
+            except Failed as refused:
+                return refused.reason if refused.code == WRONG_USAGE else ""
         return ""
 
 
@@ -168,10 +191,14 @@ def _at(report: dict, path: str):
     return report
 
 
-def dedup(command: Command, cell: Cell, paths: list[Path]) -> dict:
+def dedup(command: Command, cell: Cell, data: Input) -> dict:
     """The report of the round with the median time, and the times of all."""
-    words = [*command.words(cell), *map(str, paths)]
-    reports = sorted((json.loads(command.run(*words)) for _ in range(cell.rounds)), key=lambda report: report["wall_seconds"])
+    words = [*command.words(cell), *map(str, data.paths)]
+    reports = []
+    for _ in range(cell.rounds):
+        data.prepare()
+        reports.append(json.loads(command.run(*words)))
+    reports.sort(key=lambda report: report["wall_seconds"])
     for path in CONSTANT:
         values = {json.dumps(_at(report, path)) for report in reports}
         if len(values) > 1:
@@ -183,24 +210,68 @@ def dedup(command: Command, cell: Cell, paths: list[Path]) -> dict:
     }
 
 
-def kernels(command: Command, cell: Cell, paths: list[Path]) -> dict:
+def kernels(command: Command, cell: Cell, data: Input) -> dict:
     """The speeds of the processor's back ends in one thread on the first bytes of the data."""
-    return json.loads(command.run(*command.words(cell), *(word for path in paths for word in ("--data", str(path)))))
+    return json.loads(command.run(*command.words(cell), *(word for path in data.paths for word in ("--data", str(path)))))
 
 
-def tune(command: Command, cell: Cell, paths: list[Path]) -> dict:
+def tune(command: Command, cell: Cell, data: Input) -> dict:
     """The search for the best parameters on a sample. The best five are tried on all of the data."""
-    return json.loads(command.run(*command.words(cell), "--verify", *map(str, paths)))
+    return json.loads(command.run(*command.words(cell), "--verify", *map(str, data.paths)))
+
+
+def _backed_up(command: Command, cell: Cell, data: Input, store: Path) -> list[dict]:
+    """Makes a store, and backs up each version of the data into it. Returns what each backup says at its end."""
+    command.run(*command.store(cell), "--store", str(store))
+    words = command.words(cell) if cell.kind == "backup" else ["backup", "--json"]
+    return [json.loads(command.run(*words, "--store", str(store), str(path)).splitlines()[-1]) for path in data.paths]
+
+
+def backup(command: Command, cell: Cell, data: Input) -> dict:
+    """Backups of all versions, one after the other, into a new store: what the longest of the median round says, and the times of all."""
+    rounds = []
+    for _ in range(cell.rounds):
+        with tempfile.TemporaryDirectory(dir=data.room) as folder:
+            data.prepare()
+            reports = _backed_up(command, cell, data, Path(folder, "store"))
+            stored = sum(file.stat().st_size for kind in ("containers", "shards") for file in files_under(Path(folder, "store", kind)))
+        rounds.append((sum(report["wall_seconds"] for report in reports), stored, reports))
+    rounds.sort(key=lambda each: each[0])
+    seconds, stored, reports = rounds[(len(rounds) - 1) // 2]
+    return _rates(sum(report["bytes"] for report in reports), [each[0] for each in rounds]) | {
+        "stored_bytes": stored, "report": max(reports, key=lambda report: report["wall_seconds"]),
+    }  # fmt: skip
+
+
+def restore(command: Command, cell: Cell, data: Input) -> dict:
+    """Restores all versions from a store into an empty folder: the times of all rounds."""
+    with tempfile.TemporaryDirectory(dir=data.room) as folder:
+        store = Path(folder, "store")
+        snapshots = [report["id"] for report in _backed_up(command, cell, data, store)]
+        stored = files_under(store / "containers")
+        every = []
+        for _ in range(cell.rounds):
+            if cell.input == "cold":
+                forget(stored)
+            with tempfile.TemporaryDirectory(dir=data.room) as target:
+                begin = time.monotonic()
+                reports = [json.loads(command.run(*command.words(cell), "--store", str(store), "--target", f"{target}/{id}", id)) for id in snapshots]
+                every.append(time.monotonic() - begin)
+        return _rates(sum(report["bytes"] for report in reports), sorted(every)) | {"stored_bytes": sum(file.stat().st_size for file in stored)}
+
+
+def _rates(size: int, seconds: list[float]) -> dict:
+    return {"bytes": size, "wall_seconds": seconds, "bytes_per_second": size / statistics.median_low(seconds)}
 
 
 def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | None]:
     """Outcome, problem and result."""
     if absence := command.absence(cell):
         return "unavailable", absence, None
-    run = {"dedup": dedup, "kernels": kernels, "tune": tune}[cell.kind]
+    run = {"dedup": dedup, "kernels": kernels, "tune": tune, "backup": backup, "restore": restore}[cell.kind]
     try:
-        paths = data.ready(cell.dataset) if cell.kind != "kernels" else data.files(cell.dataset, cell.bytes)
-        result = run(command, cell, paths)
+        with data.input(cell) as given:
+            result = run(command, cell, given)
         if file := data.changed(cell.dataset):
             return "failed", f"{file} has changed since the checksum of '{cell.dataset}' was taken: start the sweep again", None
         return "done", "", result

@@ -2,14 +2,19 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments import datasets
 from experiments.cli import shown
 from experiments.sizes import bytes_of
-from experiments.sweep.plan import Source
+from experiments.sweep.plan import Cell, Source
+
+MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,28 @@ def _checksum(paths: list[Path]) -> tuple[str, int]:
     return total.hexdigest(), size
 
 
+def forget(files: list[Path]) -> None:
+    """Drops files from the page cache, as far as nobody maps them."""
+    for file in files:
+        with file.open("rb") as stream:
+            os.fdatasync(stream.fileno())  # what is not written yet cannot be dropped
+            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+@dataclass(frozen=True)
+class Input:
+    """The data of a cell where it wants them, and the folder for what it writes."""
+
+    paths: list[Path]
+    room: Path
+    is_cold: bool = False
+
+    def prepare(self) -> None:
+        """To be called before each round."""
+        if self.is_cold:
+            forget([file for path in self.paths for file in files_under(path)])
+
+
 @dataclass
 class Data:
     """The data sets below one folder, by the sweep's names for them."""
@@ -103,6 +130,25 @@ class Data:
                             pass
             self.cached = name
         return paths
+
+    @contextmanager
+    def input(self, cell: Cell) -> Iterator[Input]:
+        """Yields the data of a cell: in the page cache, to be dropped from it, or as copies in memory. Raises OSError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if cell.kind == "kernels":
+            yield Input(self.files(cell.dataset, cell.bytes), self.folder)
+        elif cell.input != "memory":
+            yield Input(self.ready(cell.dataset), self.folder, cell.input == "cold")
+            if cell.input == "cold":
+                self.cached = ""
+        else:
+            paths = self.known[cell.dataset].paths
+            with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+                copies = [Path(folder, f"{number}", path.name) for number, path in enumerate(paths)]
+                for path, copy in zip(paths, copies):
+                    copy.parent.mkdir()
+                    shutil.copytree(path, copy, symlinks=True) if path.is_dir() else shutil.copyfile(path, copy)
+                yield Input(copies, self.folder)
 
     def files(self, name: str, size: str) -> list[Path]:
         """The first files that together have `size` bytes."""

@@ -5,9 +5,12 @@ import itertools
 import json
 import math
 import os
+import re
 import stat
 import tomllib
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, time
 from pathlib import Path
 
@@ -17,11 +20,16 @@ from experiments.sizes import bytes_of, text_of
 # A cell: a combination of settings that is measured as a whole, and the key of its result.
 
 # The settings of each kind of cell besides data set, algorithm, size and parameters.
+OF_ENGINE = {"hash", "backend", "threads", "segment", "rounds", "input", "devices", "device_memory", "batch", "placement", "memory"}
 OF_KIND = {
-    "dedup": {"hash", "backend", "threads", "join", "segment", "rounds"},
+    "dedup": OF_ENGINE | {"join"},
+    "backup": OF_ENGINE | {"compression"},
+    "restore": {"hash", "rounds", "input", "compression"},
     "kernels": {"bytes", "rounds"},
-    "tune": {"sample"},
+    "tune": {"sample", "goal"},
 }
+STORES = ("backup", "restore")  # the kinds that make a store
+INPUTS = ("cache", "cold", "memory")  # where data are when a round begins: the page cache, the disk, or files in memory
 
 MOST_ROUNDS = 1000  # of `cutpoint bench`; those of `dedup` have no other bound
 LEAST_BYTES = 64 << 10  # of `cutpoint bench`
@@ -51,13 +59,23 @@ class Cell:
     rounds: int = 1
     bytes: str = "256M"
     sample: str = "10%"
+    # These are settings where they are given, so that results from before there were any keep their keys.
+    goal: str = ""
+    input: str = "cache"
+    devices: str = ""  # as for --device, and below as for the options of these names
+    device_memory: str = ""
+    batch: str = ""
+    placement: str = ""
+    memory: str = ""
+    compression: str = ""
 
     @property
     def settings(self) -> dict:
         """All settings that affect the result, except the data and the binary."""
-        every = asdict(self)
+        every, of_kind = asdict(self), OF_KIND[self.kind]
         shared = ("kind", "algorithm", "size", "parameters")
-        return {name: every[name] for name in every if name in shared or name in OF_KIND[self.kind]}
+        chosen = {name for name in LATER if getattr(self, name) != getattr(Cell, name)}
+        return {name: every[name] for name in every if name in shared or name in of_kind and (name not in LATER or name in chosen)}
 
     def key(self, binary: str, checksum: str) -> str:
         return digest({"binary": binary, "data": checksum, "settings": self.settings})
@@ -67,11 +85,18 @@ class Cell:
         words += [f"{name}={value}" for name, value in self.parameters.items()]
         usual = Cell(self.kind, self.dataset, self.algorithm)
         words += [
-            str(getattr(self, name)) + {"threads": " threads", "segment": " segments"}.get(name, "")
-            for name in ("hash", "backend", "threads", "join", "segment")
+            FORMS.get(name, "{}").format(getattr(self, name))
+            for name in ("hash", "backend", "threads", "join", "segment", *LATER)
             if name in OF_KIND[self.kind] and getattr(self, name) != getattr(usual, name)
         ]
         return " ".join(words)
+
+
+LATER = ("goal", "input", "devices", "device_memory", "batch", "placement", "memory", "compression")
+FORMS = {
+    "threads": "{} threads", "segment": "{} segments", "devices": "devices {}", "device_memory": "{} of a device", "batch": "batches of {}",
+    "memory": "{} of memory", "placement": "placed by {}", "input": "from {}",
+}  # fmt: skip
 
 
 # The keys of a block with lists, each with the field of the cell and the type of its values.
@@ -84,6 +109,14 @@ AXES = {
     "threads": ("threads", int),
     "joins": ("join", str),
     "segments": ("segment", str),
+    "inputs": ("input", str),
+    "devices": ("devices", str),
+    "device_memories": ("device_memory", str),
+    "batches": ("batch", str),
+    "placements": ("placement", str),
+    "memories": ("memory", str),
+    "compressions": ("compression", str),
+    "goals": ("goal", str),
 }
 SCALARS = {"group": str, "kind": str, "rounds": int, "bytes": str, "sample": str}
 OF_BLOCK = {"datasets": list, "grid": dict} | SCALARS | {axis: list for axis in AXES}
@@ -91,7 +124,70 @@ OF_DATASET = {"make": str, "size": str, "versions": int, "seed": int, "path": (s
 
 
 class Wrong(ValueError):
-    """The sweep's file is wrong. The message says what is wrong, where, and what is allowed."""
+    """The sweep's file is wrong. The message has a line for each mistake: what is wrong, where, and what is allowed."""
+
+
+class Mistakes:
+    """Collects mistakes, so that all of a file are told at once."""
+
+    MOST = 20  # that are told
+
+    def __init__(self):
+        self._told: dict[str, None] = {}  # in the order in which they were found
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Notes the mistake that ends the statements within."""
+        try:
+            yield
+        except Wrong as wrong:
+            self._told[str(wrong)] = None
+
+    def __len__(self) -> int:
+        return len(self._told)
+
+    def refuse(self) -> None:
+        """Raises Wrong if there are mistakes."""
+        if self._told:
+            left = len(self._told) - self.MOST
+            raise Wrong("\n".join([*self._told][: self.MOST] + ([f"and {left} more"] if left > 0 else [])))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table of the file, or one of its keys, as messages name it."""
+
+    file: str
+    name: str
+    line: int | None = None
+    keys: dict[str, int] = field(default_factory=dict)  # the lines of the table's keys
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.name}" if self.line else f"{self.file}: {self.name}"
+
+    def at(self, key: str) -> "Place":
+        return replace(self, name=f"{self.name}: {key}", line=self.keys.get(key, self.line))
+
+
+def _places(path: Path, content: str) -> Callable[[str, int], Place]:
+    """Returns the function that finds a data set by its name or a block of cells by its number from 1. Tables that are written otherwise
+    than under a header have no line."""
+    tables: dict[tuple[str, int], tuple[int, dict[str, int]]] = {}
+    keys: dict[str, int] = {}
+    blocks = 0
+    for number, line in enumerate(content.splitlines(), 1):
+        if header := re.match(r"\s*\[\[\s*cells\s*\]\]", line):
+            blocks += 1
+            tables["", blocks] = number, (keys := {})
+        elif header := re.match(r"\s*\[\s*datasets\s*\.\s*[\"']?([^\]\"']+?)[\"']?\s*\]", line):
+            tables[header[1], 0] = number, (keys := {})
+        elif key := re.match(r"\s*[\"']?([\w-]+)[\"']?\s*=", line):
+            keys.setdefault(key[1], number)
+
+    def find(dataset: str, block: int) -> Place:
+        return Place(str(path), f"datasets.{dataset}" if dataset else f"cells, block {block}", *tables.get((dataset, block), ()))
+
+    return find
 
 
 @dataclass(frozen=True)
@@ -113,6 +209,7 @@ class Plan:
     name: str
     sources: dict[str, Source]
     members: list[tuple[str, Cell]]
+    places: dict[str, Place]  # of data sets by name, and of cells by their key without a binary
 
     @property
     def cells(self) -> list[Cell]:
@@ -124,30 +221,30 @@ class Plan:
         return sorted(unique.values(), key=lambda cell: order.index(cell.dataset))
 
 
-def _typed(value, kind, where: str):
+def _typed(value, kind, where):
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
     names = {str: "a text", int: "a whole number", dict: "a table", list: "a list", (str, list): "a text or a list of texts"}
     raise Wrong(f"{where}: {value!r} is not {names[kind]}")
 
 
-def _table(table, types: dict, where: str) -> dict:
+def _table(table, types: dict, where) -> dict:
     """The table, with keys and values as `types` has them."""
     for key, value in _typed(table, dict, where).items():
         if key not in types:
             raise Wrong(f"{where}: no key '{key}'; there are {', '.join(sorted(types))}")
-        _typed(value, types[key], f"{where}: {key}")
+        _typed(value, types[key], where.at(key) if isinstance(where, Place) else f"{where}: {key}")
     return table
 
 
-def _size(text: str, where: str) -> int:
+def _size(text: str, where: Place) -> int:
     try:
         return bytes_of(text)
     except ValueError as wrong:
         raise Wrong(f"{where}: {wrong}") from None
 
 
-def _path(text: str, folder: Path, where: str) -> Path:
+def _path(text: str, folder: Path, where: Place) -> Path:
     """The path of a file or folder that can be read to its end."""
     try:
         path = folder / Path(text).expanduser()
@@ -164,7 +261,7 @@ def _path(text: str, folder: Path, where: str) -> Path:
     return path
 
 
-def _check_apart(paths: tuple[Path, ...], where: str) -> None:
+def _check_apart(paths: tuple[Path, ...], where: Place) -> None:
     """Raises Wrong if the command would read a file by two of the paths, since it reads it once."""
     known: dict[Path, Path] = {}
     for path in paths:
@@ -176,67 +273,97 @@ def _check_apart(paths: tuple[Path, ...], where: str) -> None:
             raise Wrong(f"{where}: {path} is given twice, since it lies in {around}")
 
 
-def _source(name: str, table: dict, folder: Path, where: str) -> Source:
+def _source(name: str, table: dict, folder: Path, where: Place) -> Source:
     _table(table, OF_DATASET, where)
     if "path" in table:
         if len(table) > 1:
             raise Wrong(f"{where}: path stands alone, without {', '.join(sorted(set(table) - {'path'}))}")
         listed = [table["path"]] if isinstance(table["path"], str) else table["path"]
         if not listed:
-            raise Wrong(f"{where}: path is empty")
-        paths = tuple(_path(_typed(path, str, f"{where}: path"), folder, where) for path in listed)
+            raise Wrong(f"{where.at('path')} is empty")
+        paths = tuple(_path(_typed(path, str, where.at("path")), folder, where) for path in listed)
         _check_apart(paths, where)
         return Source(name, paths=paths)
     if table.get("versions", 1) < 1:
         raise Wrong(f"{where}: versions is {table['versions']}, at least 1")
-    size = _size(table["size"], f"{where}: size") if "size" in table else None
+    size = _size(table["size"], where.at("size")) if "size" in table else None
     return Source(name, table.get("make", name), size, table.get("versions"), table.get("seed", 1))
 
 
-def _values(listed, kind: type | None, where: str) -> list:
+def _values(listed, kind: type | None, where: Place) -> list:
     """A list that is not empty, of values of this kind if there is one."""
     if not _typed(listed, list, where):
         raise Wrong(f"{where} is empty")
     return [_typed(value, kind, where) if kind else value for value in listed]
 
 
-def _parameter(value, where: str):
+def _parameter(value, where: Place):
     """A value that can be given as NAME=VALUE."""
     if isinstance(value, (dict, list, date, time)):
         raise Wrong(f"{where}: {value!r} is neither a number nor a text")
     return value
 
 
-def _block(block: dict, names: list[str], most: int, where: str) -> list[tuple[str, Cell]]:
-    kind = _table(block, OF_BLOCK, where).get("kind", "dedup")
+def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mistakes) -> list[tuple[str, Cell]]:
+    """The cells of a block, or none where it has mistakes."""
+    before = len(mistakes)
+    kind = _typed(block, dict, where).get("kind", "dedup")
     if kind not in OF_KIND:
-        raise Wrong(f"{where}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
+        raise Wrong(f"{where.at('kind')}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
     fields = {key: AXES[key][0] if key in AXES else key for key in OF_BLOCK}
     shared = {"datasets", "algorithm", "size", "group", "kind"} | OF_KIND[kind]
-    if kind == "dedup":  # kernels have each name's own parameters, and tune searches for them
+    if kind in ("dedup", *STORES):  # kernels have each name's own parameters, and tune searches for them
         shared |= {"parameters", "grid"}
-    _table(block, {key: OF_BLOCK[key] for key, field in fields.items() if field in shared}, f"{where} (kind {kind})")
-    if "algorithms" not in block:
-        raise Wrong(f"{where}: algorithms are missing")
+    allowed = {key: OF_BLOCK[key] for key, field in fields.items() if field in shared}
+    table, block = block, {}
+    for key, value in table.items():
+        with mistakes.noted():
+            if key not in allowed:
+                here = replace(where, line=where.keys.get(key, where.line), name=f"{where.name} (kind {kind})")
+                raise Wrong(f"{here}: no key '{key}'; there are {', '.join(sorted(allowed))}")
+            block[key] = _typed(value, allowed[key], where.at(key))
+    with mistakes.noted():
+        if "algorithms" not in table:
+            raise Wrong(f"{where}: algorithms are missing")
     datasets = block.get("datasets", ["*"])
     if datasets == ["*"]:
         datasets = names
     for name in datasets:
-        if name not in names:
-            raise Wrong(f"{where}: no data set '{name}'; there are {', '.join(names) or 'none'}")
-    if not 1 <= block.get("rounds", 1) <= MOST_ROUNDS:
-        raise Wrong(f"{where}: rounds is {block['rounds']}, outside 1 to {MOST_ROUNDS}")
-    if "bytes" in block and _size(block["bytes"], f"{where}: bytes") < LEAST_BYTES:
-        raise Wrong(f"{where}: bytes is {block['bytes']}, at least {text_of(LEAST_BYTES)}")
-    axes = {field: _values(block[axis], kind_of_value, f"{where}: {axis}") for axis, (field, kind_of_value) in AXES.items() if axis in block}
-    once = {name: block[name] for name in ("rounds", "bytes", "sample") if name in block}
-    grid = {name: _values(values, None, f"{where}: grid.{name}") for name, values in block.get("grid", {}).items()}
+        with mistakes.noted():
+            if name not in names:
+                raise Wrong(f"{where.at('datasets')}: no data set '{name}'; there are {', '.join(names) or 'none'}")
+    with mistakes.noted():
+        if not 1 <= block.get("rounds", 1) <= MOST_ROUNDS:
+            raise Wrong(f"{where.at('rounds')} is {block['rounds']}, outside 1 to {MOST_ROUNDS}")
+    with mistakes.noted():
+        if "bytes" in block and _size(block["bytes"], where.at("bytes")) < LEAST_BYTES:
+            raise Wrong(f"{where.at('bytes')} is {block['bytes']}, at least {text_of(LEAST_BYTES)}")
+    axes = {}
+    for axis, (axis_field, kind_of_value) in AXES.items():
+        with mistakes.noted():
+            if axis in block:
+                axes[axis_field] = _values(block[axis], kind_of_value, where.at(axis))
+    for each in axes.get("input", []):
+        with mistakes.noted():
+            if each not in INPUTS:
+                raise Wrong(f"{where.at('inputs')}: no input '{each}'; there are {', '.join(INPUTS)}")
+    grid = {}
+    for name, values in block.get("grid", {}).items():
+        with mistakes.noted():
+            grid[name] = _values(values, None, where.at(f"grid.{name}"))
     for table in [grid, *axes.get("parameters", [])]:
         for name, value in table.items():
             for each in value if table is grid else [value]:
-                _parameter(each, f"{where}: {name}")
-    if math.prod(map(len, [datasets, *axes.values(), *grid.values()])) > most:
-        raise Wrong(f"{where}: its lists make more cells than a sweep may have, {MOST_CELLS}")
+                with mistakes.noted():
+                    _parameter(each, where.at(name))
+    with mistakes.noted():
+        if math.prod(map(len, [datasets, *axes.values(), *grid.values()])) > most:
+            raise Wrong(f"{where}: its lists make more cells than a sweep may have, {MOST_CELLS}")
+    if len(mistakes) > before:
+        return []
+    once = {name: block[name] for name in ("rounds", "bytes", "sample") if name in block}
+    if kind in STORES:
+        axes.setdefault("hash", ["blake3"])
     points = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
     cells = []
     for values in itertools.product(datasets, *axes.values()):
@@ -260,10 +387,21 @@ def read(path: Path) -> Plan:
     except RecursionError:
         raise Wrong(f"{path}: lists or tables lie too deep in each other") from None
     _table(table, {"datasets": dict, "cells": list}, str(path))
-    sources = {name: _source(name, entry, path.parent, f"{path}: datasets.{name}") for name, entry in table.get("datasets", {}).items()}
+    place_of, mistakes = _places(path, content.decode()), Mistakes()
+    sources: dict[str, Source] = {}
+    for name, entry in table.get("datasets", {}).items():
+        with mistakes.noted():
+            sources[name] = _source(name, entry, path.parent, place_of(name, 0))
     members: list[tuple[str, Cell]] = []
-    for i, block in enumerate(table.get("cells", []), 1):
-        members += _block(block, list(sources), MOST_CELLS - len(members), f"{path}: cells, block {i}")
+    places: dict[str, Place] = {name: place_of(name, 0) for name in sources}
+    for number, block in enumerate(table.get("cells", []), 1):
+        with mistakes.noted():
+            place = place_of("", number)
+            cells = _block(block, list(table.get("datasets", {})), MOST_CELLS - len(members), place, mistakes)
+            for _, cell in cells:
+                places.setdefault(cell.key("", cell.dataset), place)
+            members += cells
+    mistakes.refuse()
     if not members:
         raise Wrong(f"{path}: there are no cells")
-    return Plan(shown(path.stem), sources, members)
+    return Plan(shown(path.stem), sources, members, places)

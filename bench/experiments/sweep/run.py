@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments import datasets
 from experiments.sweep.command import Command, Measured, measure
 from experiments.sweep.data import Data
-from experiments.sweep.plan import Cell, Plan, Wrong
+from experiments.sweep.plan import STORES, Cell, Mistakes, Place, Plan, Source, Wrong
 from experiments.sweep.store import Store
 
 # Reports the progress of a sweep: the cell that was measured, how many are left, and the estimated time for them.
@@ -22,7 +22,7 @@ def duration(seconds: float) -> str:
 
 
 # Seconds for each unit of work (`work_of`) on a small machine, which count until a cell of the kind was measured.
-USUAL_RATES = {"dedup": 2e-9, "kernels": 1.5, "tune": 1e-7}
+USUAL_RATES = {"dedup": 2e-9, "backup": 4e-9, "restore": 3e-9, "kernels": 1.5, "tune": 1e-7}
 
 
 class Estimate:
@@ -51,6 +51,8 @@ def outcome_text(done: Measured) -> str:
     """The result of a cell in a few words."""
     if done.outcome != "done":
         return f"{done.outcome}: {done.problem}"
+    if done.cell.kind in STORES:
+        return f"{done.result['bytes_per_second'] / 1e9:.2f} GB/s, {done.result['stored_bytes'] / 2**20:,.1f} MiB stored"
     if done.cell.kind == "dedup":
         result = done.result["report"]["result"]
         saved = result["savings_share"]
@@ -85,21 +87,29 @@ Log = Callable[[str], None]
 
 def check(plan: Plan, command: Command) -> None:
     """Checks every combination with the command before the sweep, which takes milliseconds each. Raises Wrong."""
+    mistakes = Mistakes()
     for source in plan.sources.values():
-        if source.make and source.make not in datasets.names():
-            raise Wrong(f"{plan.name}: no data set '{source.make}' can be made; there are {', '.join(datasets.names())}")
-        try:
-            if source.make:
-                datasets.check(source.make, source.size, source.versions, source.seed)
-        except ValueError as wrong:
-            raise Wrong(f"{plan.name}: datasets.{source.name}: {wrong}") from None
+        with mistakes.noted():
+            _check_source(source, plan.places[source.name])
     asked: dict[tuple, str] = {}
     for cell in plan.cells:
         key = cell.key("", "")
         if key not in asked:
             asked[key] = command.refusal(cell)
         if asked[key]:
-            raise Wrong(f"{plan.name}: {cell}: {asked[key]}")
+            with mistakes.noted():
+                raise Wrong(f"{plan.places[cell.key('', cell.dataset)]}: {cell}: {asked[key]}")
+    mistakes.refuse()
+
+
+def _check_source(source: Source, where: Place) -> None:
+    if source.make and source.make not in datasets.names():
+        raise Wrong(f"{where}: no data set '{source.make}' can be made; there are {', '.join(datasets.names())}")
+    try:
+        if source.make:
+            datasets.check(source.make, source.size, source.versions, source.seed)
+    except ValueError as wrong:
+        raise Wrong(f"{where}: {wrong}") from None
 
 
 class Run:

@@ -8,7 +8,7 @@ create table if not exists datasets (checksum text primary key, info text not nu
 -- A cell: one setting on one data set, by one binary on one machine.
 create table if not exists cells (
   key        text primary key,   -- SHA-256 over binary, machine, data checksum and settings
-  kind       text not null check (kind in ('dedup', 'kernels', 'tune')),
+  kind       text not null,      -- dedup, backup, restore, kernels, tune
   dataset    text not null,      -- its name in the sweep
   checksum   text not null references datasets (checksum),
   algorithm  text not null,      -- or profile
@@ -61,6 +61,21 @@ from cells
 join members on members.key = cells.key
 left join datasets on datasets.checksum = cells.checksum
 where cells.kind = 'dedup' and cells.outcome = 'done';
+
+-- Stores: a row for each group.
+drop view if exists store_rows;
+create view store_rows as
+select
+  cells.key, members.grp, members.sweep, cells.kind, cells.dataset, cells.algorithm, cells.size, cells.parameters, cells.hash, cells.backend,
+  cells.threads, coalesce(json_extract(cells.settings, '$.input'), 'cache') as input,
+  coalesce(json_extract(cells.settings, '$.compression'), 'zstd') as compression,
+  json_extract(cells.result, '$.bytes') as bytes,
+  json_extract(cells.result, '$.stored_bytes') as stored_bytes,
+  json_extract(cells.result, '$.bytes_per_second') as bytes_per_second,
+  json_extract(cells.result, '$.report.bottleneck') as bottleneck
+from cells
+join members on members.key = cells.key
+where cells.kind in ('backup', 'restore') and cells.outcome = 'done';
 
 -- Cutting alone: a row for each back end of each place (memory, l2).
 drop view if exists speeds;

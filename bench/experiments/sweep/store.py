@@ -12,6 +12,7 @@ from experiments.sweep.command import Command, Measured
 from experiments.sweep.plan import OF_KIND
 
 SCHEMA = Path(__file__).with_name("schema.sql")
+CLOSE = "\n);"  # of a table
 
 
 class Busy(Exception):
@@ -54,7 +55,9 @@ class Store:
             self._file = resources.enter_context(contextlib.closing(sqlite3.connect(path, isolation_level=None)))
             self._check_content(path)
             self._file.execute("pragma journal_mode = wal")
-            self._file.executescript(SCHEMA.read_text(encoding="utf-8"))
+            schema = SCHEMA.read_text(encoding="utf-8")
+            self._free_kinds(schema)
+            self._file.executescript(schema)
             self._resources = resources.pop_all()
 
     def close(self) -> None:
@@ -67,6 +70,16 @@ class Store:
         verdict, = self._file.execute("pragma quick_check(1)").fetchone()
         if verdict != "ok":
             raise Unreadable(f"{path} is damaged: {' '.join(verdict.split())}")
+
+    def _free_kinds(self, schema: str) -> None:
+        """Makes the table anew if an older version made it, which knew fewer kinds of cells and refuses others."""
+        known = self._file.execute("select sql from sqlite_master where name = 'cells'").fetchone()
+        if known and "check (kind in" in known[0]:
+            create = schema[schema.index("create table if not exists cells") :]
+            self._file.executescript(
+                "begin; drop view if exists rows; drop view if exists speeds; alter table cells rename to earlier;"
+                f"{create.partition(CLOSE)[0]}{CLOSE} insert into cells select * from earlier; drop table earlier; commit;"
+            )
 
     def outcomes(self) -> dict[str, str]:
         """The outcome of each cell that was measured, by key."""

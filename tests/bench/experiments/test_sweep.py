@@ -1,5 +1,6 @@
 """Sweeps: what is measured, what is kept, and what a kill, a failure or another binary changes."""
 
+import contextlib
 import fcntl
 import functools
 import json
@@ -21,7 +22,7 @@ from sweeps import SMALL, SMALL_COUNT, SweepTest
 
 from experiments.sizes import bytes_of, rounded, text_of
 from experiments.sweep import plan
-from experiments.sweep.__main__ import main
+from experiments.sweep.__main__ import main, plan_file
 from experiments.sweep.plan import OF_KIND, Cell
 from experiments.sweep.run import Estimate, duration
 
@@ -100,6 +101,44 @@ class Results(SweepTest):
         rows = self.select("select backend, outcome, bytes_per_second from speeds where place = 'memory'")
         self.assertIn("scalar", {row[0] for row in rows})
         self.assertTrue(all((rate or 0) > 0 for _, outcome, rate in rows if outcome == "measured"), rows)
+
+    def test_stores_are_made_and_restored_for_each_setting(self):
+        self.sweep(
+            '[datasets.b]\npath = ["b1", "b2"]\n[[cells]]\nkind = "backup"\nalgorithms = ["gear"]\nsizes = ["4K:4K:16K"]\nrounds = 2\n'
+            'compressions = ["none", "zstd"]\n[[cells]]\nkind = "restore"\nalgorithms = ["gear"]\nsizes = ["4K:4K:16K"]\ninputs = ["cache", "cold"]\n'
+        )
+        rows = self.select("select kind, compression, input, bytes, stored_bytes, bytes_per_second from store_rows order by 1, 2, 3")
+        self.assertEqual([row[:4] for row in rows], [
+            ("backup", "none", "cache", 400_007), ("backup", "zstd", "cache", 400_007), ("restore", "zstd", "cache", 400_007),
+            ("restore", "zstd", "cold", 400_007),
+        ])  # fmt: skip
+        for row in rows:
+            self.assertTrue(200_000 < row[4] < 300_000 and row[5] > 0, row)
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith("tmp")], [], "what a cell writes is removed")
+
+    def test_inputs_and_the_engines_options_are_settings_and_change_no_cuts(self):
+        self.begin_with(SMALL)
+        more = SMALL + '[[cells]]\ngroup = "places"\nalgorithms = ["gear"]\nsizes = ["8K"]\ninputs = ["cache", "cold", "memory"]\nmemories = ["64M"]\n'
+        self.assertIn(f"6 of {SMALL_COUNT + 6} cells", self.sweep(more))
+        self.assertEqual(len({row[0] for row in self.select("select unique_bytes from rows where grp = 'places' and dataset = 'b'")}), 1)
+
+    def test_a_file_of_an_older_version_takes_new_kinds(self):
+        self.begin_with(SMALL)
+        with contextlib.closing(sqlite3.connect(self.results)) as file:
+            statement, = file.execute("select sql from sqlite_master where name = 'cells'").fetchone()
+            older = statement.replace("text not null,      -- dedup, backup", "text not null check (kind in ('dedup', 'kernels', 'tune')), -- dedup, backup", 1)
+            self.assertNotEqual(older, statement)
+            file.executescript(
+                f"drop view rows; drop view speeds; drop view store_rows; alter table cells rename to now; {older};"
+                "insert into cells select * from now; drop table now;"
+            )
+        before = self.select("select * from cells order by key")
+        self.assertIn(f"1 of {SMALL_COUNT + 1}", self.sweep(SMALL + '[[cells]]\nkind = "restore"\ndatasets = ["a"]\nalgorithms = ["gear"]\nsizes = ["8K"]\n'))
+        self.assertEqual([row for row in self.select("select * from cells order by key") if row in before], before)
+
+    def test_a_sweep_of_the_project_is_found_by_its_name(self):
+        self.assertEqual(plan_file("quick"), ROOT / "scripts/sweeps/quick.toml")
+        self.assertEqual(plan_file("mine.toml"), Path("mine.toml"))
 
     def test_every_kind_on_every_back_end_ends_with_a_page(self):
         names = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)["back_ends"]
@@ -308,8 +347,12 @@ class WrongFiles(SweepTest):
             ("x = [", "small.toml: "),
             (data, "there are no cells"),
             (data + "[[cells]]\n", "cells, block 1: algorithms are missing"),
-            (data + cell + 'sizs = ["8K"]\n', "block 1: no key 'sizs'; there are algorithms,"),
-            (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, kernels, tune"),
+            (data + cell + 'sizs = ["8K"]\n', "small.toml:5: cells, block 1 (kind dedup): no key 'sizs'; there are algorithms,"),
+            (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, backup, restore, kernels, tune"),
+            (data + cell + 'inputs = ["tape"]\n', "small.toml:5: cells, block 1: inputs: no input 'tape'; there are cache, cold, memory"),
+            (data + cell + 'kind = "backup"\njoins = ["none"]\n', "block 1 (kind backup): no key 'joins'"),
+            (data + cell + 'kind = "backup"\nhashes = ["md5"]\n', "backup a gear own md5: "),
+            (data + cell + 'memories = ["1K"]\n', "1K of memory: "),
             (data + cell + 'datasets = ["b"]\n', "no data set 'b'; there are a"),
             (data + cell + "sizes = []\n", "sizes is empty"),
             (data + cell + "threads = [1.5]\n", "threads: 1.5 is not a whole number"),
@@ -348,6 +391,20 @@ class WrongFiles(SweepTest):
             with self.subTest(said):
                 self.assertIn(said, self.sweep(text, code=2))
                 self.assertFalse(self.results.exists())
+
+    def test_all_mistakes_are_told_at_once_with_their_lines(self):
+        text = (
+            '[datasets.a]\npath = "a"\n[datasets.lost]\npath = "lost"\n\n[[cells]]\nalgorithms = ["gear"]\nsizes = []\nthreads = [1.5]\nsizs = 1\n'
+            '[[cells]]\ngroup = "second"\nalgorithms = ["gear"]\nrounds = 0\n'
+        )
+        said = [line for line in self.sweep(text, code=2).splitlines() if "small.toml" in line]
+        self.assertEqual(sorted(int(re.search(r"small\.toml:(\d+): ", line)[1]) for line in said), [3, 8, 9, 10, 14], sorted(said))
+        self.assertIn("threads: 1.5 is not a whole number", "".join(said))
+        refused = '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gears"]\n[[cells]]\nalgorithms = ["gear"]\nsizes = ["3K", "8K"]\n'
+        said = [line for line in self.sweep(refused, code=2).splitlines() if "small.toml" in line]
+        self.assertEqual([int(re.search(r"small\.toml:(\d+): ", line)[1]) for line in said], [3, 5], said)
+        many = "".join(f'[[cells]]\nalgorithms = ["gear"]\nrounds = {-each}\n' for each in range(30))
+        self.assertIn("and 10 more", self.sweep('[datasets.a]\npath = "a"\n' + many, code=2))
 
     def test_options_that_cannot_be_met_are_named_before_anything_is_measured(self):
         (self.folder / "page").write_text("in its way")
