@@ -39,8 +39,6 @@ constexpr std::uint64_t most_feed_memory = 64 * MiB;
 /// The default sample: a tenth, but at least as much as gives a useful result.
 constexpr double usual_share = 0.1;
 constexpr std::uint64_t usual_least = 64 * MiB;
-/// What a store keeps is told apart by single per cent.
-constexpr std::uint64_t usual_store_least = 256 * MiB;
 
 /// As many settings as SeqCDC's authors tried; beside other algorithms, enough to find the region of the best ones.
 constexpr std::uint64_t combinations_alone = 480;
@@ -71,8 +69,9 @@ void tune_options::add_to(option_list& options) {
   options.add_value("--hash", fingerprint_, "NAME", "Fingerprint whose time is included, or none (default: sha256)");
   options.add_value("--chunk-cost", chunk_cost_, "SIZE",
                     "Bytes that each chunk costs, up to 64K (default: 64; for a store what it keeps of each)");
-  options.add_value("--sample", sample_, "PERCENT|SIZE",
-                    "Part of the inputs to try on (default: 10%, but at least 64M)");
+  options.add_value(
+      "--sample", sample_, "PERCENT|SIZE",
+      "Part of the inputs to try on (default: 10%, but at least 64M; for a store all that --memory holds)");
   options.add_value("--memory", memory_, "SIZE", "Most bytes of the inputs to hold in memory, at least 32M");
   options.add_value("--threads", threads_, "N",
                     "Threads that count savings, 1 to 4096; speeds are those of one thread (default: one for each "
@@ -95,8 +94,10 @@ status tune_options::check_plan(tune_search_space& plan) const {
       plan.targets.push_back(target);
     }
   }
+  plan.searches_seqcdc = !plan.usual || combinations_;
   const bool is_alone = plan.profiles.empty() && std::all_of(plan.algorithms.begin(), plan.algorithms.end(), is_seqcdc);
   if (is_alone) plan.best_count = best_alone;
+  if (is_alone) plan.searches_seqcdc = true;
   plan.most_combinations = is_alone ? combinations_alone : combinations_among_others;
   if (combinations_) {
     CUTPOINT_TRY(plan.most_combinations, checked_number("--combinations", *combinations_, 1, most_combinations));
@@ -133,9 +134,9 @@ status tune_options::check_sample(tune_job& job) const {
   job.feed_bytes = std::min(most_feed_memory, memory / 4);
   job.size.most_bytes = memory - job.feed_bytes;
   if (!sample_) {
-    job.size.share = usual_share;
-    job.size.least_bytes =
-        std::min(job.goal == tune_goal::store ? usual_store_least : usual_least, job.size.most_bytes);
+    // A sample lacks duplicates that only short chunks find, and stores are told apart by single per cent: the more the better.
+    job.size.share = job.goal == tune_goal::store ? 1 : usual_share;
+    job.size.least_bytes = std::min(usual_least, job.size.most_bytes);
     job.size.may_shrink = true;
     return {};
   }

@@ -93,12 +93,14 @@ class searcher {
     std::vector<std::string> names;
     std::copy_if(plan_.algorithms.begin(), plan_.algorithms.end(), std::back_inserter(names), is_seqcdc);
     if (names.empty()) return {};
-    facts_.skips_seqcdc_search = !done_.empty() && std::none_of(done_.begin(), done_.end(), [this](const auto& each) {
-      return each && facts_.net_savings(row_of(*each)) > 0;
-    });
+    facts_.skips_seqcdc_search =
+        plan_.searches_seqcdc && !done_.empty() && std::none_of(done_.begin(), done_.end(), [this](const auto& each) {
+          return each && facts_.net_savings(row_of(*each)) > 0;
+        });
     for (const std::uint64_t target : targets_) {
       std::vector<std::optional<seqcdc_values>> values = {std::nullopt};
-      if (!facts_.skips_seqcdc_search) {  // one grid for both orders, which have equal means on random bytes
+      if (plan_.searches_seqcdc &&
+          !facts_.skips_seqcdc_search) {  // one grid for both orders, which have equal means on random bytes
         report_progress(fmt::format("SeqCDC: bounds for {}", format_size(target)));
         const auto usual = usual_bounds(target, plan_.monte_carlo);
         CUTPOINT_TRY(const auto searched, usual ? result(usual) : find_bounds(target, plan_.monte_carlo, cancel_));

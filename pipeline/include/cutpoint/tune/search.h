@@ -19,6 +19,7 @@ struct tune_search_space {
   std::vector<std::string> profiles;
   std::vector<std::uint64_t> targets;   ///< wanted mean chunk sizes, in bytes
   std::uint64_t most_combinations = 0;  ///< how many sets of SeqCDC's values are tried for a mean, at most
+  bool searches_seqcdc = true;          ///< whether others than SeqCDC's usual parameters are tried
   std::size_t best_count = 1;           ///< how many of the settings for one name and mean become rows
   bool counts_compression = false;      ///< whether savings count what a store's compression saves of new chunks
   /// What a store has that names no chunker: a row of its own, which the goal `store` keeps unless another one wins.
