@@ -270,8 +270,8 @@ def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | Non
         return "unavailable", absence, None
     run = {"dedup": dedup, "kernels": kernels, "tune": tune, "backup": backup, "restore": restore}[cell.kind]
     try:
-        with data.input(cell) as given:
-            result = run(command, cell, given)
+        with data.input(cell) as inputs:
+            result = run(command, cell, inputs)
         if file := data.changed(cell.dataset):
             return "failed", f"{file} has changed since the checksum of '{cell.dataset}' was taken: start the sweep again", None
         return "done", "", result
