@@ -103,7 +103,7 @@ def _rows(ask, view: str, grouped: str, catalog: Catalog) -> list[dict]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Yields a connection to a snapshot of the file. Raises Unreadable, also for later errors of the database."""
     try:
         connection = sqlite3.connect(f"file:{quote(os.fsencode(path.resolve()))}?mode=ro", uri=True)
@@ -122,7 +122,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 def read(path: Path, has_unique_labels: bool = True) -> Results:
     """Reads a results file. Data sets with one name and different content get labels of their own unless `has_unique_labels` is false.
     Raises Unreadable if it is none."""
-    with _reading(path) as connection:
+    with reading(path) as connection:
         try:
             return _read(lambda query: [dict(row) for row in connection.execute(query)], has_unique_labels)
         except (ValueError, KeyError, TypeError) as problem:

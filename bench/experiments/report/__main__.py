@@ -1,10 +1,11 @@
-"""scripts/report: writes the report of a results file."""
+"""scripts/report: writes the report of a results file, or compares two."""
 
 import argparse
 from pathlib import Path
 
 from experiments.cli import DONE, FAILED, logger, run_script
 from experiments.report import Unreadable, write
+from experiments.report.comparison import compare
 
 log = logger("report")
 
@@ -12,23 +13,31 @@ log = logger("report")
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/report",
-        description="Writes the report of a sweep's results: DIR/index.html, a page that needs no other file, and its plots as DIR/*.png.",
+        description="Writes the report of a sweep's results: DIR/index.html, a page that needs no other file, and its plots as DIR/*.png. Of two "
+        "results files, it prints what is faster, slower or cut otherwise in the second.",
         epilog="Exit codes: 0 written; 1 something failed; 2 wrong usage.",
     )
-    parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, nargs="?", help="results of scripts/sweep; the file is only read")
+    parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, nargs="*", help="results of scripts/sweep; the files are only read")
     parser.add_argument(
         "--store", metavar="STATS.json", type=Path, action="append", default=[],
         help="what cutpoint stats --details --json printed of a store, which the file's name names; repeatable",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made if it is missing")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="folder to write to; made if it is missing")
     options = parser.parse_args(words)
-    if options.results is None and not options.store:
+    if not options.results and not options.store:
         parser.error("nothing to report: give results or --store")
-    for path in filter(None, [options.results, *options.store]):
+    if len(options.results) > 2 or len(options.results) == 2 and (options.store or options.output):
+        parser.error("two results are compared on standard output, and no more than two")
+    if len(options.results) < 2 and not options.output:
+        parser.error("the following arguments are required: -o/--output")
+    for path in [*options.results, *options.store]:
         if not path.is_file():
             parser.error(f"there is no file {path}")
     try:
-        write(options.results, options.output, log, options.store)
+        if len(options.results) == 2:
+            print(compare(*options.results), end="")
+            return DONE
+        write(options.results[0] if options.results else None, options.output, log, options.store)
     except Unreadable as problem:
         log(str(problem))
         return FAILED

@@ -348,6 +348,50 @@ class Report(unittest.TestCase):
         self.assertEqual(set(self.page().sections), (RUNS | {"verdict"}) - {"pareto"})
 
 
+class Comparison(unittest.TestCase):
+    """`scripts/report A B`."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def results(self, name: str, **seconds: list[float]) -> Path:
+        """A file with a run of each algorithm, whose rounds took these seconds, and a kernel."""
+        file = ResultsFile(self.folder / name)
+        for algorithm, rounds in seconds.items():
+            report = report_of(cuts_of(algorithm, 4096, 8192, 16384), 0.25)
+            file.add("dedup", "linux", algorithm, "8K", {"report": report, "wall_seconds": rounds, "bytes_per_second": 1.0})
+        file.add_speeds("linux", "gear", "8K", "gear()", {"avx2": 2 * GIB if name == "first" else 3 * GIB})
+        return file.saved()
+
+    def told(self, *words: object) -> dict[str, str]:
+        """The words for the settings that differ."""
+        run = run_here(main, *words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.text = run.stdout
+        return {line.split("|")[1].strip(): line.split("|")[5].strip() for line in run.stdout.splitlines() if line.startswith("| ") and "setting" not in line}
+
+    def test_tells_what_rounds_do_not_explain(self):
+        usual, shaken = [1.0, 1.1, 1.05], [0.7, 1.3, 0.95]
+        first = self.results("first", gear=usual, rabin=usual, ram=usual, fastcdc=[1.0], maxp=usual, tttd=usual)
+        second = self.results("second", gear=[0.5, 0.52, 0.51], rabin=[2.0, 2.2, 2.1], ram=shaken, fastcdc=[2.0], maxp=[1.0, 1.1, 1.06], buzhash=usual)
+        self.assertEqual(self.told(first, second), {
+            "dedup linux rabin 8K": "slower", "dedup linux gear 8K": "faster", "dedup linux fastcdc 8K": "no spread",
+            "kernels linux gear 8K memory avx2": "no spread", "kernels linux gear 8K l2 avx2": "no spread",
+        })  # fmt: skip
+        self.assertIn("7 settings are in both: 1 slower, 1 faster, 3 no spread, 2 same.\n1 are only in the first, 1 only in the second.", self.text)
+        self.assertEqual(self.told(first, first), {})
+
+    def test_tells_other_chunks_before_all_speeds(self):
+        first, file = self.results("first", gear=[1.0, 1.1]), ResultsFile(self.folder / "second")
+        file.add("dedup", "linux", "gear", "8K", {"report": report_of(cuts_of("gear", 4096, 8192, 16384), 0.5), "wall_seconds": [1.0, 1.1], "bytes_per_second": 1.0})
+        self.assertEqual(self.told(first, file.saved()), {"dedup linux gear 8K": "other chunks"})
+
+    def test_more_than_two_or_a_page_of_two_is_wrong_usage(self):
+        first = self.results("first", gear=[1.0])
+        for words in ([first, first, first], [first, first, "-o", self.folder / "out"]):
+            self.assertEqual(run_here(main, *words).returncode, 2)
+
+
 class Command(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
