@@ -65,8 +65,10 @@ class Command:
 
     @cached_property
     def machine(self) -> dict:
-        """Processors, caches and GPUs, without values that change from day to day."""
+        """Processors, caches and GPUs, without values that change from day to day, as what a virtual machine has of memory does."""
         info = self._answer("info")
+        for node in info["machine"]["numa_nodes"]:
+            del node["memory_bytes"]
         usable = [entry["name"] for entry in self._list["back_ends"] if entry["runs_here"]]
         return {"machine": info["machine"], "gpus": info["gpus"], "kernel": os.uname().release, "back_ends": usable}
 

@@ -18,11 +18,12 @@ from pathlib import Path
 
 from programs import BINARY, ROOT, run_here
 from results_files import CATALOG
-from sweeps import SMALL, SMALL_COUNT, SweepTest
+from sweeps import ANSWERS, SMALL, SMALL_COUNT, SweepTest
 
 from experiments.sizes import bytes_of, rounded, text_of
 from experiments.sweep import plan
 from experiments.sweep.__main__ import main, plan_file
+from experiments.sweep.command import Command
 from experiments.sweep.plan import OF_KIND, Cell
 from experiments.sweep.run import Estimate, duration
 
@@ -69,6 +70,16 @@ class Results(SweepTest):
         self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells", self.sweep(SMALL, binary=self.disguise("# another")))
         self.assertEqual(self.select("select count(*), count(distinct binary) from cells"), [(2 * SMALL_COUNT, 2)])
         self.assertEqual(len(self.cuts()), SMALL_COUNT)  # of the sweep as it is now
+
+    def test_a_machine_is_the_same_with_other_memory(self):
+        """What a virtual machine has of it changes from start to start."""
+        says = subprocess.run([BINARY, "info", "--json"], capture_output=True, text=True, check=True).stdout
+        keys = set()
+        for memory in (1, 2):
+            (self.folder / "info.json").write_text(re.sub(r'"memory_bytes": ?\d+', f'"memory_bytes":{memory}', says))
+            keys.add(Command(self.disguise(f'if [[ $1 == info ]]; then exec cat "{self.folder}/info.json"; fi')).machine_key)
+            ANSWERS.clear()
+        self.assertEqual(len(keys), 1)
 
     def test_other_data_are_measured_anew(self):
         self.begin_with(SMALL)
