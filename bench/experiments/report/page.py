@@ -124,6 +124,6 @@ def write(results: Path | None, folder: Path, log: Callable[[str], None], stores
             count += 1
     text = page(contents, sections).encode()
     _replace(folder / "index.html", text)
-    for name, take, *_, why in verdict.verdict(contents):
-        log(f"{name}: take {take}: {why}")
+    for name, take, mean, saves, cost, why, options in verdict.verdict(contents):
+        log(f"{name}: take {take} (mean {mean}, saves {saves}{f', {cost} s/GiB' if cost else ''}): {why}" + (f"; {options}" if options else ""))
     log(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB; {count} plots")

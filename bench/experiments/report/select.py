@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from statistics import median
 
 from experiments.catalog import OWN
 from experiments.report.style import ALGORITHMS
@@ -51,11 +52,19 @@ def by_group(rows: list[dict]) -> list[dict]:
 
 
 def usual(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
-    """The rows that have the most common combination of values of `names`."""
+    """The rows that have the most common combination of values of `names`; of back ends with as many rows, those of the fastest."""
+    others = tuple(name for name in names if name != "backend")
     if not rows:
         return []
-    most = Counter(tuple(row[name] for name in names) for row in rows).most_common(1)[0][0]
-    return [row for row in rows if tuple(row[name] for name in names) == most]
+    most = Counter(tuple(row[name] for name in others) for row in rows).most_common(1)[0][0]
+    rows = [row for row in rows if tuple(row[name] for name in others) == most]
+    if len(others) == len(names):
+        return rows
+    speeds: dict[str, list[float]] = {}
+    for row in rows:
+        speeds.setdefault(row["backend"], []).append(row["bytes_per_second"] or 0)
+    chosen = max(speeds, key=lambda name: (len(speeds[name]), median(speeds[name])))
+    return [row for row in rows if row["backend"] == chosen]
 
 
 def once(rows: list[dict], names: tuple[str, ...]) -> list[dict]:

@@ -9,10 +9,11 @@ from experiments.sizes import rounded
 
 CHUNK_COST = 64  # bytes that a store needs for each chunk
 ENOUGH = 0.98  # of what the best saves
-HEADINGS = ("data set", "take", "mean chunk", "saves", "s/GiB", "because")
+HEADINGS = ("data set", "take", "mean chunk", "saves", "s/GiB", "because", "options")
 RULE = (
     f"The rule: of the settings that save at least {ENOUGH:.0%} of what the best saves, after {CHUNK_COST} bytes for each chunk, "
-    "take the one that takes the least processor time for a GiB."
+    "take the one that takes the least processor time for a GiB. What a store keeps is compressed too: for it, the rows of cutpoint tune "
+    "--goal store decide, where the sweep has them."
 )
 DEPENDS = "A single data set, or versions of one kind, say nothing about other data. Add your own to the sweep by their path."
 
@@ -24,6 +25,12 @@ def net_savings(row: dict) -> float:
 
 def name_of(row: dict) -> str:
     return row["algorithm"] if row["size"] == "own" else f"{row['algorithm']} {row['size']}"
+
+
+def options_of(row: dict, is_profile: bool) -> str:
+    """The words by which `chunk`, `dedup` and `init` take the row's cuts."""
+    kind = "--profile" if is_profile else "--algorithm"
+    return f"{kind} {row['algorithm']}" + ("" if row["size"] == "own" else f" --size {row['size']}")
 
 
 def has_equal_lengths(row: dict) -> bool:
@@ -57,12 +64,26 @@ def verdict(results: Results) -> list[list[str]]:
         row, why = choice([row for row in rows if row["dataset"] == name], net_savings, total)
         saves = net_savings(row)
         take = name_of(row) if saves > 0 else "no deduplication"
-        lines.append([name, take, rounded(row["mean_bytes"]), f"{saves:.1%}", f"{total(row):.2f}", why])
-    return lines
+        options = options_of(row, results.catalog.is_profile(row["algorithm"])) if saves > 0 else ""
+        lines.append([name, take, rounded(row["mean_bytes"]), f"{saves:.1%}", f"{total(row):.2f}", why, options])
+    return lines + [line for tune in results.tunes if (line := of_store(tune))]
+
+
+def of_store(tune: dict) -> list[str] | None:
+    """The row of a search for the smallest store."""
+    recommendation = tune["result"].get("recommendation")
+    if tune["result"].get("goal") != "store" or not recommendation:
+        return None
+    chosen = tune["result"]["candidates"][recommendation["candidate"]]
+    take = "the default" if chosen["is_default"] else chosen["name"]
+    return [f"{tune['dataset']}, a store", take, rounded(chosen["mean_bytes"]), f"{chosen['net_savings_share']:.1%}", "", recommendation["why"], recommendation["options"]]
 
 
 def title(lines: list[list[str]]) -> str:
+    lines = [line for line in lines if line[4]]  # without stores
     names = {take for _, take, *_ in lines}
+    if not lines:
+        return "Verdict for stores"
     if len(lines) == 1:
         return f"Verdict: for {lines[0][0]} take {lines[0][1]}"
     if len(names) == 1:

@@ -16,7 +16,7 @@ from experiments.catalog import INSTRUCTION_SETS, summary_of
 from experiments.cli import WRONG_USAGE
 from experiments.sizes import text_of
 from experiments.sweep.data import Data, Input, files_under, forget
-from experiments.sweep.plan import LEAST_BYTES, OF_KIND, STORES, Cell, digest
+from experiments.sweep.plan import ALL, LEAST_BYTES, OF_KIND, STORES, Cell, digest
 
 
 class Failed(Exception):
@@ -111,6 +111,8 @@ class Command:
 
     def cuts(self, cell: Cell) -> list[str]:
         """The options that decide the cuts."""
+        if cell.algorithm == ALL:
+            return []
         words = ["--profile" if cell.algorithm in self.profiles else "--algorithm", cell.algorithm]
         if cell.size != "own":
             words += ["--size", cell.size]

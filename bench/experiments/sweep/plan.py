@@ -28,6 +28,7 @@ OF_KIND = {
     "kernels": {"bytes", "rounds"},
     "tune": {"sample", "goal"},
 }
+ALL = "all"  # the algorithm of a search among all
 STORES = ("backup", "restore")  # the kinds that make a store
 INPUTS = ("cache", "cold", "memory")  # where data are when a round begins: the page cache, the disk, or files in memory
 
@@ -343,6 +344,9 @@ def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mis
         with mistakes.noted():
             if axis in block:
                 axes[axis_field] = _values(block[axis], kind_of_value, where.at(axis))
+    with mistakes.noted():
+        if kind != "tune" and ALL in block.get("algorithms", []):
+            raise Wrong(f"{where.at('algorithms')}: '{ALL}' is for the kind tune, which searches among them")
     for each in axes.get("input", []):
         with mistakes.noted():
             if each not in INPUTS:

@@ -241,8 +241,18 @@ class Report(unittest.TestCase):
         self.assertEqual(verdict["noise"][1], "no deduplication")
         self.assertIn("store these data as they are", verdict["noise"][5])
         self.assertIn("fixed length", verdict["pages"][5])
+        self.assertEqual([verdict[name][6] for name in ("versions", "noise")], ["--algorithm gear --size 8K", ""], "options to paste")
         self.assertIn("it depends on the data, 3 answers for 3 data sets", page.text)
         self.assertTrue(any("versions: take gear 8K" in line for line in self.messages), self.messages)
+
+    def test_the_smallest_store_has_a_verdict_of_its_own(self):
+        self.results.add_matrix(["linux"])
+        result = tune_result() | {"goal": "store", "recommendation": {"candidate": 1, "why": "its store is the smallest", "options": "--algorithm ram --size 16K"}}
+        result["candidates"][1] |= {"is_default": False, "net_savings_share": 0.75}
+        self.results.add("tune", "linux", "all", "own", result)
+        rows = {row[0]: row for row in self.page().tables["verdict"]}
+        self.assertEqual(rows["linux, a store"][3:], ["75.0%", "", "its store is the smallest", "--algorithm ram --size 16K"])
+        self.assertNotIn("store", rows["linux"][1])
 
     def test_back_ends_are_compared_at_one_setting(self):
         for algorithm, rates in (("gear", {"scalar": 1e9, "avx2": 4e9, "cuda": 12e9}), ("ram", {"scalar": 2e9, "avx2": 3e9})):

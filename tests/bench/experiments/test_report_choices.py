@@ -9,6 +9,7 @@ from experiments.report.charts.lengths import curve
 from experiments.report.charts.pareto import mark_front
 from experiments.report.charts.savings import finding
 from experiments.report.charts.tunes import label
+from experiments.report.select import ENGINE, usual
 
 
 class Words(unittest.TestCase):
@@ -22,6 +23,18 @@ class Words(unittest.TestCase):
     def test_seqcdcs_parameters_stand_in_the_papers_order(self):
         parameters = {"avg_bytes": 16384, "seq_length": 6, "skip_size": 64, "skip_trigger": 75}
         self.assertEqual(label({"name": "seqcdc-inc", "target_bytes": 16384.0, "parameters": parameters}), "seqcdc-inc 16K 6/75/64")
+
+
+class BackEnds(unittest.TestCase):
+    def test_the_fastest_of_equally_many_is_reported(self):
+        """As one would run it: a headline by the back end that happens to be named first would be about nobody's speed."""
+        rows = [
+            {"hash": "sha1", "backend": name, "threads": 0, "segment": "auto", "bytes_per_second": speed + number}
+            for name, speed in (("scalar", 1), ("avx2", 4), ("sse4", 2))
+            for number in range(3)
+        ]
+        self.assertEqual({row["backend"] for row in usual(rows, ENGINE)}, {"avx2"})
+        self.assertEqual({row["backend"] for row in usual([*rows, rows[0]], ENGINE)}, {"scalar"}, "that of more rows")
 
 
 class Aims(unittest.TestCase):
