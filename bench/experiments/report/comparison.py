@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.results import reading
+from experiments.results import GIB, reading
 
 # Medians that differ by less are equal, however little the rounds vary.
 LEAST = 0.02
@@ -22,8 +22,8 @@ class Speed:
     cuts: tuple = ()  # the counts that must not differ: of bytes, chunks and unique bytes
 
     def __str__(self) -> str:
-        of_rounds = f" ({self.least / 1e9:.2f} to {self.most / 1e9:.2f})" if self.least is not None else ""
-        return f"{self.median / 1e9:.2f}{of_rounds}"
+        of_rounds = f" ({self.least / GIB:.2f} to {self.most / GIB:.2f})" if self.least is not None else ""
+        return f"{self.median / GIB:.2f}{of_rounds}"
 
 
 def _of_rounds(size: int, seconds: list[float], cuts: tuple = ()) -> Speed:
@@ -104,6 +104,6 @@ def compare(first: Path, second: Path) -> str:
     ratios = {name: after[name].median / before[name].median for name in both}
     shown = sorted((name for name in both if judged[name] != "same"), key=lambda name: (order.index(judged[name]), ratios[name]))
     if shown:
-        lines += ["", "| setting | first, GB/s | second, GB/s | ratio | |", "|---|--:|--:|--:|---|"]
+        lines += ["", "| setting | first, GiB/s | second, GiB/s | ratio | |", "|---|--:|--:|--:|---|"]
         lines += [f"| {name} | {before[name]} | {after[name]} | {ratios[name]:.3f} | {judged[name]} |" for name in shown]
     return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from experiments import datasets
+from experiments.results import GIB
 from experiments.sweep.command import Command, Measured, measure
 from experiments.sweep.data import Data
 from experiments.sweep.plan import STORES, Cell, Mistakes, Place, Plan, Source, Wrong
@@ -52,16 +53,16 @@ def outcome_text(done: Measured) -> str:
     if done.outcome != "done":
         return f"{done.outcome}: {done.problem}"
     if done.cell.kind in STORES:
-        return f"{done.result['bytes_per_second'] / 1e9:.2f} GB/s, {done.result['stored_bytes'] / 2**20:,.1f} MiB stored"
+        return f"{done.result['bytes_per_second'] / GIB:.2f} GiB/s, {done.result['stored_bytes'] / 2**20:,.1f} MiB stored"
     if done.cell.kind == "dedup":
         result = done.result["report"]["result"]
         saved = result["savings_share"]
         shown = "" if saved is None else f", saves {100 * saved:.2f} %"
-        return f"{done.result['bytes_per_second'] / 1e9:.2f} GB/s{shown}"
+        return f"{done.result['bytes_per_second'] / GIB:.2f} GiB/s{shown}"
     if done.cell.kind == "kernels":
         row = next(row for row in done.result["rows"] if row["kind"] == "cuts" and row["place"] == "memory")
         rates = {name: end["bytes_per_second"] for name, end in row["back_ends"].items() if end["bytes_per_second"]}
-        return ", ".join(f"{name} {rate / 1e9:.2f}" for name, rate in rates.items()) + " GB/s"
+        return ", ".join(f"{name} {rate / GIB:.2f}" for name, rate in rates.items()) + " GiB/s"
     return f"searched in {duration(done.seconds)}"
 
 

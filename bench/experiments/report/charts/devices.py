@@ -6,27 +6,26 @@ from experiments.report.charts.dots import chart, tips
 from experiments.report.section import Key, Panel, Section, columns_of, number
 from experiments.report.select import aim_text, datasets_of, engine_text, once, plain, size_order, usual
 from experiments.report.style import back_end_looks
-from experiments.results import Results
+from experiments.results import GIB, Results
 
 REFERENCE = "scalar"
 DEVICES = ("cuda", "hybrid")
 BAR = 15  # pixels
-GIGA = 1e9
 
 
 def panel(rows: list[dict], colours: dict[str, str]) -> alt.LayerChart:
     shown = [
-        {"algorithm": row["algorithm"], "by": row["by"], "speed": round(row["bytes_per_second"] / GIGA, 3), "bottleneck": row["bottleneck"]} for row in rows
+        {"algorithm": row["algorithm"], "by": row["by"], "speed": round(row["bytes_per_second"] / GIB, 3), "bottleneck": row["bottleneck"]} for row in rows
     ]
     for row in shown:
         row["text"] = f"{row['speed']:.2f}" + (f", {row['bottleneck']}" if row["bottleneck"] else "")
     order = list(dict.fromkeys(row["algorithm"] for row in shown))
     y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text"), scale=alt.Scale(paddingInner=0.25))
     offset = alt.YOffset("by:N", sort=list(colours))
-    x = alt.X("speed:Q", title="GB/s", scale=alt.Scale(domain=[0, 1.35 * max(row["speed"] for row in shown)], nice=False))
+    x = alt.X("speed:Q", title="GiB/s", scale=alt.Scale(domain=[0, 1.35 * max(row["speed"] for row in shown)], nice=False))
     fill = alt.Color("by:N", title=None, sort=list(colours), scale=alt.Scale(domain=list(colours), range=list(colours.values())))
     bars = chart(shown, y, offset, x, fill).mark_bar()
-    bars = bars.encode(tooltip=tips(("algorithm:N",), ("by:N",), ("speed:Q", "GB/s", ".2f"), ("bottleneck:N",)))
+    bars = bars.encode(tooltip=tips(("algorithm:N",), ("by:N",), ("speed:Q", "GiB/s", ".2f"), ("bottleneck:N",)))
     labels = chart(shown, y, offset, x, alt.Text("text:N")).mark_text(align="left", dx=5, fontSize=10, color="@muted")
     return alt.layer(bars, labels).properties(height=(BAR * len(colours) + 10) * len(order))
 
@@ -34,7 +33,7 @@ def panel(rows: list[dict], colours: dict[str, str]) -> alt.LayerChart:
 COLUMNS = columns_of(
     ("hash", lambda row: row["hash"]),
     ("back end", lambda row: row["by"]),
-    ("GB/s", number("bytes_per_second", 2, GIGA)),
+    ("GiB/s", number("bytes_per_second", 2, GIB)),
     ("over scalar", lambda row: f"{row['gain']:.2f}"),
     ("bottleneck", lambda row: row["bottleneck"] or "–"),
 )
