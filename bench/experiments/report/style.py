@@ -36,9 +36,10 @@ ALGORITHMS = {name: family for family, (_, members) in FAMILIES.items() for name
 SHAPES = ["circle", "square", "triangle-up", "diamond"]
 DASHES = [[1, 0], [5, 2], [2, 2], [7, 2, 2, 2]]
 
-# The colours of back ends in their order, the first that of the reference. The list repeats after its end; shapes then differ.
+# The colours of back ends in their order, the first that of the reference; no two are of one hue. The list repeats after its end; shapes
+# then differ.
 BACK_ENDS = [
-    ("#8a929c", "#8a929c"), ("#b7b2d6", "#5b5590"), ("#a79fd8", "#6f63b8"), ("#6a5bc0", "#a195ee"), ("#35268a", "#dcd6ff"), ("#1d1458", "#c9bfff"),
+    ("#8a929c", "#8a929c"), ("#7a4fa8", "#b995e6"), ("#1f78b4", "#5aaee8"), ("#d9820f", "#f2ad55"), ("#1e8a63", "#4cc79a"), ("#b02a5b", "#ef86ae"),
 ]  # fmt: skip
 STAGES = {
     "reading": ("#7b8ea6", "#7b8ea6"),
