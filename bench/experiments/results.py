@@ -48,10 +48,11 @@ def meaning(path: Path, problem: sqlite3.Error) -> str:
 
 @dataclass
 class Results:
-    """The data of the report. `runs`: whole engine; `speeds`: cutting alone, by back end; `tunes`: searches for parameters;
+    """The data of the report. `runs`: whole engine; `backups`: first backups; `speeds`: cutting alone, by back end; `tunes`: searches for parameters;
     `stores`: what `cutpoint stats --details --json` printed, each with a name."""
 
     runs: list[dict] = field(default_factory=list)
+    backups: list[dict] = field(default_factory=list)
     speeds: list[dict] = field(default_factory=list)
     tunes: list[dict] = field(default_factory=list)
     stores: list[dict] = field(default_factory=list)
@@ -87,12 +88,13 @@ def _label_datasets(rows: list[dict], known: list[dict], has_unique_labels: bool
 def _rows(ask, view: str, grouped: str, catalog: Catalog) -> list[dict]:
     """The rows of a view, each with the groups that want it."""
     rows = ask(
-        f"select {view}.*, group_concat({view}.grp) as groups, cells.checksum, cells.rounds from {view} join cells on cells.key = {view}.key"
+        f"select {view}.*, group_concat({view}.grp) as groups, cells.checksum, cells.rounds, cells.kind from {view} join cells on cells.key = {view}.key"
         f" group by {grouped} order by cells.started, cells.key"
     )
     for row in rows:
         if "result" in row:
-            row["report"] = json.loads(row.pop("result"))["report"]
+            result = json.loads(row.pop("result"))
+            row["report"], row["alone_seconds"] = result["report"], result.get("alone_seconds", {})
             row["cuts"] = row["report"]["cuts"]
         row["mechanism"] = catalog.mechanism(row["algorithm"])
         row["aim"] = catalog.aim(row["algorithm"], row["cuts"])
@@ -165,7 +167,7 @@ def _read(ask, has_unique_labels: bool) -> Results:
     for row in tunes:
         row["result"] = json.loads(row["result"])
     _label_datasets(runs + speeds + tunes, results.datasets, has_unique_labels)
-    results.runs = _newest(runs, RUN)
+    results.runs, results.backups = (_newest([row for row in runs if row["kind"] == kind], RUN) for kind in ("dedup", "backup"))
     results.speeds = _newest(speeds, SPEED)
     results.tunes = _newest(tunes, TUNE)
     results.failures = ask(

@@ -23,6 +23,7 @@ def main(words: list[str]) -> int:
         help="what cutpoint stats --details --json printed of a store, which the file's name names; repeatable",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="folder to write to; made if it is missing")
+    parser.add_argument("--svg", action="store_const", const="svg", default="png", dest="picture", help="plots as SVG")
     options = parser.parse_args(words)
     if not options.results and not options.store:
         parser.error("nothing to report: give results or --store")
@@ -37,7 +38,7 @@ def main(words: list[str]) -> int:
         if len(options.results) == 2:
             print(compare(*options.results), end="")
             return DONE
-        write(options.results[0] if options.results else None, options.output, log, options.store)
+        write(options.results[0] if options.results else None, options.output, log, options.store, options.picture)
     except Unreadable as problem:
         log(str(problem))
         return FAILED

@@ -108,9 +108,10 @@ def _replace(path: Path, content: bytes) -> None:
         raise OSError(failed.errno, failed.strerror, str(path)) from None
 
 
-def write(results: Path | None, folder: Path, log: Callable[[str], None], stores: Sequence[Path] = ()) -> None:
-    """Writes index.html and a PNG for each section and choice. `stores` are outputs of `cutpoint stats --details --json`. Raises Unreadable if
+def write(results: Path | None, folder: Path, log: Callable[[str], None], stores: Sequence[Path] = (), picture: str = "png") -> None:
+    """Writes index.html and a picture, png or svg, for each section and choice. `stores` are outputs of `cutpoint stats --details --json`. Raises Unreadable if
     a file has no results, OSError if one cannot be read or written."""
+    draw = {"png": plots.png, "svg": plots.svg}[picture]
     contents = read(results) if results else Results()
     contents.stores = read_stores(stores)
     sections = [section for make in SECTIONS if (section := make(contents))]
@@ -120,7 +121,7 @@ def write(results: Path | None, folder: Path, log: Callable[[str], None], stores
     count = 0
     for section in sections:
         for choice in section.choices or [""]:
-            _replace(folder / plots.file_name(section, choice), plots.png(section, choice))
+            _replace(folder / plots.file_name(section, choice, picture), draw(section, choice))
             count += 1
     text = page(contents, sections).encode()
     _replace(folder / "index.html", text)

@@ -1,4 +1,4 @@
-"""Draws the panels of a section as one PNG, in the light theme."""
+"""Draws the panels of a section as one picture, PNG or SVG, in the light theme."""
 
 import re
 import textwrap
@@ -15,11 +15,11 @@ WIDTHS = {1: 720, 2: 430, 3: 300, 4: 215}  # of a panel, by the number in a row
 LETTER = 6.2  # approximate pixels of a letter
 
 
-def file_name(section: Section, choice: str) -> str:
+def file_name(section: Section, choice: str, ending: str) -> str:
     """The name of the plot of a choice. The first choice has the section's name."""
     if not choice or choice == section.choices[0]:
-        return f"{section.name}.png"
-    return f"{section.name}-{re.sub('[^0-9a-z]+', '-', choice.lower())}.png"
+        return f"{section.name}.{ending}"
+    return f"{section.name}-{re.sub('[^0-9a-z]+', '-', choice.lower())}.{ending}"
 
 
 def sentence(section: Section) -> str:
@@ -49,3 +49,7 @@ def composed(section: Section, choice: str) -> dict:
 
 def png(section: Section, choice: str) -> bytes:
     return vl_convert.vegalite_to_png(composed(section, choice), vl_version=VEGA_LITE, scale=1.5)
+
+
+def svg(section: Section, choice: str) -> bytes:
+    return vl_convert.vegalite_to_svg(composed(section, choice), vl_version=VEGA_LITE).encode()

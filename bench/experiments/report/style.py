@@ -48,6 +48,9 @@ STAGES = {
     "joining": ("#d6a821", "#e3b53a"),
     "fingerprinting": ("#b5500f", "#f0854a"),
     "delivery": ("#2a8a68", "#46c297"),
+    "indexing": ("#9c7a3c", "#c9a668"),
+    "compression": ("#b8447f", "#e58bb8"),
+    "writing": ("#157a88", "#4cc0cf"),
 }
 INK = {
     "text": ("#1c2127", "#e8ebef"),

@@ -7,6 +7,8 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -129,8 +131,9 @@ class Command:
         return words + [word for option, value in options.items() if value for word in (option, value)]
 
     def store(self, cell: Cell) -> list[str]:
-        """The words that make a store for a cell, but for its folder."""
-        return ["init", "-q", "--encryption", "none", "--hash", cell.hash, *self.cuts(cell), *(["--compression", cell.compression] if cell.compression else [])]
+        """The words that make a store for a cell, but for its folder. It takes any fingerprint."""
+        compression = ["--compression", cell.compression] if cell.compression else []
+        return ["init", "--encryption", "none", "--for-experiments", "--hash", cell.hash, *compression, *self.cuts(cell)]
 
     def words(self, cell: Cell) -> list[str]:
         """The words of a run for a cell, before those for the data."""
@@ -195,23 +198,36 @@ def _at(report: dict, path: str):
     return report
 
 
-def dedup(command: Command, cell: Cell, data: Input) -> dict:
+def _alone(report: dict) -> dict[str, float]:
+    """Seconds that each stage and device would take without the others."""
+    devices = {f"device {each['device']}": each["alone_seconds"] for each in report["devices"]}
+    return {each["stage"]: each["alone_seconds"] for each in report["stages"]} | devices
+
+
+def of_rounds(reports: list[dict]) -> dict:
     """The report of the round with the median time, and the times of all."""
+    reports = sorted(reports, key=lambda report: report["wall_seconds"])
+    alone = [_alone(report) for report in reports]
+    return {
+        "report": reports[(len(reports) - 1) // 2],
+        "wall_seconds": [report["wall_seconds"] for report in reports],
+        "alone_seconds": {name: [each.get(name, 0) for each in alone] for name in {name: None for each in alone for name in each}},
+        "bytes_per_second": statistics.median(report["bytes_per_second"] or 0 for report in reports),
+    }
+
+
+def dedup(command: Command, cell: Cell, data: Input) -> dict:
+    """The whole engine, without writing."""
     words = [*command.words(cell), *map(str, data.paths)]
     reports = []
     for _ in range(cell.rounds):
         data.prepare()
         reports.append(json.loads(command.run(*words)))
-    reports.sort(key=lambda report: report["wall_seconds"])
     for path in CONSTANT:
         values = {json.dumps(_at(report, path)) for report in reports}
         if len(values) > 1:
             raise Failed(f"rounds differ in {path}: {', '.join(sorted(values))}")
-    return {
-        "report": reports[(len(reports) - 1) // 2],
-        "wall_seconds": [report["wall_seconds"] for report in reports],
-        "bytes_per_second": statistics.median(report["bytes_per_second"] or 0 for report in reports),
-    }
+    return of_rounds(reports)
 
 
 def kernels(command: Command, cell: Cell, data: Input) -> dict:
@@ -224,48 +240,54 @@ def tune(command: Command, cell: Cell, data: Input) -> dict:
     return json.loads(command.run(*command.words(cell), "--verify", *map(str, data.paths)))
 
 
-def _backed_up(command: Command, cell: Cell, data: Input, store: Path) -> list[dict]:
-    """Makes a store, and backs up each version of the data into it. Returns what each backup says at its end."""
-    command.run(*command.store(cell), "--store", str(store))
-    words = command.words(cell) if cell.kind == "backup" else ["backup", "--json"]
-    return [json.loads(command.run(*words, "--store", str(store), str(path)).splitlines()[-1]) for path in data.paths]
+@contextmanager
+def _new_store(command: Command, cell: Cell, folder: Path) -> Iterator[tuple[Path, str]]:
+    """A store for a cell. Yields its path, and its cuts as a canonical string."""
+    with tempfile.TemporaryDirectory(prefix="cutpoint-sweep-", dir=folder) as room:
+        store = Path(room, "store")
+        facts = dict(line.split(None, 1) for line in command.run(*command.store(cell), "--store", str(store)).splitlines())
+        yield store, facts["cuts"]
+
+
+def _backed_up(command: Command, words: list[str], data: Input, store: Path) -> dict:
+    """Backs up all of the data as one snapshot. Returns what the backup says at its end."""
+    return json.loads(command.run(*words, "--store", str(store), *map(str, data.paths)).splitlines()[-1])
+
+
+def _bytes_under(*folders: Path) -> int:
+    return sum(file.stat().st_size for folder in folders for file in files_under(folder))
 
 
 def backup(command: Command, cell: Cell, data: Input) -> dict:
-    """Backups of all versions, one after the other, into a new store: what the longest of the median round says, and the times of all."""
-    rounds = []
+    """First backups, each into a new store. Their reports have `cuts`, `result` and `bytes_per_second` as those of `dedup` do."""
+    reports = []
     for _ in range(cell.rounds):
-        with tempfile.TemporaryDirectory(dir=data.room) as folder:
+        with _new_store(command, cell, data.room) as (store, cuts):
             data.prepare()
-            reports = _backed_up(command, cell, data, Path(folder, "store"))
-            stored = sum(file.stat().st_size for kind in ("containers", "shards") for file in files_under(Path(folder, "store", kind)))
-        rounds.append((sum(report["wall_seconds"] for report in reports), stored, reports))
-    rounds.sort(key=lambda each: each[0])
-    seconds, stored, reports = rounds[(len(rounds) - 1) // 2]
-    return _rates(sum(report["bytes"] for report in reports), [each[0] for each in rounds]) | {
-        "stored_bytes": stored, "report": max(reports, key=lambda report: report["wall_seconds"]),
-    }  # fmt: skip
+            summary = _backed_up(command, command.words(cell), data, store)
+            stored = _bytes_under(store / "containers", store / "shards")
+        rate = summary["read_bytes"] / summary["wall_seconds"]
+        reports.append(summary | {"cuts": cuts, "result": {"bytes": summary["read_bytes"]}, "bytes_per_second": rate})
+    return of_rounds(reports) | {"bytes": summary["read_bytes"], "stored_bytes": stored}
 
 
 def restore(command: Command, cell: Cell, data: Input) -> dict:
-    """Restores all versions from a store into an empty folder: the times of all rounds."""
-    with tempfile.TemporaryDirectory(dir=data.room) as folder:
-        store = Path(folder, "store")
-        snapshots = [report["id"] for report in _backed_up(command, cell, data, store)]
-        stored = files_under(store / "containers")
-        every = []
+    """Restores all of the data from a store into an empty folder."""
+    with _new_store(command, cell, data.room) as (store, _):
+        snapshot = _backed_up(command, ["backup", "--json"], data, store)
+        seconds = []
         for _ in range(cell.rounds):
             if cell.input == "cold":
-                forget(stored)
-            with tempfile.TemporaryDirectory(dir=data.room) as target:
+                forget(files_under(store / "containers"))
+            with tempfile.TemporaryDirectory(prefix="cutpoint-sweep-", dir=data.room) as target:
                 begin = time.monotonic()
-                reports = [json.loads(command.run(*command.words(cell), "--store", str(store), "--target", f"{target}/{id}", id)) for id in snapshots]
-                every.append(time.monotonic() - begin)
-        return _rates(sum(report["bytes"] for report in reports), sorted(every)) | {"stored_bytes": sum(file.stat().st_size for file in stored)}
-
-
-def _rates(size: int, seconds: list[float]) -> dict:
-    return {"bytes": size, "wall_seconds": seconds, "bytes_per_second": size / statistics.median_low(seconds)}
+                command.run(*command.words(cell), "--store", str(store), "--target", f"{target}/restored", snapshot["id"])
+                seconds.append(time.monotonic() - begin)
+        size = snapshot["read_bytes"]
+        return {
+            "bytes": size, "wall_seconds": sorted(seconds), "bytes_per_second": size / statistics.median(seconds),
+            "stored_bytes": _bytes_under(store / "containers", store / "shards"),
+        }  # fmt: skip
 
 
 def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | None]:

@@ -148,7 +148,7 @@ class Data:
                 for path, copy in zip(paths, copies):
                     copy.parent.mkdir()
                     shutil.copytree(path, copy, symlinks=True) if path.is_dir() else shutil.copyfile(path, copy)
-                yield Input(copies, self.folder)
+                yield Input(copies, Path(folder))
 
     def files(self, name: str, size: str) -> list[Path]:
         """The first files that together have `size` bytes."""

@@ -29,7 +29,8 @@ OF_KIND = {
     "tune": {"sample", "goal"},
 }
 ALL = "all"  # the algorithm of a search among all
-STORES = ("backup", "restore")  # the kinds that make a store
+ENGINE_KINDS = ("dedup", "backup")  # those that run the whole engine, and whose results have its report
+STORES = ("backup", "restore")  # those that make a store
 INPUTS = ("cache", "cold", "memory")  # where data are when a round begins: the page cache, the disk, or files in memory
 
 MOST_ROUNDS = 1000  # of `cutpoint bench`; those of `dedup` have no other bound

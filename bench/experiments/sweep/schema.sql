@@ -43,7 +43,7 @@ create index if not exists members_by_key on members (key);
 drop view if exists rows;
 create view rows as
 select
-  cells.key, members.grp, members.sweep, cells.dataset, json_extract(datasets.info, '$.stands_for') as stands_for,
+  cells.key, cells.kind, members.grp, members.sweep, cells.dataset, json_extract(datasets.info, '$.stands_for') as stands_for,
   cells.algorithm, cells.size, cells.parameters, cells.hash, cells.backend, cells.threads, cells.join_name, cells.segment,
   json_extract(cells.result, '$.report.result.bytes') as bytes,
   json_extract(cells.result, '$.report.result.chunk_count') as chunk_count,
@@ -60,7 +60,7 @@ select
 from cells
 join members on members.key = cells.key
 left join datasets on datasets.checksum = cells.checksum
-where cells.kind = 'dedup' and cells.outcome = 'done';
+where cells.kind in ('dedup', 'backup') and cells.outcome = 'done';
 
 -- Stores: a row for each group.
 drop view if exists store_rows;

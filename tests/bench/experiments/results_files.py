@@ -10,6 +10,7 @@ from programs import BINARY, ROOT
 from experiments.catalog import Catalog, summary_of
 from experiments.papers.claim import Finding
 from experiments.papers.tables import DASH
+from experiments.sweep.plan import ENGINE_KINDS
 
 LISTING = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)
 CATALOG = Catalog.merged([summary_of(LISTING)])
@@ -84,8 +85,8 @@ class ResultsFile:
             "started": f"2026-01-02T03:{self.count // 60:02}:{self.count % 60:02}+00:00", "rounds": 5,
             "result": None if result is None else json.dumps(result),
         } | more  # fmt: skip
-        if kind == "dedup":
-            row = {"hash": "sha1", "backend": "auto", "threads": 0, "join_name": "exact", "segment": "auto"} | row
+        if kind in ENGINE_KINDS:
+            row = {"hash": "sha1", "backend": "auto", "threads": 0, "join_name": "exact" if kind == "dedup" else None, "segment": "auto"} | row
         self.file.execute(f"insert into cells ({', '.join(row)}) values ({', '.join('?' * len(row))})", list(row.values()))
         self.file.execute("insert into members values ('sweep', ?, ?)", (group, row["key"]))
 
@@ -93,6 +94,12 @@ class ResultsFile:
         """A whole-engine cell."""
         report = report or report_of(cuts, savings)
         self.add("dedup", dataset, algorithm, size, {"report": report, "wall_seconds": [1.0], "bytes_per_second": speed}, **more)
+
+    def add_stages(self, algorithm: str, back_end: str, kind: str = "dedup", **alone: list[float]) -> None:
+        """A run, or a backup, in which each stage took these seconds in every round."""
+        cuts = cuts_of(algorithm, 4096, 8192, 16384)
+        report = report_of(cuts, 0.5) if kind == "dedup" else {"cuts": cuts, "result": {"bytes": GIB}, "bottleneck": "writing", "stages": []}
+        self.add(kind, "linux", algorithm, "8K", {"report": report, "alone_seconds": alone, "bytes_per_second": 1e9}, backend=back_end, rounds=len(alone["chunking"]))
 
     def add_speeds(self, dataset: str, algorithm: str, size: str, cuts: str, speeds: dict[str, float], **more) -> None:
         """A cell of cutting alone, by back end."""

@@ -110,7 +110,7 @@ class Report(unittest.TestCase):
         steps = [
             (RUNS, self.results.add_matrix),
             ({"joins"}, self.add_join),
-            ({"shift"}, lambda: self.results.add_matrix(["linux"], threads=1, hash="sha256")),
+            ({"shift"}, self.add_shift),
             ({"cutting", "speedups"}, lambda: self.results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": 1e9, "avx2": 4e9})),
             ({"parameters"}, self.add_grid),
             ({"tune"}, lambda: self.results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())),
@@ -126,6 +126,10 @@ class Report(unittest.TestCase):
         self.assertEqual(set(page.sections), wanted | {"problems", "verdict"})
         self.assertTrue(all(count for name, count in page.sections.items() if name not in ("problems", "verdict")), page.sections)
         self.assertEqual({path.stem.split("-")[0] for path in self.out.glob("*.png")}, wanted)
+
+    def add_shift(self):
+        self.results.add_stages("gear", "sse4", "backup", chunking=[3.0, 3.1, 3.2], writing=[1.0, 1.0, 1.0])
+        self.results.add_stages("gear", "avx2", "backup", chunking=[0.3, 0.3, 0.3], writing=[1.0, 1.0, 1.0])
 
     def add_join(self):
         report = report_of(cuts_of("rabin", 2048, 8192, 65536), 0.2)
@@ -175,7 +179,7 @@ class Report(unittest.TestCase):
             self.results.add_run("linux", "invented", "8K", "", 0, report=report, **settings)
         self.results.add_speeds("linux", "invented", "8K", "invented(avg_bytes=8192)", {"scalar": GIB, "invented": 2 * GIB})
         page = self.page(draws_plots=True)
-        self.assertEqual(set(page.sections), (RUNS | {"joins", "shift", "cutting", "speedups", "verdict"}) - {"pareto"})
+        self.assertEqual(set(page.sections), (RUNS | {"joins", "cutting", "speedups", "verdict"}) - {"pareto"})
         self.assertEqual(dict(zip(*page.tables["stages"][:2]))["invented stage"], "5.000")
         self.assertIn("join invented join", page.text)
         drawn = sorted(self.out.glob("*.png"))
@@ -265,6 +269,52 @@ class Report(unittest.TestCase):
         self.assertIn(["linux", "ram", "avx2", "2.79", "1.50"], rows)
         self.assertEqual(len(rows), 5)
         self.assertIn("instruction sets up to 4.0 times (gear, avx2); a GPU up to 12.0 times (gear, cuda)", page.text)
+
+    def test_the_bottleneck_shifts_where_it_was_chunking_and_no_longer_is(self):
+        """By scalar code and by vectors. Stages are even where they differ by no more than the rounds do."""
+        chunking = {"reading": [1.0, 1.0, 1.0], "chunking": [3.0, 3.1, 3.2], "fingerprinting": [2.0, 2.1, 2.2]}
+        fingerprinting = chunking | {"chunking": [0.9, 1.0, 1.1]}
+        reading = fingerprinting | {"reading": [4.0, 4.0, 4.0]}
+        even = chunking | {"fingerprinting": [2.2, 3.0, 3.9]}
+        others = fingerprinting | {"reading": [1.6, 2.0, 2.4]}
+        device = fingerprinting | {"device 0": [5.0, 5.0, 5.0]}
+        cases = {
+            "rabin": (chunking, fingerprinting, "yes, by avx2"),
+            "gear": (chunking, chunking, "no, it is chunking"),
+            "ram": (reading, reading, "no, it was reading"),
+            "maxp": (fingerprinting, reading, "no, it was fingerprinting"),
+            "adler": (reading, chunking, "no, it is chunking"),
+            "fastcdc": (chunking, even, "unclear"),
+            "crc32": (even, fingerprinting, "unclear"),
+            "ae-max": (chunking, others, "yes, by avx2"),
+            "ae-min": (others, fingerprinting, "no, it was fingerprinting or reading"),
+            "tttd": (chunking, device, "yes, by avx2"),
+        }
+        for algorithm, (scalar, vectors, _) in cases.items():
+            for kind in ("dedup", "backup"):
+                self.results.add_stages(algorithm, "scalar", kind, **scalar)
+                self.results.add_stages(algorithm, "avx2", kind, **vectors)
+        self.results.add_stages("seqcdc-inc", "scalar", chunking=[1.0, 1.0, 1.0], reading=[0.1, 0.1, 0.1])  # by one back end alone
+        for back_end in ("scalar", "avx2"):
+            self.results.add_stages("seqcdc-dec", back_end, chunking=[1.0, 1.0], reading=[0.1, 0.1])  # two rounds have no spread
+        page = self.page(draws_plots=True)
+        heading, *rows = page.tables["shift"]
+        self.assertEqual(heading[4:], ["written", "scalar; GB/s", "avx2; GB/s", "shifted from chunking"])
+        wanted = {(algorithm, written): verdict for algorithm, (*_, verdict) in cases.items() for written in ("no", "yes")}
+        self.assertEqual({(row[1], row[4]): row[7] for row in rows}, wanted)
+        by_name = {row[1]: row[5:7] for row in rows}
+        self.assertEqual(by_name["rabin"], ["chunking; 1.00", "fingerprinting; 1.00"])
+        self.assertEqual(by_name["fastcdc"][1], "even: chunking, fingerprinting; 1.00")
+        self.assertEqual(by_name["tttd"][1], "device 0; 1.00")
+        self.assertIn("The bottleneck shifts from chunking in 6 of the 12 jobs", page.text)
+        self.assertGreater(colours_in((self.out / "shift.png").read_bytes()), 20)
+        self.assertNotIn("backup", [row[3] for row in page.tables["savings"]])
+
+    def test_plots_are_svg_if_wished(self):
+        self.add_shift()
+        write(self.results.saved(), self.out, [].append, picture="svg")
+        self.assertIn("linux, sha1, written", (self.out / "shift.svg").read_text(encoding="utf-8"))
+        self.assertEqual(list(self.out.glob("*.png")), [])
 
     def test_threads_are_compared_with_one(self):
         for threads, rate in ((1, 1e9), (2, 1.9e9), (4, 3.5e9)):

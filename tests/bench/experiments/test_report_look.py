@@ -24,7 +24,8 @@ class Look(unittest.TestCase):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         results = ResultsFile(cls.folder / "results.sqlite")
         results.add_matrix()
-        results.add_matrix(["linux"], threads=1, hash="sha256")
+        for kind, back_end in product(("dedup", "backup"), ("scalar", "sse4", "avx2", "avx512", "cuda", "hybrid")):
+            results.add_stages("mincdchash4", back_end, kind, chunking=[1.0, 2.0, 3.0], fingerprinting=[0.9, 1.8, 2.7])
         results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": GIB, "avx2": 4 * GIB})
         results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())
         results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="a problem of many words " * 20)

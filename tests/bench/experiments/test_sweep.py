@@ -125,7 +125,7 @@ class Results(SweepTest):
         ])  # fmt: skip
         for row in rows:
             self.assertTrue(200_000 < row[4] < 300_000 and row[5] > 0, row)
-        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith("tmp")], [], "what a cell writes is removed")
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith("cutpoint-")], [], "what a cell writes is removed")
 
     def test_inputs_and_the_engines_options_are_settings_and_change_no_cuts(self):
         self.begin_with(SMALL)
@@ -151,12 +151,28 @@ class Results(SweepTest):
         self.assertEqual(plan_file("quick"), ROOT / "scripts/sweeps/quick.toml")
         self.assertEqual(plan_file("mine.toml"), Path("mine.toml"))
 
+    def test_backups_have_the_stages_of_every_round(self):
+        block = '[[cells]]\nkind = "backup"\nalgorithms = ["rabin"]\nsizes = ["2K:8K:64K"]\nhashes = ["sha1"]\nthreads = [1]\nrounds = 3\nbackends = ["scalar", "cuda"]\n'
+        self.sweep(f'[datasets.b]\npath = ["b1", "b2"]\n{block}')
+        self.assertEqual(self.select("select outcome from cells where backend = 'scalar'"), [("done",)])
+        back_end, bytes_read, rate, result = self.select("select backend_chunking, bytes, bytes_per_second, result from rows where kind = 'backup' and backend = 'scalar'")[0]
+        self.assertEqual((back_end, bytes_read), ("scalar", 400_007))
+        self.assertGreater(rate, 0)
+        alone = json.loads(result)["alone_seconds"]
+        self.assertGreater(set(alone), {"reading", "chunking", "fingerprinting", "writing"})
+        self.assertTrue(all(len(seconds) == 3 for seconds in alone.values()), alone)
+
+    def test_a_backup_that_a_store_refuses_is_wrong_usage(self):
+        said = self.sweep('[datasets.a]\npath = "a"\n[[cells]]\nkind = "backup"\nalgorithms = ["gear"]\nhashes = ["none"]\n', code=2)
+        self.assertIn("a store needs fingerprints", said)
+
     def test_every_kind_on_every_back_end_ends_with_a_page(self):
         names = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)["back_ends"]
         text = (
             '[datasets.a]\npath = "a"\n'
             '[[cells]]\nkind = "kernels"\nalgorithms = ["gear", "mincdchash4"]\nsizes = ["8K"]\nbytes = "256K"\n'
             f'[[cells]]\nalgorithms = ["mincdchash4", "restic"]\nbackends = {json.dumps([each["name"] for each in names])}\n'
+            '[[cells]]\nkind = "backup"\nalgorithms = ["gear"]\nbackends = ["scalar", "sse4"]\nrounds = 3\n'
             '[[cells]]\nkind = "tune"\nalgorithms = ["seqcdc-inc"]\nsizes = ["8K"]\nsample = "100%"\n'
         )
         page = self.folder / "page"
@@ -164,7 +180,7 @@ class Results(SweepTest):
         for line in lines[:-1]:
             self.assertRegex(line, "; about .* left$")
         written = (page / "index.html").read_text(encoding="utf-8")
-        for section in ("savings", "throughput", "cutting", "speedups", "tune"):
+        for section in ("savings", "throughput", "cutting", "speedups", "shift", "tune"):
             self.assertIn(f'<section id="{section}">', written)
         self.assertNotIn("no catalog", written)
 
@@ -362,7 +378,7 @@ class WrongFiles(SweepTest):
             (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, backup, restore, kernels, tune"),
             (data + cell + 'inputs = ["tape"]\n', "small.toml:5: cells, block 1: inputs: no input 'tape'; there are cache, cold, memory"),
             (data + cell + 'kind = "backup"\njoins = ["none"]\n', "block 1 (kind backup): no key 'joins'"),
-            (data + cell + 'kind = "backup"\nhashes = ["md5"]\n', "backup a gear own md5: "),
+            (data + cell + 'kind = "backup"\nhashes = ["none"]\n', "backup a gear own none: "),
             (data + cell + 'memories = ["1K"]\n', "1K of memory: "),
             (data + cell + 'datasets = ["b"]\n', "no data set 'b'; there are a"),
             (data + cell + "sizes = []\n", "sizes is empty"),

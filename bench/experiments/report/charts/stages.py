@@ -1,4 +1,4 @@
-"""Processor time of each stage, the bottleneck, and how it shifts with hash and threads."""
+"""Processor time of each stage, and the bottleneck."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import altair as alt
 
 from experiments.report.charts.dots import ROW, chart, tips
 from experiments.report.section import Column, Key, Panel, Section, columns_of, number
-from experiments.report.select import ENGINE, aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
+from experiments.report.select import ENGINE, aim_text, datasets_of, engine_text, once, plain, usual, usual_aim
 from experiments.report.style import STAGES
 from experiments.results import GIB, Results
 
@@ -27,7 +27,8 @@ def stage_column(name: str):
 
 def stages_of(rows: list[dict]) -> list[str]:
     """The stages of rows in their order. Some rows may have others, such as those of devices."""
-    return list(dict.fromkeys([*STAGES, *(name for row in rows for name in cost(row))]))
+    seen = dict.fromkeys(name for row in rows for name in cost(row))
+    return [name for name in STAGES if name in seen] + [name for name in seen if name not in STAGES]
 
 
 def columns(rows: list[dict]) -> list[Column]:
@@ -70,33 +71,6 @@ def bars(rows: list[dict]) -> alt.LayerChart:
     return alt.layer(drawn, label).properties(height=(ROW + 1) * len(order))
 
 
-def setting(row: dict) -> str:
-    return f"{row['hash']} ×{row['report']['thread_count']}"
-
-
-def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
-    """A panel: the bottleneck and the speed of each algorithm under each setting."""
-    columns = list(dict.fromkeys(setting(r) for r in sorted(rows, key=lambda r: (r["hash"], r["report"]["thread_count"]))))
-    bound = [name for name in STAGES] + sorted({r["bottleneck"] for r in rows if r["bottleneck"]} - set(STAGES))
-    shown = [
-        {"algorithm": r["algorithm"], "setting": setting(r), "bound": r["bottleneck"], "speed": f"{r['bytes_per_second'] / GIB:.2f}"}
-        for r in rows
-        if r["bottleneck"] and r["bytes_per_second"]
-    ]
-    base = chart(
-        shown,
-        alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
-        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(
-            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=9, domain=False, ticks=False, grid=False,
-        )),
-        tooltip=tips(("algorithm:N",), ("setting:N",), ("bound:N", "bottleneck"), ("speed:N", "GiB/s")),
-    )
-    cells = base.mark_rect(cornerRadius=2, stroke="@paper", strokeWidth=2).encode(
-        alt.Color("bound:N", title=None, scale=alt.Scale(domain=bound, range=[token(name) for name in bound]))
-    )
-    return alt.layer(cells, base.mark_text(fontSize=10, color="@paper").encode(alt.Text("speed:N"))).properties(height=22 * len(order))
-
-
 def keys_of(rows: list[dict]) -> list[Key]:
     seen = {stage for row in rows for stage in cost(row)} | {row["bottleneck"] for row in rows}
     return [Key(name, token(name), "bar") for name in [*STAGES, *sorted(n for n in seen - set(STAGES) if n)] if name in seen]
@@ -115,33 +89,3 @@ def stages(results: Results) -> Section | None:
     caption += "The name beside each bar is the bottleneck: the stage that takes longest alone, with parallel stages divided among the threads."
     panels = [Panel(name, bars([row for row in rows if row["dataset"] == name])) for name in datasets_of(rows, results)]
     return Section("stages", "Stages", title, caption, panels, columns(rows), rows, keys_of(rows))
-
-
-def shift(results: Results) -> Section | None:
-    """The bottlenecks of algorithms that ran under several settings."""
-    rows = [row for row in plain(results.runs) if row["bottleneck"] and row["backend"] == "auto" and row["segment"] == "auto"]
-    rows = [row for row in rows if row["report"]["result"]["bytes"] and row["bytes_per_second"]]
-    panels, used = [], []
-    for name in datasets_of(rows, results):
-        here = [row for row in rows if row["dataset"] == name]
-        settings: dict[tuple, set] = {}
-        for row in here:
-            settings.setdefault((row["aim"], row["algorithm"]), set()).add(setting(row))
-        several = [row for row in here if len(settings[row["aim"], row["algorithm"]]) > 1]
-        if several:
-            aim = usual_aim(several)
-            several = once([row | {"setting": setting(row)} for row in several if row["aim"] == aim], ("algorithm", "setting"))
-            order = sorted({row["algorithm"] for row in several})
-            panels.append(Panel(f"{name}, {aim_text(aim)}", matrix(several, order)))
-            used += several
-    if not panels:
-        return None
-    moved = sorted({n for n in {r["algorithm"] for r in used} if len({r["bottleneck"] for r in used if r["algorithm"] == n}) > 1})
-    algorithms = {row["algorithm"] for row in used}
-    title = "Neither hash nor threads shift the bottleneck"
-    if moved:
-        who = listed(moved) if len(moved) < 4 else f"{len(moved)} of {len(algorithms)} algorithms"
-        title = f"The bottleneck shifts with hash and threads for {who}"
-    caption = "Colour: the stage that takes longest alone; number: GiB/s of the whole engine; ×2: on two threads. Back end auto, exact cuts."
-    keys = [key for key in keys_of(used) if key.label in {row["bottleneck"] for row in used}]
-    return Section("shift", "Bottleneck", title, caption, panels, columns(used), used, keys, panels_a_row=2)
