@@ -31,6 +31,7 @@ struct options {
   std::uint64_t fingerprints = 1'000'000;
   std::uint64_t first_round = 0;
   std::uint64_t rounds = 2;
+  std::uint64_t first = 0;
   double seconds = 1e9;
   double changed = 0;
   bool is_scattered = false;
@@ -156,10 +157,10 @@ status measure(const options& settings) {
     const tablet_counts before = index->tablets ? index->tablets->counts() : tablet_counts();
     usage sum;
     std::uint64_t present = 0;
-    std::uint64_t done = 0;
-    while (done < settings.fingerprints && sum.seconds < settings.seconds) {
-      const std::size_t count = std::min<std::uint64_t>(settings.batch, settings.fingerprints - done);
-      for (std::size_t i = 0; i < count; ++i) digests[i] = streams.at(round, done + i);
+    std::uint64_t next = settings.first;
+    while (next < settings.fingerprints && sum.seconds < settings.seconds) {
+      const std::size_t count = std::min<std::uint64_t>(settings.batch, settings.fingerprints - next);
+      for (std::size_t i = 0; i < count; ++i) digests[i] = streams.at(round, next + i);
       const usage begin = used_so_far();
       CUTPOINT_RETURN_IF_FAILED(
           index->table().insert(std::span(digests).first(count), std::span(answers).first(count)));
@@ -170,7 +171,7 @@ status measure(const options& settings) {
       sum.read_bytes += end.read_bytes - begin.read_bytes;
       present += static_cast<std::uint64_t>(
           std::count(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(count), index_answer::present));
-      done += count;
+      next += count;
     }
     const std::uint64_t memory_bytes = index->table().memory_bytes();
     const usage begin = used_so_far();
@@ -178,9 +179,10 @@ status measure(const options& settings) {
       CUTPOINT_RETURN_IF_FAILED(index->shards->begin_next_session());
     }
     sum.seconds += used_so_far().seconds - begin.seconds;
+    const std::uint64_t lookups = next - settings.first;
     ordered_json row = {{"seconds", sum.seconds},
                         {"processor_seconds", sum.processor_seconds},
-                        {"lookups", done},
+                        {"lookups", lookups},
                         {"present", present},
                         {"size", index->table().size()},
                         {"major_faults", sum.major_faults},
@@ -223,6 +225,7 @@ int main(int argc, char** argv) {
   app.add_option("--first-round", settings.first_round, "Number of the first backup")->check(CLI::Range(0, 100));
   app.add_option("--rounds", settings.rounds, "Backups; 0: only drops the files from memory")
       ->check(CLI::Range(0, 100));
+  app.add_option("--first", settings.first, "Fingerprints at the beginning of each backup that are left out");
   app.add_option("--seconds", settings.seconds, "Most seconds of a backup, of which the rest is left out")
       ->check(CLI::Range(0.1, 1e9));
   app.add_option("--changed", settings.changed, "Share of each later backup that is new")->check(CLI::Range(0.0, 1.0));

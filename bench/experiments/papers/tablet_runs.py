@@ -1,7 +1,9 @@
 """Measures PRUNE's fingerprint table in its four ways beside the index of a store, where memory is a quarter of the one table's file.
 
-Each first backup fills a table where memory is not bounded. What is measured then begins with that table on the disk alone: the same backup
-again, and one of new fingerprints. Times of slow ones are those of their first seconds.
+A first backup comes to an empty table. For what comes second, one fills a table where memory is not bounded, and what is measured begins with that
+table on the disk alone: the same backup again, and one of new fingerprints. These are asked from their middle on, until they end or some seconds
+are over: the further a backup has come, the further a linear list is walked, so that its middle is its mean, and the other ways do not care where.
+First backups and rounds of growth are whole.
 
 `only` measures some groups of jobs, and keeps what was measured of the others. Results are kept after each job.
 """
@@ -20,24 +22,24 @@ from experiments import memory_limit
 from experiments.papers.measured import conditions, lines_of
 
 FILE = "prune-tablets.json"  # beside the pages
-FINGERPRINTS = 4_000_000
+FINGERPRINTS = 600_000
 ORDERS = ("single", "linear", "lru", "lru-list", "lru-creation")
 SHARDS = "shards"
-TABLET_KIB = tuple(512 * half for half in range(1, 28))  # 0.5 to 13.5 MB, as in figure 13
+TABLET_KIB = tuple(512 * half for half in (1, 2, 3, 4, 5, 6, 9, 12, 15, 18, 21, 24, 27))  # 0.5 to 13.5 MB, as in figure 13
 BEST_KIB = 1536
 FILTER_BITS = (0, 2, 4, 6, 8, 12, 16)
 USUAL_BITS = 8
+MANY_BITS = 16  # of the rounds of growth that are beside those with the usual bits
 ROUNDS_OF_GROWTH = 10
 SIZES = (0.1, 0.3, 1, 3, 10)  # of the one table's file, over the memory
-SMALL_LIMIT = 24_000_000  # bytes of memory for these
+SMALL_LIMIT = 8_000_000  # bytes of memory for these
 OPEN = (1, 4, 16, 64)  # tablets, where their number is bounded
-SECONDS = 2  # of a backup; what is slower is measured at its beginning
-SMALLEST_SHARE = 5  # the shards' second limit is this share of the first
+SECONDS = 2  # of a second backup from its middle on, and of all runs of a job, after which there is no further one
 
 
 @dataclass(frozen=True)
 class Job:
-    """A table and what is asked of it. `backup` is `same`, `new`, `scattered` or `growth`."""
+    """A table and what is asked of it. `backup` is `first`, `same`, `new`, `scattered` or `growth`."""
 
     index: str
     backup: str = "same"
@@ -45,7 +47,7 @@ class Job:
     filter_bits: int = USUAL_BITS
     most_open: int = 0  # all
     fingerprints: int = FINGERPRINTS
-    limit: str = "quarter"  # of the file of the one table; or `fifth` of that, or bytes
+    limit: str = "quarter"  # of the file of the one table; or `half` of that, or bytes
 
     @property
     def all_fingerprints(self) -> int:
@@ -58,10 +60,10 @@ class Job:
 
 
 def orders() -> Iterator[Job]:
-    for index in (*ORDERS, SHARDS):
-        for backup in ("new", "same"):
-            yield Job(index, backup)
-    yield Job(SHARDS, limit="fifth")
+    """The store's shards take more memory than that for a first backup, whose containers and lists they keep until they write them."""
+    yield from (Job(index, "first") for index in ORDERS)
+    yield from (Job(index, backup) for index in (*ORDERS, SHARDS) for backup in ("new", "same"))
+    yield Job(SHARDS, limit="half")
 
 
 def by_tablet_size() -> Iterator[Job]:
@@ -77,7 +79,8 @@ def by_open_tablets() -> Iterator[Job]:
 
 
 def growth() -> Iterator[Job]:
-    yield from (Job(index, "growth", fingerprints=FINGERPRINTS // ROUNDS_OF_GROWTH) for index in ("single", "lru"))
+    for index, bits in (("single", USUAL_BITS), ("lru", USUAL_BITS), ("lru", MANY_BITS)):
+        yield Job(index, "growth", filter_bits=bits, fingerprints=FINGERPRINTS // ROUNDS_OF_GROWTH)
 
 
 def by_table_size(limit_bytes: int, file_bytes_each: float) -> Iterator[Job]:
@@ -142,23 +145,35 @@ class Tables:
         self._run(folder, job, None, "--rounds", 0)
         return folder
 
-    def _ask(self, job: Job, limit: int | None, table: Path, number: int, *words: object) -> dict:
-        """Measures backup `number` where memory is bounded. What adds fingerprints works on a copy."""
+    def _ask(self, job: Job, limit: int | None, table: Path, *words: object) -> dict:
+        """Measures a backup where memory is bounded. What adds fingerprints works on a copy."""
         folder = self._copy(table, job) if "--changed" in words else table
-        (entry,) = self._run(folder, job, limit, "--first-round", number, "--rounds", 1, "--seconds", SECONDS, *words)
+        (entry,) = self._run(folder, job, limit, "--rounds", 1, *words)
         return entry
 
     def measure(self, job: Job, limit: int | None, times: int = 1) -> list[dict]:
         """The medians of a job's rounds. Raises Killed."""
+        if job.backup == "first":
+            return [repeated(times, lambda: self._ask(job, limit, self._new_folder("first")))]
         if job.backup == "growth":
-            table, words, entries = self._new_folder("growing"), ("--changed", 0.9), []
+            table, entries = self._new_folder("growing"), []
             for number in range(ROUNDS_OF_GROWTH):
-                entries.append(median([self._ask(job, limit, table, number, *words) for _ in range(times)]))
-                self._run(table, job, None, "--first-round", number, "--rounds", 1, *words)
+                words = ("--first-round", number, "--changed", 0.9)
+                entries.append(repeated(times, lambda words=words: self._ask(job, limit, table, *words)))
+                self._run(table, job, None, "--rounds", 1, *words)
             return entries
         self.fill(job)
-        words = {"same": [], "new": ["--changed", 1], "scattered": ["--scattered"]}[job.backup]
-        return [median([self._ask(job, limit, self.scratch / "table", 1, *words) for _ in range(times)])]
+        words = ["--first-round", 1, "--first", job.fingerprints // 2, "--seconds", SECONDS]
+        words += {"same": [], "new": ["--changed", 1], "scattered": ["--scattered"]}[job.backup]
+        return [repeated(times, lambda: self._ask(job, limit, self.scratch / "table", *words))]
+
+
+def repeated(times: int, run: Callable[[], dict]) -> dict:
+    """The median of some runs; of fewer if they are slow."""
+    entries: list[dict] = []
+    while len(entries) < times and sum(entry["seconds"] for entry in entries) < SECONDS:
+        entries.append(run())
+    return median(entries)
 
 
 def median(rounds: list[dict]) -> dict:
@@ -185,7 +200,8 @@ def measure(
     build: Path, scratch: Path, rounds: int, log: Callable[[str], None], fingerprints: int = FINGERPRINTS,
     only: Iterable[str] = (), known: dict | None = None, skips_known: bool = False,
 ) -> Iterator[dict]:  # fmt: skip
-    """Measures all jobs, or the groups `only`, or those of them that are not in `known`. Yields all measurements after each job.
+    """Measures all jobs, or the groups `only`, or those of them that are not in `known`. Yields all measurements after each job. Those whose memory
+    is a share of the one table's file have `fingerprints` for FINGERPRINTS.
 
     What is `known` of other jobs is kept. Raises memory_limit.Unlimited, RuntimeError if a program fails.
     """
@@ -199,13 +215,13 @@ def measure(
         log("filling the one table")
         single = known.get("single") or tables.fill(Job("single", fingerprints=fingerprints))
         quarter = single["file_bytes"] // 4
-        limits = {"quarter": quarter, "fifth": quarter // SMALLEST_SHARE}
+        limits = {"quarter": quarter, "half": quarter // 2}
         file_bytes_each = single["file_bytes"] / fingerprints
         jobs = dict.fromkeys(job for name, jobs_of in GROUPS.items() if not only or name in only for job in jobs_of(file_bytes_each))
         for job in jobs:
             if skips_known and (job.name in entries or job.name in killed):
                 continue
-            scaled = job if fingerprints == FINGERPRINTS else replace(job, fingerprints=max(1000, job.fingerprints * fingerprints // FINGERPRINTS))
+            scaled = replace(job, fingerprints=job.fingerprints * fingerprints // FINGERPRINTS) if job.limit in limits else job
             log(f"measuring {job.name}")
             entries.pop(job.name, None)
             killed.discard(job.name)
