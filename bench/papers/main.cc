@@ -75,7 +75,9 @@ json time_phases(const options& settings, byte_span stream) {
                     {"boundary test", each.boundary_test},
                     {"extreme search", each.extreme_search},
                     {"range scan", each.range_scan},
-                    {"fingerprint", each.fingerprint}});
+                    {"fingerprint", each.fingerprint},
+                    {"readings", each.readings},
+                    {"one loop", each.one_loop}});
   }
   return list;
 }

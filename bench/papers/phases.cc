@@ -1,7 +1,8 @@
-// Times the loops of the references, and the same loops without their tests.
+// Times cutting and fingerprinting by phase.
 #include "bench/papers/phases.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <limits>
 
@@ -9,9 +10,13 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/memory_index.h>
 #include <cutpoint/timing.h>
+#include <hwy/base.h>
 
+#include "host/algorithms/ae.h"
 #include "host/algorithms/fastcdc.h"
 #include "host/algorithms/rabin.h"
+#include "host/algorithms/ram.h"
+#include "host/algorithms/seqcdc.h"
 
 namespace cutpoint::bench {
 
@@ -20,119 +25,225 @@ namespace {
 constexpr std::uint64_t least_bytes = 8 * KiB;
 constexpr std::uint64_t most_bytes = 32 * KiB;
 
+/// Positions that are hashed before they are tested: their hashes fit into the first cache, and a reading of the clock takes little beside them.
+constexpr std::size_t block_positions = 2048;
+
 /// What a loop computes goes here, so that a compiler cannot leave the loop out.
 volatile std::uint64_t sink = 0;
 
-template <class Work>
-double shortest_seconds(std::uint64_t rounds, Work work) {
-  double shortest = std::numeric_limits<double>::max();
-  for (std::uint64_t i = 0; i < rounds; ++i) {
-    const double begin = thread_seconds();
-    sink = sink + work();
-    shortest = std::min(shortest, thread_seconds() - begin);
-  }
-  return shortest;
-}
-
-/// Rolls a hash over the positions of each chunk from the minimum on.
-template <class Hash>
-std::uint64_t roll_over(const Hash& hash, byte_span bytes, const std::vector<chunk>& chunks) {
-  std::uint64_t sum = 0;
-  for (const chunk& each : chunks) {
-    if (each.length <= least_bytes) continue;
-    const std::uint8_t* const b = bytes.data() + each.offset;
-    std::uint64_t value = hash.over(b + (least_bytes - hash.window()));
-    for (std::uint64_t i = least_bytes; i < each.length; ++i) {
-      sum ^= value;
-      value = hash.roll(value, b[i - hash.window()], b[i]);
-    }
-    sum ^= value;
-  }
-  return sum;
-}
-
-/// The time of each phase of one algorithm, whose cuts are `chunks`.
+/// Adds up the time between readings, each of which ends a phase and begins the next.
 class phase_clock {
  public:
-  phase_clock(byte_span bytes, std::uint64_t rounds) : bytes_(bytes), rounds_(rounds) {}
-
-  /// `hash_all` computes the hashes of the chunks that it gets.
-  template <class HashAll>
-  phase_seconds hashed(std::string_view name, const algorithm_parameters& parameters, HashAll hash_all) const {
-    phase_seconds phases = fingerprinted(name, parameters);
-    const std::vector<chunk> chunks = chunker::make(parameters)->find_cuts(bytes_);
-    phases.rolling_hash = shortest_seconds(rounds_, [&] { return hash_all(chunks); });
-    phases.boundary_test = std::max(0.0, seconds_to_cut(parameters) - phases.rolling_hash);
-    return phases;
+  void end(double phase_seconds::*phase) {
+    const auto now = std::chrono::steady_clock::now();
+    sums_.*phase += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    ++readings_;
   }
+  [[nodiscard]] phase_seconds& sums() { return sums_; }
+  [[nodiscard]] std::uint64_t readings() const { return readings_; }
+  /// Room for the hashes of a block.
+  [[nodiscard]] std::uint64_t* hashes() { return hashes_.data(); }
 
-  phase_seconds ram(const ram_parameters& parameters) const {
-    phase_seconds phases = fingerprinted("RAM", parameters);
-    const chunker cuts = *chunker::make(parameters);
-    const std::uint64_t window = *std::get<ram_parameters>(cuts.parameters()).window_bytes;
+ private:
+  phase_seconds sums_;
+  std::uint64_t readings_ = 0;
+  std::vector<std::uint64_t> hashes_ = std::vector<std::uint64_t>(block_positions);
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+double seconds_of_a_reading() {
+  constexpr int count = 100'000;
+  phase_clock time;
+  for (int i = 0; i < count; ++i) time.end(&phase_seconds::readings);
+  return time.sums().readings / count;
+}
+
+// Functions of their own, so that a loop is compiled alike for all algorithms.
+
+template <class Roll>
+HWY_NOINLINE std::uint64_t hash_block(std::uint64_t* HWY_RESTRICT hashes, std::size_t count, std::uint64_t begin,
+                                      std::uint64_t hash, Roll roll) {
+  for (std::size_t i = 0; i < count; ++i) hashes[i] = hash = roll(hash, begin + i);
+  return hash;
+}
+
+template <class Test>
+HWY_NOINLINE std::size_t first_accepted(const std::uint64_t* hashes, std::size_t count, std::uint64_t begin,
+                                        Test test) {
+  std::size_t i = 0;
+  while (i < count && !test(hashes[i], begin + i)) ++i;
+  return i;
+}
+
+/// Hashes and tests the positions from `first` to before `last`, block by block. Returns the first one that `test(hash, position)` accepts, or
+/// `last`. `roll(hash, position)` returns the hash of a position from that of the one before, which of the first is `hash`.
+template <class Roll, class Test>
+std::uint64_t walk_hashes(std::uint64_t first, std::uint64_t last, phase_clock& time, std::uint64_t hash, Roll roll,
+                          Test test) {
+  for (std::uint64_t begin = first; begin < last; begin += block_positions) {
+    const std::size_t count = std::min<std::uint64_t>(block_positions, last - begin);
+    hash = hash_block(time.hashes(), count, begin, hash, roll);
+    time.end(&phase_seconds::rolling_hash);
+    const std::size_t accepted = first_accepted(time.hashes(), count, begin, test);
+    time.end(&phase_seconds::boundary_test);
+    if (accepted < count) return begin + accepted;
+  }
+  return last;
+}
+
+/// Walks the windows that end before the positions of a chunk from `least_bytes` to before `last`.
+template <class Hash, class Test>
+std::uint64_t walk_windows(const Hash& hash, const std::uint8_t* b, std::uint64_t last, phase_clock& time, Test test) {
+  const std::uint64_t window = hash.window();
+  const auto roll = [&hash, b, window](std::uint64_t value, std::uint64_t position) {
+    return hash.roll(value, b[position - 1 - window], b[position - 1]);
+  };
+  return walk_hashes(least_bytes, last, time, hash.over(b + (least_bytes - 1 - window)), roll, test);
+}
+
+// The algorithms, phase by phase. Each looks at what the reference looks at to find a chunk of `length`, and returns the length that it finds.
+// `rest` is what is left of the stream.
+
+std::uint64_t phased_cut(const gear_hash& gear, const normalized_rule& rule, byte_span rest, std::uint64_t length,
+                         phase_clock& time) {
+  const std::uint64_t end = std::min<std::uint64_t>(rule.max_bytes, rest.size());
+  const std::uint64_t tested_end = rule.loose_range_end(end);
+  const std::uint64_t match = walk_hashes(
+      rule.min_bytes, std::min(length + 1, tested_end), time, 0,
+      [&gear, b = rest.data()](std::uint64_t hash, std::uint64_t position) { return gear.absorb(hash, b[position]); },
+      [rule](std::uint64_t hash, std::uint64_t position) { return (hash & rule.mask_at(position)) == 0; });
+  return match >= tested_end ? end : match;
+}
+
+template <class Hash>
+std::uint64_t phased_cut(const Hash& hash, const masked_test& test, byte_span rest, std::uint64_t length,
+                         phase_clock& time) {
+  const std::uint64_t end = std::min<std::uint64_t>(most_bytes, rest.size());
+  if (end < least_bytes) return end;
+  const std::uint64_t match = walk_windows(hash, rest.data(), length + 1, time,
+                                           [test](std::uint64_t value, std::uint64_t) { return test(value); });
+  return std::min(match, end);
+}
+
+/// TTTD looks as far as the maximum before it takes a backup.
+std::uint64_t phased_cut(const rabin_hash& hash, const tttd_parameters& p, byte_span rest, std::uint64_t length,
+                         phase_clock& time) {
+  const std::uint64_t end = std::min<std::uint64_t>(most_bytes, rest.size());
+  if (end < least_bytes) return end;
+  const std::uint8_t* const b = rest.data();
+  const masked_test is_main = main_test(p);
+  const masked_test is_backup = backup_test(p);
+  const std::uint64_t last = is_main(hash.over(b + (length - hash.window()))) ? length : end;
+  std::uint64_t backup = 0;
+  const std::uint64_t match =
+      walk_windows(hash, b, last + 1, time, [&backup, is_main, is_backup](std::uint64_t value, std::uint64_t position) {
+        if (is_backup(value)) backup = position;
+        return is_main(value);
+      });
+  if (match <= last) return match;
+  return end == most_bytes && backup != 0 ? backup : end;
+}
+
+std::uint64_t phased_cut(const ram_parameters& p, byte_span rest, std::uint64_t length, phase_clock& time) {
+  const std::uint64_t window = *p.window_bytes;
+  if (length <= window) return rest.size();
+  const std::uint8_t* const b = rest.data();
+  const std::uint8_t largest = *std::max_element(b, b + window);
+  time.end(&phase_seconds::extreme_search);
+  const std::uint8_t* const reaching =
+      std::find_if(b + window, b + length, [largest](std::uint8_t byte) { return byte >= largest; });
+  time.end(&phase_seconds::range_scan);
+  return std::min<std::uint64_t>(static_cast<std::uint64_t>(reaching - b) + 1, length);
+}
+
+/// Measures algorithms on the same bytes.
+class phase_measurement {
+ public:
+  phase_measurement(byte_span bytes, std::uint64_t rounds) : bytes_(bytes), rounds_(rounds) {}
+
+  /// `cut(parameters, rest, length, time)` finds a chunk phase by phase.
+  template <class Parameters, class Cut>
+  phase_seconds by_phase(std::string_view name, const Parameters& asked, Cut cut) const {
+    const chunker cuts = *chunker::make(asked);
+    const auto& parameters = std::get<Parameters>(cuts.parameters());
     const std::vector<chunk> chunks = cuts.find_cuts(bytes_);
-    phases.extreme_search = shortest_seconds(rounds_, [&] {
-      std::uint64_t sum = 0;
+    phase_seconds shortest;
+    for (std::uint64_t i = 0; i < rounds_; ++i) {
+      phase_clock time;
+      bool has_right_cuts = true;
       for (const chunk& each : chunks) {
-        const byte_span b = bytes_.subspan(each.offset, std::min(window, each.length));
-        sum += *std::max_element(b.begin(), b.end());
+        has_right_cuts &= cut(parameters, bytes_.subspan(each.offset), each.length, time) == each.length;
+        fingerprint(each);
+        time.end(&phase_seconds::fingerprint);
       }
-      return sum;
-    });
-    phases.range_scan = std::max(0.0, seconds_to_cut(parameters) - phases.extreme_search);
-    return phases;
+      if (i != 0 && time.sums().sum() >= shortest.sum()) continue;
+      shortest = time.sums();
+      shortest.readings = static_cast<double>(time.readings()) * seconds_of_a_reading();
+      shortest.has_right_cuts = has_right_cuts;
+    }
+    shortest.name = name;
+    shortest.one_loop = seconds_in_one_loop(reference_of<Parameters>(parameters));
+    return shortest;
   }
 
   /// An algorithm whose loop is one phase.
-  phase_seconds whole(std::string_view name, const algorithm_parameters& parameters,
-                      double phase_seconds::*phase) const {
-    phase_seconds phases = fingerprinted(name, parameters);
-    phases.*phase = seconds_to_cut(parameters);
-    return phases;
+  template <class Parameters>
+  phase_seconds as_one_phase(std::string_view name, const Parameters& asked, double phase_seconds::*phase) const {
+    return by_phase(name, asked, [phase](const Parameters& p, byte_span rest, std::uint64_t, phase_clock& time) {
+      const std::uint64_t length = reference_of<Parameters>(p).cut(rest, 0);
+      time.end(phase);
+      return length;
+    });
   }
 
  private:
-  double seconds_to_cut(const algorithm_parameters& parameters) const {
-    const chunker cuts = *chunker::make(parameters);
-    return shortest_seconds(rounds_, [&] { return std::uint64_t{cuts.find_cuts(bytes_).size()}; });
+  template <class Reference>
+  double seconds_in_one_loop(const Reference& reference) const {
+    double shortest = std::numeric_limits<double>::max();
+    for (std::uint64_t i = 0; i < rounds_; ++i) {
+      phase_clock time;
+      for (chunk each{}; each.offset < bytes_.size(); each.offset += each.length) {
+        each.length = reference.cut(bytes_, each.offset);
+        fingerprint(each);
+      }
+      time.end(&phase_seconds::one_loop);
+      shortest = std::min(shortest, time.sums().one_loop);
+    }
+    return shortest;
   }
 
-  phase_seconds fingerprinted(std::string_view name, const algorithm_parameters& parameters) const {
-    const std::vector<chunk> chunks = chunker::make(parameters)->find_cuts(bytes_);
-    fingerprinter make = *fingerprinter::make(fingerprint_kind::xxh3);
-    phase_seconds phases{.name = name};
-    phases.fingerprint = shortest_seconds(rounds_, [&] {
-      std::uint64_t sum = 0;
-      for (const chunk& each : chunks) sum += make(bytes_.subspan(each.offset, each.length))->bytes[0];
-      return sum;
-    });
-    return phases;
+  void fingerprint(const chunk& each) const {
+    sink = sink + (*fingerprinter_)(bytes_.subspan(each.offset, each.length))->bytes[0];
   }
 
   byte_span bytes_;
   std::uint64_t rounds_;
+  std::unique_ptr<fingerprinter> fingerprinter_ =
+      std::make_unique<fingerprinter>(*fingerprinter::make(fingerprint_kind::xxh3));
 };
 
 }  // namespace
 
 std::vector<phase_seconds> measure_phases(byte_span bytes, std::uint64_t rounds) {
-  const phase_clock clock(bytes, rounds);
+  const phase_measurement time(bytes, rounds);
   const rabin_parameters rabin{.avg_bytes = 8 * KiB, .min_bytes = least_bytes, .max_bytes = most_bytes};
   const tttd_parameters tttd{.avg_bytes = 8 * KiB, .min_bytes = least_bytes, .max_bytes = most_bytes};
   const gear_parameters gear{.avg_bytes = 8 * KiB, .min_bytes = least_bytes, .max_bytes = most_bytes};
   const fastcdc_parameters fastcdc{.avg_bytes = 16 * KiB, .min_bytes = least_bytes, .max_bytes = most_bytes};
   const rabin_hash residues(rabin.polynomial, rabin.window_bytes);
   const gear_hash shifts(tables::fastcdc2020_gear64);
-  const auto roll_residues = [&](const std::vector<chunk>& chunks) { return roll_over(residues, bytes, chunks); };
-  const auto roll_shifts = [&](const std::vector<chunk>& chunks) { return roll_over(shifts, bytes, chunks); };
+  const masked_test top_zeros{top_mask(log2_of(gear.avg_bytes)), 0};
   return {
-      clock.hashed("FCDC", fastcdc, roll_shifts),
-      clock.hashed("GEAR", gear, roll_shifts),
-      clock.hashed("RC", rabin, roll_residues),
-      clock.hashed("TTTD", tttd, roll_residues),
-      clock.ram({.avg_bytes = 16 * KiB}),
-      clock.whole("AE", ae_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::extreme_search),
-      clock.whole("SEQ", seqcdc_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::boundary_test),
+      time.by_phase("FCDC", fastcdc,
+                    [&](const auto& p, auto&&... of) { return phased_cut(shifts, rule_of(p), of...); }),
+      time.by_phase("GEAR", gear, [&](const auto&, auto&&... of) { return phased_cut(shifts, top_zeros, of...); }),
+      time.by_phase("RC", rabin, [&](const auto& p, auto&&... of) { return phased_cut(residues, test_of(p), of...); }),
+      time.by_phase("TTTD", tttd, [&](const auto& p, auto&&... of) { return phased_cut(residues, p, of...); }),
+      time.by_phase("RAM", ram_parameters{.avg_bytes = 16 * KiB},
+                    [](const auto& p, auto&&... of) { return phased_cut(p, of...); }),
+      time.as_one_phase("AE", ae_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::extreme_search),
+      time.as_one_phase("SEQ", seqcdc_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::boundary_test),
   };
 }
 

@@ -11,15 +11,22 @@
 
 namespace cutpoint::bench {
 
-/// Seconds to process all bytes once, by the scalar references, in processor time of the thread: the shortest of some rounds. A phase that
-/// the algorithm lacks is 0.
+/// Seconds to process all bytes once, in one thread: of some rounds the shortest one. A phase that the algorithm lacks is 0. Each phase has its own
+/// readings of a clock, so that none is a difference.
 struct phase_seconds {
   std::string_view name;
-  double rolling_hash = 0;    ///< the hash of each position that is looked at, without a test
-  double boundary_test = 0;   ///< what the cuts take beyond that; of SeqCDC all of it
-  double extreme_search = 0;  ///< the largest byte of RAM's windows; of AE all of it
+  double rolling_hash = 0;    ///< the hashes of a block of positions
+  double boundary_test = 0;   ///< the tests of these hashes; of SeqCDC all of its loop
+  double extreme_search = 0;  ///< the largest byte of RAM's windows; of AE all of its loop
   double range_scan = 0;      ///< RAM's search for a byte that reaches it
   double fingerprint = 0;     ///< XXH3-128 of the chunks, which stands for MurmurHash3
+
+  double readings = 0;  ///< what the readings of the clock take; they are in the phases above
+  double one_loop =
+      0;  ///< of the scalar reference, which hashes and tests each position in turn, with the fingerprints
+  bool has_right_cuts = true;  ///< whether the phases have found the chunks of the reference
+
+  [[nodiscard]] double sum() const { return rolling_hash + boundary_test + extreme_search + range_scan + fingerprint; }
 };
 
 /// Measures the algorithms of figure 1 and AE, Gear and SeqCDC, at chunks of about 16 KiB, on `bytes`.

@@ -10,7 +10,7 @@ from experiments import memory_limit
 from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger, run_script
 from experiments.papers import (  # noqa: F401
     ae, ae_claims, appdedupe, claim, cluster_runs, context_runs, contexts, coverage, definition_runs, definitions, fair_runs, measured, p_dedupe, p_dedupe_claims,
-    p_dedupe_store, pages, paper, prune, runs, seqcdc,
+    p_dedupe_store, pages, paper, phase_runs, prune, runs, seqcdc,
     seqcdc_claims, seqcdc_fair, seqcdc_speed, store_runs, summary, tablet_runs, tablets,
 )  # fmt: skip
 from experiments.papers.evidence import Absent, Evidence, NoSweep, Ours, Stored
@@ -39,12 +39,14 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, which takes minutes, and keep it in {runs.FILE}")
     parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
     parser.add_argument("--definitions", action="store_true", help=f"compare definitions and shift bytes first, and keep it in {definition_runs.FILE}")
+    parser.add_argument("--phases", action="store_true", help=f"measure the time by phase of SeqCDC's figure 1 first, and keep it in {phase_runs.FILE}")
     parser.add_argument("--cluster", action="store_true", help=f"simulate AppDedupe's clusters first, and keep it in {cluster_runs.FILE}")
     parser.add_argument("--cluster-only", action="append", default=[], choices=list(cluster_runs.GROUPS), help="measure this of --cluster alone, and keep the rest")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, --contexts, --tablets and --cluster, and of each definition, of which 0 measures no times (5)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store, --contexts, --tablets, --phases and --cluster, and of each definition, of which 0 measures no times (5)")
     parser.add_argument("--contexts", action="store_true", help=f"measure PRUNE's methods and contexts first, and keep it in {context_runs.FILE}")
     parser.add_argument("--tablets", action="store_true", help=f"measure PRUNE's tablets first, and keep it in {tablet_runs.FILE}")
     parser.add_argument("--only", action="append", default=[], choices=tablet_runs.GROUPS, help="measure these jobs of --tablets alone, and keep the others")
+    parser.add_argument("--fingerprints", type=int, default=tablet_runs.FINGERPRINTS, metavar="N", help=f"of a backup of --tablets ({tablet_runs.FINGERPRINTS:,}; the paper has some {tablet_runs.OF_PAPER:,}, which take hours)")
     parser.add_argument("--missing", action="store_true", help="of the jobs of --contexts and --tablets, measure those that their files lack")
     parser.add_argument("--fair", action="store_true", help=f"search sizes with means near SeqCDC's 16 KB first, and keep them in {fair_runs.FILE}")
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store and --contexts, and for the traces of --cluster (/dev/shm)")
@@ -102,6 +104,11 @@ def measure_definitions(options: argparse.Namespace) -> None:
     keep(options, definition_runs, definition_runs.measure(sets(options, definition_runs.SETS), options.build, options.rounds, log))
 
 
+def measure_phases(options: argparse.Namespace) -> None:
+    ((_, paths),) = sets(options, [phase_runs.SET]).values()
+    keep(options, phase_runs, phase_runs.measure(paths, options.build, options.rounds))
+
+
 def measure_cluster(options: argparse.Namespace) -> None:
     known, data = stored_json(options.pages / cluster_runs.FILE), sets(options, cluster_runs.sets_of(options.cluster_only))
     keep(options, cluster_runs, cluster_runs.measure(data, options.build, options.scratch, options.rounds, log, only=options.cluster_only, known=known))
@@ -109,7 +116,7 @@ def measure_cluster(options: argparse.Namespace) -> None:
 
 def measure_tablets(options: argparse.Namespace) -> None:
     known = stored_json(options.pages / tablet_runs.FILE)
-    for measurements in tablet_runs.measure(options.build, options.disk, options.rounds, log, only=options.only, known=known, skips_known=options.missing):
+    for measurements in tablet_runs.measure(options.build, options.disk, options.rounds, log, options.fingerprints, only=options.only, known=known, skips_known=options.missing):
         keep(options, tablet_runs, measurements)
 
 
@@ -117,6 +124,7 @@ STEPS = {  # by the option that asks for it, in the order in which --all does th
     "low_entropy": measure_low_entropy,
     "fair": measure_fair,
     "definitions": measure_definitions,
+    "phases": measure_phases,
     "store": measure_store,
     "contexts": measure_contexts,
     "tablets": measure_tablets,
@@ -124,7 +132,7 @@ STEPS = {  # by the option that asks for it, in the order in which --all does th
 }
 # The files beside the pages, by the field of Evidence that has what they have.
 FILES = {
-    "low_entropy": runs.FILE, "store": store_runs.FILE, "definitions": definition_runs.FILE, "tablets": tablet_runs.FILE,
+    "low_entropy": runs.FILE, "store": store_runs.FILE, "definitions": definition_runs.FILE, "phases": phase_runs.FILE, "tablets": tablet_runs.FILE,
     "fair": fair_runs.FILE, "clusters": cluster_runs.FILE, "contexts": context_runs.FILE,
 }  # fmt: skip
 FAILURES = (OSError, RuntimeError, subprocess.CalledProcessError, memory_limit.Unlimited)
@@ -180,7 +188,7 @@ def main(words: list[str]) -> int:
     options = parse(words)
     files = sorted(options.pages.glob("*.md"))
     steps = [step for step in STEPS if options.all or getattr(options, step)]
-    if options.rounds < (least := 1 if set(steps) & {"store", "contexts", "tablets", "cluster"} else 0):
+    if options.rounds < (least := 1 if set(steps) & {"store", "contexts", "tablets", "phases", "cluster"} else 0):
         log(f"--rounds is {options.rounds}, at least {least}")
         return WRONG_USAGE
     if not options.results and not steps and not any((options.pages / file).is_file() for file in FILES.values()):

@@ -1,5 +1,5 @@
-"""Measures definitions as the papers print them beside ours, the chunks that change when bytes are inserted or deleted, time by phase, and the
-methods that papers compare with.
+"""Measures definitions as the papers print them beside ours, the chunks that change when bytes are inserted or deleted, and the methods that papers
+compare with.
 
 Cuts, savings and changed chunks are exact. Times are the shortest of the rounds, in one thread; without rounds there are none. Those of
 methods are medians.
@@ -17,7 +17,7 @@ from experiments.sizes import bytes_of
 
 FILE = "definitions.json"  # beside the pages
 SETS = ("random", "linux", "packages", "images", "redis")
-PHASED = "random"  # the set whose time is taken by phase, and beside whose figures are those of methods, of random bytes, too
+BASELINES = "random"  # the set beside whose figures are those of methods, of random bytes, too
 SHIFTED_BYTES = "64M"
 SHIFTS = 1000  # of each kind at each place
 PLACES = ("minimum", "skipped", "sequence", "between", "maximum", "window")
@@ -58,11 +58,6 @@ def shifts(program: Path, paths: list[Path]) -> dict[str, dict[str, dict]]:
     return tallies
 
 
-def phases(program: Path, paths: list[Path], rounds: int) -> dict[str, dict[str, float]]:
-    """By SeqCDC's name of the algorithm: the seconds of each phase."""
-    return {row.pop("name"): row for row in ask(program, "phases", paths[0], "--rounds", rounds)}
-
-
 def baselines(program: Path, rounds: int, *words) -> dict[str, float]:
     """By algorithm and method, as in `gear/ss-cdc`: bytes a second of a thread's time. Methods that the processor cannot run are missing."""
     runs = ask(program, "--benchmark_filter=^baseline/", "--benchmark_format=json", f"--benchmark_repetitions={rounds}", *words)["benchmarks"]
@@ -77,10 +72,9 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, rounds: int, l
     for name, (checksum, paths) in sets.items():
         log(f"comparing definitions on {name}")
         measured[name] = {"checksum": checksum, "definitions": definitions(program, paths, rounds), "shifts": shifts(program, paths)}
-        if name == PHASED and rounds:
-            measured[name]["phases"] = phases(program, paths, rounds)
+        if name == BASELINES and rounds:
             measured[name]["baselines"] = baselines(build / "bench/cutpoint_bench", rounds)
     return measured
 
 
-text_of = partial(lines_of, depth=3)  # a line for each definition, and for each algorithm that was shifted or timed
+text_of = partial(lines_of, depth=3)  # a line for each definition, and for each algorithm that was shifted

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments.catalog import INSTRUCTION_SETS
-from experiments.papers.definition_runs import PHASED
+from experiments.papers.definition_runs import BASELINES
 from experiments.papers.paper import Paper, matrix_size, read_all
+from experiments.papers.phase_runs import SET as PHASED
 from experiments.papers.store_runs import STAGES, Job
 from experiments.results import RUN, SPEED, TUNE, read
 
@@ -150,6 +151,7 @@ class Evidence:
     low_entropy: dict = field(default_factory=dict)  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
     store: Stored = field(default_factory=lambda: Stored({}))
     definitions: dict = field(default_factory=dict)  # measured by definition_runs.py, by data set
+    phases: dict = field(default_factory=dict)  # what phase_runs.py measured, if anything
     tablets: dict = field(default_factory=dict)  # what tablet_runs.py measured, if anything
     fair: dict = field(default_factory=dict)  # settings that fair_runs.py came to, by data set
     clusters: dict = field(default_factory=dict)  # what cluster_runs.py measured, if anything
@@ -172,13 +174,13 @@ class Evidence:
         """A printed definition beside ours."""
         return (self.noted(self.definitions.get(dataset, {}).get("definitions"), f"definitions on {dataset}") or {}).get(name)
 
-    def phases(self, name: str) -> dict[str, float] | None:
+    def phased(self, name: str) -> dict[str, float] | None:
         """The seconds of an algorithm by phase, as in SeqCDC's figure 1."""
-        return (self.noted(self.definitions.get(PHASED, {}).get("phases"), f"time by phase on {PHASED}") or {}).get(name)
+        return (self.noted(self.phases.get("algorithms"), f"time by phase on {PHASED}") or {}).get(name)
 
     def baseline(self, name: str) -> float | None:
         """Bytes a second of a method that papers compare with, as `gear/ss-cdc`."""
-        return (self.noted(self.definitions.get(PHASED, {}).get("baselines"), "methods that papers compare with") or {}).get(name)
+        return (self.noted(self.definitions.get(BASELINES, {}).get("baselines"), "methods that papers compare with") or {}).get(name)
 
     def fair_setting(self, dataset: str, name: str) -> dict | None:
         """The setting with a mean near SeqCDC's target, and what it gives."""

@@ -23,6 +23,7 @@ from experiments.papers.measured import conditions, lines_of
 
 FILE = "prune-tablets.json"  # beside the pages
 FINGERPRINTS = 600_000
+OF_PAPER = 12_000_000  # about: 100 GB in chunks of 8 KiB
 ORDERS = ("single", "linear", "lru", "lru-list", "lru-creation")
 SHARDS = "shards"
 TABLET_KIB = tuple(512 * half for half in (1, 2, 3, 4, 5, 6, 9, 12, 15, 18, 21, 24, 27))  # 0.5 to 13.5 MB, as in figure 13
@@ -203,10 +204,10 @@ def measure(
     """Measures all jobs, or the groups `only`, or those of them that are not in `known`. Yields all measurements after each job. Those whose memory
     is a share of the one table's file have `fingerprints` for FINGERPRINTS.
 
-    What is `known` of other jobs is kept. Raises memory_limit.Unlimited, RuntimeError if a program fails.
+    What is `known` of other jobs with as many fingerprints is kept. Raises memory_limit.Unlimited, RuntimeError if a program fails.
     """
     program = build / "bench/cutpoint_tablets"
-    known = known if known and (only or skips_known) else {}
+    known = known if known and (only or skips_known) and known.get("fingerprints", fingerprints) == fingerprints else {}
     entries: dict[str, list[dict]] = dict(known.get("jobs", {}))
     killed = set(known.get("killed", ()))
     told = conditions(build / "cli/cutpoint", program, rounds)
