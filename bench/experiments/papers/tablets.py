@@ -95,9 +95,9 @@ def figure_13(evidence: Evidence) -> Rows:
     f"LRU, {MANY_BITS} bits, 1000/s", "over single", "tablets a lookup", "wrong, of new, %",
 )  # fmt: skip
 def figure_16(evidence: Evidence) -> Rows:
-    single, *ways = (rounds(evidence, job) for job in growth())
+    single, *filters = (rounds(evidence, job) for job in growth())
     for number in range(ROUNDS_OF_GROWTH):
-        one, *others = (each[number] if each else None for each in (single, *ways))
+        one, *others = (each[number] if each else None for each in (single, *filters))
         cells = [str(number + 1), thousands(speed(one))]
         for each in others:
             cells += [thousands(speed(each)), times(ratio(speed(each), speed(one))), plain(per_lookup(each, "examined"), 3), percent(wrong_share(each))]
