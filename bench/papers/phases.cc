@@ -236,14 +236,14 @@ std::vector<phase_seconds> measure_phases(byte_span bytes, std::uint64_t rounds)
   const masked_test top_zeros{top_mask(log2_of(gear.avg_bytes)), 0};
   return {
       time.by_phase("FCDC", fastcdc,
-                    [&](const auto& p, auto&&... pieces) { return phased_cut(shifts, rule_of(p), pieces...); }),
+                    [&](const auto& p, auto&&... blocks) { return phased_cut(shifts, rule_of(p), blocks...); }),
       time.by_phase("GEAR", gear,
-                    [&](const auto&, auto&&... pieces) { return phased_cut(shifts, top_zeros, pieces...); }),
+                    [&](const auto&, auto&&... blocks) { return phased_cut(shifts, top_zeros, blocks...); }),
       time.by_phase("RC", rabin,
-                    [&](const auto& p, auto&&... pieces) { return phased_cut(residues, test_of(p), pieces...); }),
-      time.by_phase("TTTD", tttd, [&](const auto& p, auto&&... pieces) { return phased_cut(residues, p, pieces...); }),
+                    [&](const auto& p, auto&&... blocks) { return phased_cut(residues, test_of(p), blocks...); }),
+      time.by_phase("TTTD", tttd, [&](const auto& p, auto&&... blocks) { return phased_cut(residues, p, blocks...); }),
       time.by_phase("RAM", ram_parameters{.avg_bytes = 16 * KiB},
-                    [](const auto& p, auto&&... pieces) { return phased_cut(p, pieces...); }),
+                    [](const auto& p, auto&&... blocks) { return phased_cut(p, blocks...); }),
       time.as_one_phase("AE", ae_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::extreme_search),
       time.as_one_phase("SEQ", seqcdc_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::boundary_test),
   };

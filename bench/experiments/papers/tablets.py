@@ -181,8 +181,8 @@ claim("figure 15", "one table is far behind LRU on the first backup (LRU over it
 
 def of_growth(evidence: Evidence, bits: int) -> tuple[list[dict], list[dict]]:
     """The rounds of the one table, and of LRU with a filter of so many bits a fingerprint."""
-    single, *ways = growth()
-    return rounds(evidence, single), next(rounds(evidence, job) for job in ways if job.filter_bits == bits)
+    single, *jobs = growth()
+    return rounds(evidence, single), next(rounds(evidence, job) for job in jobs if job.filter_bits == bits)
 
 
 for _bits, _note in ((USUAL_BITS, ""), (MANY_BITS, f"; {MANY_BITS} bits a fingerprint in the filter")):

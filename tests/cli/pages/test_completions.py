@@ -104,7 +104,7 @@ class Bash(Completion):
                 self.assertEqual(set(names), choice)
 
     def test_after_an_equals_sign(self):
-        self.assertEqual(self.completed("cutpoint", "tune", "--goal", "="), ["balanced", "savings", "speed"])
+        self.assertEqual(self.completed("cutpoint", "tune", "--goal", "="), ["balanced", "savings", "speed", "store"])
         self.assertEqual(self.completed("cutpoint", "chunk", "--join", "="), ["exact", "none", "pdedupe"])
         self.assertEqual(self.completed("cutpoint", "chunk", "--join", "=", "p"), ["pdedupe"])
         self.assertEqual(self.completed("cutpoint", "chunk", "--param", "min_bytes", "=", "4"), [])
