@@ -236,14 +236,15 @@ std::vector<phase_seconds> measure_phases(byte_span bytes, std::uint64_t rounds)
   const masked_test top_zeros{top_mask(log2_of(gear.avg_bytes)), 0};
   return {
       time.by_phase("FCDC", fastcdc,
-                    [&](const auto& p, auto&&... blocks) { return phased_cut(shifts, rule_of(p), blocks...); }),
+                    [&](const auto& p, auto&&... arguments) { return phased_cut(shifts, rule_of(p), arguments...); }),
       time.by_phase("GEAR", gear,
-                    [&](const auto&, auto&&... blocks) { return phased_cut(shifts, top_zeros, blocks...); }),
+                    [&](const auto&, auto&&... arguments) { return phased_cut(shifts, top_zeros, arguments...); }),
       time.by_phase("RC", rabin,
-                    [&](const auto& p, auto&&... blocks) { return phased_cut(residues, test_of(p), blocks...); }),
-      time.by_phase("TTTD", tttd, [&](const auto& p, auto&&... blocks) { return phased_cut(residues, p, blocks...); }),
+                    [&](const auto& p, auto&&... arguments) { return phased_cut(residues, test_of(p), arguments...); }),
+      time.by_phase("TTTD", tttd,
+                    [&](const auto& p, auto&&... arguments) { return phased_cut(residues, p, arguments...); }),
       time.by_phase("RAM", ram_parameters{.avg_bytes = 16 * KiB},
-                    [](const auto& p, auto&&... blocks) { return phased_cut(p, blocks...); }),
+                    [](const auto& p, auto&&... arguments) { return phased_cut(p, arguments...); }),
       time.as_one_phase("AE", ae_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::extreme_search),
       time.as_one_phase("SEQ", seqcdc_parameters{.avg_bytes = 16 * KiB}, &phase_seconds::boundary_test),
   };

@@ -95,9 +95,9 @@ def figure_13(evidence: Evidence) -> Rows:
     f"LRU, {MANY_BITS} bits, 1000/s", "over single", "tablets a lookup", "wrong, of new, %",
 )  # fmt: skip
 def figure_16(evidence: Evidence) -> Rows:
-    single, *filters = (rounds(evidence, job) for job in growth())
+    single, *lru = (rounds(evidence, job) for job in growth())
     for number in range(ROUNDS_OF_GROWTH):
-        one, *others = (each[number] if each else None for each in (single, *filters))
+        one, *others = (each[number] if each else None for each in (single, *lru))
         cells = [str(number + 1), thousands(speed(one))]
         for each in others:
             cells += [thousands(speed(each)), times(ratio(speed(each), speed(one))), plain(per_lookup(each, "examined"), 3), percent(wrong_share(each))]
@@ -181,8 +181,8 @@ claim("figure 15", "one table is far behind LRU on the first backup (LRU over it
 
 def of_growth(evidence: Evidence, bits: int) -> tuple[list[dict], list[dict]]:
     """The rounds of the one table, and of LRU with a filter of so many bits a fingerprint."""
-    single, *jobs = growth()
-    return rounds(evidence, single), next(rounds(evidence, job) for job in jobs if job.filter_bits == bits)
+    single, *lru = growth()
+    return rounds(evidence, single), next(rounds(evidence, job) for job in lru if job.filter_bits == bits)
 
 
 for _bits, _note in ((USUAL_BITS, ""), (MANY_BITS, f"; {MANY_BITS} bits a fingerprint in the filter")):

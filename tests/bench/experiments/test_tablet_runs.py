@@ -186,8 +186,8 @@ class Pages(unittest.TestCase):
         row = TABLES["prune-tablets-figure-16"](self.evidence)[-1]
         self.assertTrue(row.startswith("| 10 | 1.0 | 2.0 | 2× | 10.000 |"), row)
         self.assertTrue(row.endswith(" | 20.0 | 20× | 0.200 | 0.10 |"), row)
-        words = {claim.text: words_of(claim.judge(self.evidence)) for claim in CLAIMS if claim.place == "figure 16"}
-        self.assertEqual(list(words.values()), [("does not hold",), ("holds", "does not hold"), ("holds",), ("holds", "holds")], words)
+        verdicts = {claim.text: words_of(claim.judge(self.evidence)) for claim in CLAIMS if claim.place == "figure 16"}
+        self.assertEqual(list(verdicts.values()), [("does not hold",), ("holds", "does not hold"), ("holds",), ("holds", "holds")], verdicts)
 
     def test_what_was_measured_is_read_back(self):
         text = tablet_runs.text_of(self.evidence.tablets)

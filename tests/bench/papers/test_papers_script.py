@@ -32,6 +32,7 @@ class Papers(unittest.TestCase):
 
     def test_what_is_measured_is_built(self):
         self.assertEqual(self.built("--tablets", "--only", "open"), "built release cutpoint cutpoint_tablets")
+        self.assertEqual(self.built("--phases"), "built release cutpoint cutpoint_paper_runs")
         both = self.built("--cluster", "--store")
         self.assertEqual(both, "built release cutpoint cutpoint_node_streams cutpoint_cluster_program cutpoint_store_pipeline")
 
