@@ -38,6 +38,12 @@ result<std::string> read_input(const std::string& file, std::uint64_t most_bytes
   }
 }
 
+result<std::string> read_list(std::string_view name, const std::string& file) {
+  auto text = read_input(file);
+  if (text || text.error().code() == status_code::cancelled || text.error().system_error() == ENOMEM) return text;
+  return usage_error(fmt::format("{} {}", name, text.error().message()));
+}
+
 status check_readable_again(const std::string& file, std::string_view why) {
   struct stat facts = {};
   const bool is_known = ::stat(file.c_str(), &facts) == 0;

@@ -18,7 +18,7 @@ namespace {
 
 /// Adds the paths of a list, which are taken as they stand: none is a pattern, and "-" is a file of this name. In the list `end` follows each path; it may be missing after the last.
 status add_list(const std::string& file, char end, std::vector<std::string>& paths) {
-  CUTPOINT_TRY(const auto text, read_input(file));
+  CUTPOINT_TRY(const auto text, read_list(end == '\0' ? "--files-from0" : "--files-from", file));
   for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {
     const std::size_t path_end = std::min(text.find(end, begin), text.size());
     std::string path = text.substr(begin, path_end - begin);
@@ -61,11 +61,9 @@ namespace {
 
 /// Returns the patterns of a file, one a line. Empty lines and those that begin with '#' are none.
 result<std::vector<std::string>> patterns_of(const std::string& path) {
-  const auto text = read_input(path);
-  if (!text)
-    return status(text.error().code(), "--exclude-file " + text.error().message(), text.error().system_error());
+  CUTPOINT_TRY(const auto text, read_list("--exclude-file", path));
   std::vector<std::string> patterns;
-  std::istringstream lines(*text);
+  std::istringstream lines(text);
   lines.exceptions(std::ios::badbit);  // else lines are lost where there is no memory for them
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();

@@ -22,8 +22,8 @@ class path_options {
 
   [[nodiscard]] bool is_given() const { return !paths_.empty() || !lists_.empty() || !zero_lists_.empty(); }
   /// Reads the lists, and adds their paths to those of the command line. Must be called once, before `paths`. Errors:
-  /// invalid_argument, if neither a path nor a list was given, if standard input was given twice, or for an empty path
-  /// in a list; io_error.
+  /// invalid_argument, if neither a path nor a list was given, if standard input was given twice, for an empty path
+  /// in a list, or for a list that cannot be read.
   [[nodiscard]] status load();
   void set(std::vector<std::string> paths) { paths_ = std::move(paths); }
 
@@ -45,7 +45,7 @@ class exclude_options {
   void add_to(option_list& options, const char* meaning);
 
   [[nodiscard]] bool is_any_given() const;
-  /// Errors: invalid_argument, for a malformed pattern; io_error, for a file of patterns.
+  /// Errors: invalid_argument, for a malformed pattern or a file of patterns that cannot be read.
   [[nodiscard]] result<std::vector<path_pattern>> checked() const;
 
  private:
@@ -59,7 +59,7 @@ class walk_filter {
   void add_to(option_list& options);
 
   /// Returns what to read of a folder. Links are not followed. Errors: invalid_argument, for a malformed pattern, name or
-  /// size; io_error, for a file of patterns.
+  /// size, or a file of patterns that cannot be read.
   [[nodiscard]] result<walk_options> checked() const;
 
  private:

@@ -46,4 +46,5 @@ class FilesFrom(ListingTest):
         self.assert_refused(self.run_command("chunk"), "a PATH is needed, or --files-from")
         self.assert_refused(self.run_command("chunk", "--files-from", "holes"), "holes: path 2 of the list is empty")
         self.assert_refused(self.run_command("chunk", "--files-from", "-", "-"), "'-' is given twice")
-        self.assert_failed(self.run_command("chunk", "--files-from", "missing"), "missing: cannot be opened")
+        for option in ("--files-from", "--files-from0"):
+            self.assert_refused(self.run_command("chunk", option, "missing"), f"{option} missing: cannot be opened")

@@ -139,5 +139,5 @@ class Rewrite(StoreTest):
         self.backup()
         self.assert_refused(self.run_store("rewrite"), "nothing says what to leave out")
         self.assert_refused(self.run_store("rewrite", "--exclude", "a/../b"), "--exclude")
-        self.assert_failed(self.run_store("rewrite", "--exclude-file", "absent"), "--exclude-file absent: cannot be opened: No such file")
+        self.assert_refused(self.run_store("rewrite", "--exclude-file", "absent"), "--exclude-file absent: cannot be opened: No such file")
         self.assertEqual(len(self.snapshots()), 1)
