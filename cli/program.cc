@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <new>
@@ -109,7 +110,7 @@ void add_options(CLI::App& app, const option_list& options, parsed_options& pars
   for (const option& each : options.all()) {
     CLI::Option* const added = std::visit(option_adder{app, each}, each.target);
     if (added == nullptr) continue;
-    parsed[&each] = added->group(each.heading)->required(each.is_required)->envname(each.environment);
+    parsed[&each] = added->group(each.heading)->required(each.is_required);
     if (!each.takes_value()) continue;
     if (!each.empty_problem.empty()) {
       added->check([&each](const std::string& word) { return word.empty() ? each.empty_problem : std::string(); });
@@ -118,6 +119,16 @@ void add_options(CLI::App& app, const option_list& options, parsed_options& pars
   }
   for (const option& each : options.all()) {
     for (const option* other : each.excluded) parsed.at(&each)->excludes(parsed.at(other));
+  }
+}
+
+/// Takes the values of variables for the options that were not given, unless the user has given an alternative.
+void take_variables(option_list& options) {
+  for (const option& each : options.all()) {
+    const auto is_given = [](const option* other) { return other->is_given; };
+    if (each.environment.empty() || each.is_given || std::ranges::any_of(each.alternatives, is_given)) continue;
+    const char* const value = std::getenv(each.environment.c_str());
+    if (value != nullptr && *value != '\0') *std::get<std::string*>(each.target) = value;
   }
 }
 
@@ -132,8 +143,11 @@ status check_command(const std::deque<defined_command>& commands, std::string_vi
 }
 
 /// Describes a wrong command line. An unknown option gets the name that is most like it.
-std::string description_of(const std::vector<std::string>& remaining, const option_list& options,
-                           const std::string& usual) {
+std::string description_of(const std::vector<std::string>& remaining, const option_list& options, std::string usual) {
+  if (usual.starts_with("The following argument")) {  // which the library names in reverse order
+    usual = "not expected here:";
+    for (const std::string& word : remaining) usual += ' ' + unprotected(word);
+  }
   const auto unknown = std::find_if(remaining.begin(), remaining.end(),
                                     [](const std::string& word) { return unprotected(word).starts_with("--"); });
   if (unknown == remaining.end()) return usual;
@@ -183,6 +197,7 @@ result<std::optional<std::string>> command_line::parse(int argc, char** argv) {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      for (const auto& [each, shown] : parsed) shown->envname(each->environment);  // for help alone
       std::ostringstream text;
       static_cast<void>(app.exit(error, text, text));
       return std::optional(text.str());
@@ -199,6 +214,7 @@ result<std::optional<std::string>> command_line::parse(int argc, char** argv) {
     const auto entry = parsed.find(&each);
     each.is_given = entry != parsed.end() && entry->second->count() != 0;
   }
+  take_variables(command->options);
   chosen_ = command->command.get();
   chosen_->words_after_options = words_after_options(argc, argv);
   return std::optional<std::string>();

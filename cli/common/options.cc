@@ -62,6 +62,12 @@ option& option::or_variable(std::string name) {
   return *this;
 }
 
+option& option::or_else(option& other) {
+  alternatives.push_back(&other);
+  other.alternatives.push_back(this);
+  return *this;
+}
+
 option& option::not_empty(std::string problem) {
   empty_problem = std::move(problem);
   return *this;

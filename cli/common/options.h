@@ -33,18 +33,20 @@ struct option {
   std::string value;  ///< what help calls the value: "FILE"; empty for a flag and for an argument
   std::string meaning;
   option_target target;
-  std::string default_value;            ///< that help shows; may be empty
-  std::string environment;              ///< the variable that has the value if the option is not given; may be empty
-  std::string empty_problem;            ///< why an empty value is wrong; empty if it is right
-  std::string heading;                  ///< of the options in help among which it stands
-  std::vector<const option*> excluded;  ///< options that cannot be given together with this one
+  std::string default_value;  ///< that help shows; may be empty
+  std::string environment;    ///< the variable that has the value if the option is not given; may be empty
+  std::vector<const option*> alternatives;  ///< of which one that is given takes the place of this option's variable
+  std::string empty_problem;                ///< why an empty value is wrong; empty if it is right
+  std::string heading;                      ///< of the options in help among which it stands
+  std::vector<const option*> excluded;      ///< options that cannot be given together with this one
   bool is_required = false;
-  bool is_given = false;  ///< known when the subcommand runs
+  bool is_given = false;  ///< on the command line; known when the subcommand runs
 
   /// Each returns the option.
   option& excludes(option& other);
   option& required();
   option& or_variable(std::string name);
+  option& or_else(option& other);  ///< makes the two alternatives of each other
   option& not_empty(std::string problem);
 
   /// Returns "-o" and "--output"; nothing for an argument.

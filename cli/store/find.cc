@@ -29,7 +29,7 @@ class find_command final : public subcommand {
 
 std::string find_command::line_of(const store_snapshot& snapshot, const stored_file& file) const {
   if (!is_json_) {
-    return fmt::format("{}  {:>14} {}  {}\n", snapshot.id.substr(0, 16), file.size,
+    return fmt::format("{}  {:>14} {}  {}\n", short_id(snapshot.id), file.size,
                        local_time(std::int64_t{file.modified.tv_sec} * 1'000'000'000), printable(file.path));
   }
   json record = {{"snapshot", snapshot.id}};
@@ -73,7 +73,7 @@ result<exit_code> find_command::run() {
     });
     if (!written.ok()) return fail(say, written);
     if (listed.ok()) continue;
-    say.error(problem_text(each.id.substr(0, 16), listed));
+    say.error(problem_text(short_id(each.id), listed));
     chosen->is_whole = false;
   }
   written = out->finish();

@@ -107,11 +107,12 @@ void init_command::add_options(option_list& options) {
 
 result<exit_code> init_command::run() {
   const console say(level_);
-  if (store_.location().empty()) return usage_error("no store: give --store or set CUTPOINT_STORE");
+  CUTPOINT_RETURN_IF_FAILED(store_.check_location());
   if (encryption_.empty()) {
     return usage_error(
-        "--encryption is missing: give password (with --password-file or --password-command), key-file (with "
-        "--key-file) or none");
+        "--encryption is missing: give password (which is asked for, or --password-file or --password-command names "
+        "it), "
+        "key-file (with --key-file) or none");
   }
   if (encryption_ != "none" && encryption_ != "password" && encryption_ != "key-file") {
     return usage_error("--encryption " + encryption_ + ": the names are none, password and key-file");
@@ -122,11 +123,13 @@ result<exit_code> init_command::run() {
   const bool needs_password = encryption_ == "password";
   const bool needs_key_file = encryption_ == "key-file";
   const secret_options& secrets = store_.secret();
-  if (needs_password != secrets.has_password() || needs_key_file == secrets.key_file().empty()) {
+  const bool asks = needs_password && secrets.can_ask();
+  if (!asks && (needs_password != secrets.has_password() || needs_key_file == secrets.key_file().empty())) {
     return usage_error("--encryption " + encryption_ +
                        (needs_password   ? " needs --password-file or --password-command alone"
                         : needs_key_file ? " needs --key-file alone"
-                                         : " takes no password and no key file"));
+                                         : " takes no password and no key file") +
+                       (secrets.is_given() ? ", but given is " + secrets.names(" and ") : ""));
   }
   CUTPOINT_TRY(const auto container_bytes, checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB));
   CUTPOINT_TRY(const auto kind, parse_fingerprint(hash_));
@@ -152,7 +155,7 @@ result<exit_code> init_command::run() {
   if (needs_key_file) {
     if (const status created = make_key_file(secrets.key_file()); !created.ok()) return fail(say, created);
   }
-  CUTPOINT_TRY(const auto secret, secrets.read());
+  CUTPOINT_TRY(const auto secret, asks ? secret_options::ask_new(store_.location()) : secrets.read());
   const status created = backup_store::create(store_.location(), settings, secret);
   if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name) return created;
   if (!created.ok()) return fail(say, created);

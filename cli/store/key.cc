@@ -48,7 +48,7 @@ result<exit_code> key_command::run() {
     return usage_error(fmt::format("{}: the actions are {}", action_, fmt::join(actions, ", ")));
   }
   const bool adds = action_ == "add" || action_ == "passwd";
-  if (adds != new_secret_.is_given()) {
+  if (adds ? !new_secret_.is_given() && !new_secret_.can_ask() : new_secret_.is_given()) {
     return usage_error(action_ + (adds ? ": give --new-password-file, --new-password-command or --new-key-file"
                                        : " makes no new key"));
   }
@@ -74,7 +74,7 @@ exit_code key_command::list(backup_store& store, const console& say) const {
 result<exit_code> key_command::add(backup_store& store, bool replaces, const console& say) const {
   const auto before = store.keys();
   if (!before) return fail(say, before.error());
-  CUTPOINT_TRY(const auto secret, new_secret_.read());
+  CUTPOINT_TRY(const auto secret, new_secret_.is_given() ? new_secret_.read() : secret_options::ask_new("the new key"));
   const auto id = store.add_key(secret);
   if (!id) return fail(say, id.error());
   const auto used = std::ranges::find(*before, true, &store_key::is_used);

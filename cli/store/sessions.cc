@@ -45,7 +45,7 @@ result<exit_code> sessions_command::run() {
   std::string text;
   for (const store_session& each : *all) {
     text += is_json_ ? json_line({{"id", each.id}, {"owner", each.owner}, {"lease_nanoseconds", each.time_left}})
-                     : fmt::format("{}  {}  {}\n", each.id.substr(0, 16), lease_text(each), printable(each.owner));
+                     : fmt::format("{}  {}  {}\n", short_id(each.id), lease_text(each), printable(each.owner));
   }
   return write_all(output_option(), text, say);
 }

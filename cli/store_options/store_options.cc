@@ -14,11 +14,13 @@
 #include <cutpoint/catalog.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/common/files.h"
+#include "cli/common/hidden_input.h"
 #include "cli/costs/costs.h"
 
 namespace cutpoint::cli {
@@ -55,6 +57,20 @@ result<std::string> output_of(const std::string& command) {
   return text;
 }
 
+/// Returns a password without the end of its line. `source` says whose it is. Errors: invalid_argument, if it is empty.
+result<store_secret> password_of(std::string text, std::string_view source) {
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (text.empty()) return usage_error(fmt::format("{}: the password is empty", source));
+  return store_secret{store_secret::kind::password, std::move(text)};
+}
+
+/// Whatever the reason of a failure is, it is that of a store that cannot be opened; but a lack of memory says nothing of the store.
+status opening_failure(const status& why) {
+  const bool stays = why.system_error() == ENOMEM || why.code() == status_code::cancelled;
+  return stays ? why : status(status_code::unavailable, why.message());
+}
+
 }  // namespace
 
 std::string variable_of(std::string_view option) {
@@ -64,30 +80,61 @@ std::string variable_of(std::string_view option) {
 }
 
 void secret_options::add_to(option_list& options, const std::string& prefix, const std::string& owner) {
+  options_ = &options;
   const auto add = [&](const std::string& name, std::string& target, const char* value, const std::string& meaning) {
-    options.add_value("--" + prefix + name, target, value, meaning).or_variable(variable_of(prefix + name));
+    option& added = options.add_value("--" + prefix + name, target, value, meaning);
+    added.or_variable(variable_of(prefix + name));
+    for (const option* each : own_) added.or_else(options.find(each->names));
+    own_.push_back(&added);
   };
   add("password-file", password_file_, "FILE", "File with the password of " + owner);
   add("password-command", password_command_, "COMMAND", "Shell command that prints the password of " + owner);
   add("key-file", key_file_, "FILE", "Key file of " + owner);
 }
 
+std::string secret_options::names(std::string_view last_separator) const {
+  std::vector<std::string> names;
+  for (const option* each : own_) {
+    if (is_given() && std::get<std::string*>(each->target)->empty()) continue;
+    names.push_back(fmt::format("{} ({})", each->names, each->environment));
+  }
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return names.empty() ? last : fmt::format("{}{}{}", fmt::join(names, ", "), last_separator, last);
+}
+
 result<store_secret> secret_options::read() const {
   if (int{!password_file_.empty()} + int{!password_command_.empty()} + int{!key_file_.empty()} > 1) {
-    return usage_error("give one of a password file, a command for the password and a key file");
+    return usage_error(names(" and ") + " are set: give one of them");
   }
   if (!key_file_.empty()) {
-    CUTPOINT_TRY(auto bytes, read_file(key_file_));
-    return store_secret{store_secret::kind::key_file, std::move(bytes)};
+    auto bytes = read_file(key_file_);
+    return bytes ? result(store_secret{store_secret::kind::key_file, *std::move(bytes)})
+                 : opening_failure(bytes.error());
   }
   if (!has_password()) return store_secret{};
-  CUTPOINT_TRY(auto text, password_file_.empty() ? output_of(password_command_) : read_file(password_file_));
-  if (text.ends_with('\n')) text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
-  if (text.empty()) {
-    return usage_error((password_file_.empty() ? password_command_ : password_file_) + ": the password is empty");
-  }
-  return store_secret{store_secret::kind::password, std::move(text)};
+  auto text = password_file_.empty() ? output_of(password_command_) : read_file(password_file_);
+  return text ? password_of(*std::move(text), password_file_.empty() ? password_command_ : password_file_)
+              : opening_failure(text.error());
+}
+
+bool secret_options::can_ask() const {
+  const auto forbids = [](const option& each) {
+    return each.is_given && (each.names.ends_with("json") || each.names == "-q,--quiet");
+  };
+  return !is_given() && std::ranges::none_of(options_->all(), forbids) && cli::can_ask();
+}
+
+result<store_secret> secret_options::ask(std::string_view owner) {
+  CUTPOINT_TRY(auto text, ask_hidden(fmt::format("password of {}: ", printable(owner))));
+  return password_of(std::move(text), owner);
+}
+
+result<store_secret> secret_options::ask_new(std::string_view owner) {
+  CUTPOINT_TRY(auto secret, ask(owner));
+  CUTPOINT_TRY(const auto again, ask_hidden("the same once more: "));
+  if (again != secret.bytes) return usage_error("the two passwords differ");
+  return secret;
 }
 
 // --- Stores ----------------------------------------------------------------------------------------------------------
@@ -103,26 +150,50 @@ void store_options::add_to(option_list& options, std::string_view prefix) {
 
 namespace {
 
-/// Whatever the reason of a failure is, it is that of a store that cannot be opened; but a lack of memory says nothing of the store.
-status opening_failure(const status& why) {
-  return why.system_error() == ENOMEM ? why : status(status_code::unavailable, why.message());
+/// The schemes of restic's locations, which need no slashes behind them.
+constexpr std::string_view remote_schemes[] = {"s3", "sftp", "rest", "b2", "rclone", "azure", "gs", "swift"};
+
+bool is_url(std::string_view location) {
+  const std::size_t colon = std::min(location.find(':'), location.size());
+  const std::string_view scheme = location.substr(0, colon);
+  if (colon == location.size() || scheme.find('/') != std::string_view::npos) return false;
+  return location.substr(colon).starts_with("://") || std::ranges::count(remote_schemes, scheme) != 0;
 }
 
 }  // namespace
 
-result<backup_store> store_options::open() const {
+status store_options::check_location() const {
   if (location_.empty()) return usage_error(fmt::format("no store: give {} or set {}", option_, variable_));
-  const auto secret = secret_.read();
-  if (!secret) return opening_failure(secret.error());
-  auto store = backup_store::open(location_, *secret);
+  if (!is_url(location_)) return {};
+  return usage_error(
+      fmt::format("{}: a store is in a folder, and there are no other places for it yet; a folder of another machine "
+                  "can be mounted, and ./{} would be a folder of this name",
+                  location_, location_));
+}
+
+result<backup_store> store_options::open() const {
+  CUTPOINT_RETURN_IF_FAILED(check_location());
+  CUTPOINT_TRY(const auto secret, secret_.read());
+  auto store = backup_store::open(location_, secret);
+  if (!store && store.error().system_error() == ENOKEY && secret_.can_ask()) {
+    CUTPOINT_TRY(const auto typed, secret_options::ask(location_));
+    store = backup_store::open(location_, typed);
+  }
   if (store) {
     remember_log(location_, *store);
     for (const std::string& warning : store->insecure_cuts()) {
       console(verbosity::normal).warning(fmt::format("{}: {}", printable(location_), warning));
     }
+    return store;
   }
-  if (store || store.error().code() == status_code::cancelled) return store;
-  return opening_failure(store.error());
+  const status& why = store.error();
+  struct stat facts = {};
+  const bool is_absent = why.system_error() == ENOENT &&
+                         (why.code() == status_code::unavailable || ::stat(location_.c_str(), &facts) != 0);
+  const std::string way_out = why.system_error() == ENOKEY ? ", by " + secret_.names(" or ")
+                              : is_absent ? fmt::format("; 'cutpoint init' makes one, and {} names another", option_)
+                                          : "";
+  return opening_failure({why.code(), why.message() + way_out, is_absent ? 0 : why.system_error()});
 }
 
 result<backup_store> store_options::open_for_writing() const {
@@ -178,15 +249,60 @@ result<std::vector<std::string>> checked_tags(std::string_view option, const std
   return tags;
 }
 
-exit_code fail(const console& say, const status& why) {
-  say.error(why.message());
-  if (why.code() == status_code::cancelled) return exit_code::interrupted;
-  return exit_code::input_failed;
+exit_code fail(const console& say, const status& why, std::string_view what_stands) {
+  const bool is_interrupted = why.code() == status_code::cancelled;
+  say.error(is_interrupted && !what_stands.empty() ? fmt::format("interrupted: {}", what_stands) : why.message());
+  return is_interrupted ? exit_code::interrupted : exit_code::input_failed;
 }
+
+std::string short_id(std::string_view id) { return std::string(id.substr(0, 16)); }
 
 std::string local_time(std::int64_t nanoseconds) {
   const std::time_t seconds = nanoseconds / 1'000'000'000;
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(seconds));
+}
+
+std::string zone_of(std::int64_t nanoseconds) {
+  return fmt::format(" {:%z}", fmt::localtime(static_cast<std::time_t>(nanoseconds / 1'000'000'000)));
+}
+
+std::string utc_time(std::int64_t nanoseconds) {
+  constexpr std::int64_t second = 1'000'000'000;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:09}Z", fmt::gmtime(static_cast<std::time_t>(nanoseconds / second)),
+                     nanoseconds % second);
+}
+
+result<std::int64_t> checked_time(std::string_view option, const std::string& text) {
+  constexpr std::int64_t latest_second = 9'000'000'000;
+  const bool is_number = std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
+  if (is_number) {
+    CUTPOINT_TRY(const auto seconds, checked_number(option, text, 1, latest_second));
+    return static_cast<std::int64_t>(seconds) * 1'000'000'000;
+  }
+  for (const char* format :
+       {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"}) {
+    std::tm fields = {};
+    const char* rest = ::strptime(text.c_str(), format, &fields);
+    if (rest == nullptr) continue;
+    std::tm day = fields;
+    std::time_t seconds = ::timegm(&day);
+    if (day.tm_mday != fields.tm_mday || fields.tm_sec > 59) break;  // such as February 30
+    if (*rest == '\0') {
+      fields.tm_isdst = -1;
+      seconds = std::mktime(&fields);
+    } else {
+      std::tm zone = {};
+      rest = ::strptime(rest, " %z", &zone);
+      if (rest == nullptr || *rest != '\0') continue;
+      seconds -= zone.tm_gmtoff;
+    }
+    if (seconds < 1 || seconds > latest_second) break;
+    return std::int64_t{seconds} * 1'000'000'000;
+  }
+  return usage_error(
+      fmt::format("{} {}: is no time since 1970, such as 2026-11-23, '2026-11-23 14:05', 2026-11-23T14:05:59Z or "
+                  "1795442759 seconds",
+                  option, text));
 }
 
 json snapshot_json(const store_snapshot& snapshot) {
@@ -285,8 +401,12 @@ std::string heading_of(const snapshot_group& group) {
 
 result<snapshot_path> find_snapshot_path(backup_store& store, const std::string& text, const snapshot_options& among) {
   const std::size_t colon = text.find(':');
-  CUTPOINT_TRY(auto snapshot, store.find_snapshot(text.substr(0, colon), among.filter()));
-  return snapshot_path{std::move(snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
+  auto snapshot = store.find_snapshot(text.substr(0, colon), among.filter());
+  if (!snapshot && snapshot.error().code() == status_code::invalid_argument) {
+    return status(status_code::invalid_argument, snapshot.error().message() + "; 'cutpoint snapshots' shows all");
+  }
+  CUTPOINT_RETURN_IF_FAILED(snapshot ? status() : snapshot.error());
+  return snapshot_path{*std::move(snapshot), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
 }
 
 // --- Back ends and threads -------------------------------------------------------------------------------------------

@@ -25,16 +25,28 @@ class secret_options {
   /// of the environment are CUTPOINT_FROM_PASSWORD_FILE and so on. `owner` says in help what is encrypted.
   void add_to(option_list& options, const std::string& prefix, const std::string& owner);
 
+  /// Returns whether a file or a command for the password was given.
   [[nodiscard]] bool has_password() const { return !password_file_.empty() || !password_command_.empty(); }
   /// Returns the path of the key file, or an empty string.
   [[nodiscard]] const std::string& key_file() const { return key_file_; }
   [[nodiscard]] bool is_given() const { return has_password() || !key_file_.empty(); }
+  /// Returns the options that were given and their variables, or all if none was: "--key-file (CUTPOINT_KEY_FILE)".
+  [[nodiscard]] std::string names(std::string_view last_separator) const;
 
   /// Reads the password or the key file, if one was given. Errors: invalid_argument, for several at once or an empty one;
-  /// io_error, also if the command fails.
+  /// unavailable, if it cannot be read or the command fails; memory_limit; cancelled.
   [[nodiscard]] result<store_secret> read() const;
 
+  /// Returns whether a password can be asked for: none of the options was given, nor --json or --quiet, and there is a terminal.
+  [[nodiscard]] bool can_ask() const;
+  /// Asks for a password on the terminal. Errors: invalid_argument, for an empty one; io_error; cancelled.
+  [[nodiscard]] static result<store_secret> ask(std::string_view owner);
+  /// The same for a password that does not exist yet, which is asked for twice. Errors: invalid_argument, also if they differ.
+  [[nodiscard]] static result<store_secret> ask_new(std::string_view owner);
+
  private:
+  const option_list* options_ = nullptr;
+  std::vector<const option*> own_;
   std::string password_file_;
   std::string password_command_;
   std::string key_file_;
@@ -53,6 +65,8 @@ class store_options {
 
   [[nodiscard]] const std::string& location() const { return location_; }
   [[nodiscard]] const secret_options& secret() const { return secret_; }
+  /// Errors: invalid_argument, without a location, or for one that is no folder, such as a URL.
+  [[nodiscard]] status check_location() const;
   /// Errors: unavailable or invalid_argument, so that the exit code is that of wrong usage; cancelled.
   [[nodiscard]] result<backup_store> open() const;
   /// The same for commands that write to the store: warns root if it belongs to another user.
@@ -77,11 +91,21 @@ void remember_log(const std::string& location, backup_store& store);
 [[nodiscard]] result<std::vector<std::string>> checked_tags(std::string_view option,
                                                             const std::vector<std::string>& lists);
 
-/// Prints an error, and returns the exit code of what had begun.
-[[nodiscard]] exit_code fail(const console& say, const status& why);
+/// Prints an error, and returns the exit code of what had begun. `what_stands` says what an interrupted run leaves, and who goes on.
+[[nodiscard]] exit_code fail(const console& say, const status& why, std::string_view what_stands = {});
+
+/// Returns the beginning of an id, which is long enough to name its object.
+[[nodiscard]] std::string short_id(std::string_view id);
 
 /// Returns a time as 2026-11-23 14:05:59, in the local zone.
 [[nodiscard]] std::string local_time(std::int64_t nanoseconds);
+/// Returns the local zone at a time as " +0100".
+[[nodiscard]] std::string zone_of(std::int64_t nanoseconds);
+/// Returns a time as 2026-11-23T13:05:59.123456789Z.
+[[nodiscard]] std::string utc_time(std::int64_t nanoseconds);
+/// Parses seconds since 1970, or a date such as 2026-11-23, 2026-11-23 14:05 or 2026-11-23T14:05:59+01:00, in the local zone unless
+/// one is given, and returns nanoseconds since 1970. Errors: invalid_argument, also before 1970 and after 2255.
+[[nodiscard]] result<std::int64_t> checked_time(std::string_view option, const std::string& text);
 
 /// The description of a snapshot in JSON. docs/store.md lists the fields.
 [[nodiscard]] json snapshot_json(const store_snapshot& snapshot);

@@ -18,7 +18,9 @@ namespace cutpoint::store {
 
 namespace {
 
-status refused_key(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+status refused_key(std::string message, int system_error = 0) {
+  return {status_code::invalid_argument, std::move(message), system_error};
+}
 
 }  // namespace
 
@@ -62,7 +64,7 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   std::unique_ptr<open_store> opened_store(new open_store(std::move(opener)));
   opened_store->objects_ = opened_store->opener_(new_session_id(), 0);
   auto config = read_config(*opened_store->objects_);
-  if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store");
+  if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store", ENOENT);
   if (!config) return config.error();
   opened_store->config_ = std::move(*config);
   CUTPOINT_RETURN_IF_FAILED(opened_store->unlock(secret));
@@ -83,7 +85,7 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
   if (config_.encryption == seal_kind::checksum) {
     if (secret) return refused_key("the store is not encrypted: it takes no password and no key file");
   } else {
-    if (!secret) return refused_key("the store is encrypted: a password or a key file is needed");
+    if (!secret) return refused_key("the store is encrypted: a password or a key file is needed", ENOKEY);
     CUTPOINT_RETURN_IF_FAILED(check_encryption());
     CUTPOINT_TRY(const auto bytes, read_object(*objects_, config_name(), MiB));
     CUTPOINT_TRY(const auto named, blake3_digest(bytes));

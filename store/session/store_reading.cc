@@ -28,7 +28,11 @@ result<placed_entry> find_path(const record_reference& root, std::string_view pa
     if (at.kind == file_kind::directory && at.node) {
       CUTPOINT_TRY(entry, find_entry(*at.node, name, nodes));
     }
-    if (!entry) return status(status_code::io_error, fmt::format("{}: the snapshot has no such file", path), ENOENT);
+    if (!entry)
+      return status(
+          status_code::io_error,
+          fmt::format("{}: the snapshot has no such file; paths in it are absolute, as they were backed up", path),
+          ENOENT);
     at = std::move(*entry);
   }
   return at;

@@ -466,7 +466,8 @@ class backup_store {
                                      const store_secret& secret = {});
 
   /// Opens a store. Records of containers that the index lacks are indexed. Errors: io_error; invalid_argument, if the
-  /// secret is wrong, missing or not needed; unavailable, if this is not a store or a newer version made it.
+  /// secret is wrong, missing (ENOKEY as the system error) or not needed; unavailable, if this is not a store (ENOENT) or a newer
+  /// version made it.
   [[nodiscard]] static result<backup_store> open(const std::string& folder, const store_secret& secret = {});
   /// The same in a storage of the caller.
   [[nodiscard]] static result<backup_store> open(const store_storage& where, const store_secret& secret = {});

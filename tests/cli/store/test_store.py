@@ -134,7 +134,7 @@ class Store(StoreTest):
         shutil.rmtree(self.folder / "store")
         (self.folder / "older").rename(self.folder / "store")
         run = self.run_store("snapshots")
-        self.assertEqual((run.code, len(run.lines)), (0, 1))
+        self.assertEqual((run.code, run.lines[-1]), (0, "1 snapshot"))
         self.assertIn("the store has gone back", run.stderr)
 
 
@@ -318,6 +318,6 @@ class StoreWithPassword(StoreTest):
         for words, told in (
             (("--password-command", "exit 7"), "exit 7: the command for the password ended with 7"),
             (("--password-command", "true"), "true: the password is empty"),
-            ((*command, "--password-file", "none"), "give one of"),
+            ((*command, "--password-file", "none"), "are set: give one of them"),
         ):
             self.assert_refused(self.run_store("snapshots", *words), told)
