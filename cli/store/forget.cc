@@ -27,8 +27,8 @@ class rule_options {
  public:
   void add_to(option_list& options);
 
-  /// Returns whether an option was given that does not go together with named snapshots.
-  [[nodiscard]] bool is_any_given() const;
+  /// Returns whether an option was given that begins so. None of them goes together with named snapshots.
+  [[nodiscard]] bool is_any_given(std::string_view begin = "--") const;
   /// Errors: invalid_argument, with the option and its bounds.
   [[nodiscard]] result<forget_rules> read() const;
 
@@ -92,8 +92,9 @@ void rule_options::add_to(option_list& options) {
   options_.push_back(&options.add_value("--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags"));
 }
 
-bool rule_options::is_any_given() const {
-  return std::ranges::any_of(options_, [](const option* each) { return each->is_given; });
+bool rule_options::is_any_given(std::string_view begin) const {
+  return std::ranges::any_of(options_,
+                             [&](const option* each) { return each->is_given && each->names.starts_with(begin); });
 }
 
 result<forget_rules> rule_options::read() const {
@@ -133,6 +134,7 @@ class forget_command final : public subcommand {
   };
   [[nodiscard]] result<forget_plan> plan(const console& say, backup_store& store, const forget_rules& rules) const;
   [[nodiscard]] std::string text_of(const forget_plan& plan) const;
+  [[nodiscard]] std::string sum_of(const forget_plan& plan, std::size_t removed) const;
   /// Prunes, or says what that would do when the snapshots `forgotten` are removed.
   [[nodiscard]] exit_code prune(const console& say, backup_store& store, std::set<std::string> forgotten) const;
 
@@ -154,7 +156,7 @@ std::string line_of(const snapshot_decision& decision) {
   const std::string paths = fmt::format("{}", fmt::join(snapshot.paths, " "));
   const std::string note =
       decision.is_kept() ? fmt::format("{}", fmt::join(decision.reasons, ", ")) : snapshot.host + "  " + paths;
-  return fmt::format("  {:6}  {}  {}  {}\n", decision.is_kept() ? "keep" : "remove", snapshot.id.substr(0, 16),
+  return fmt::format("  {:6}  {}  {}  {}\n", decision.is_kept() ? "keep" : "remove", short_id(snapshot.id),
                      local_time(snapshot.time), printable(note));
 }
 
@@ -210,22 +212,24 @@ result<forget_command::forget_plan> forget_command::plan(const console& say, bac
 
 std::string forget_command::text_of(const forget_plan& plan) const {
   std::string text;
-  std::uint64_t kept_count = 0;
-  std::uint64_t removed_count = 0;
   for (const snapshot_group& group : plan.groups) {
     if (is_json_) {
       text += json_of(group);
       continue;
     }
     if (ids_.empty()) text += heading_of(group);
-    for (const snapshot_decision& each : group.decisions) {
-      text += line_of(each);
-      ++(each.is_kept() ? kept_count : removed_count);
-    }
+    for (const snapshot_decision& each : group.decisions) text += line_of(each);
   }
-  if (is_json_) return text;
-  return text + (ids_.empty() ? human_count(kept_count) + " kept, " : "") + human_count(removed_count) +
-         (is_dry_run_ ? " would be removed\n" : " to be removed\n");
+  return text;
+}
+
+std::string forget_command::sum_of(const forget_plan& plan, std::size_t removed) const {
+  std::size_t kept = 0;
+  for (const snapshot_group& group : plan.groups) {
+    kept += static_cast<std::size_t>(std::ranges::count_if(group.decisions, &snapshot_decision::is_kept));
+  }
+  return (ids_.empty() ? human_count(kept) + " kept, " : "") + human_count(removed) +
+         (is_dry_run_ ? " would be removed\n" : " removed\n");
 }
 
 exit_code forget_command::prune(const console& say, backup_store& store, std::set<std::string> forgotten) const {
@@ -236,7 +240,7 @@ exit_code forget_command::prune(const console& say, backup_store& store, std::se
                                     .cancel = &interruption()};
   const auto done = store.prune(options);
   drawn.erase();
-  if (!done) return fail(say, done.error());
+  if (!done) return fail(say, done.error(), interrupted_prune);
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
   return exit_code_of(*done, write_report(text, is_json_, say));
 }
@@ -245,7 +249,9 @@ result<exit_code> forget_command::run() {
   const console say(level_);
   CUTPOINT_TRY(const auto rules, rules_.read());
   if (ids_.empty() && rules.policy.is_empty()) {
-    return usage_error("nothing says what to forget: name snapshots, or give a rule such as --keep-last 7");
+    return usage_error(fmt::format("{}: name snapshots, or give a rule such as --keep-last 7",
+                                   rules_.is_any_given("--keep") ? "the rules keep nothing, and all would be removed"
+                                                                 : "nothing says what to forget"));
   }
   if (!ids_.empty() && rules_.is_any_given()) {
     return usage_error("snapshots are named, so that rules, groups and filters would have no effect");
@@ -264,9 +270,12 @@ result<exit_code> forget_command::run() {
       forgotten->is_whole = false;
     };
     const auto removed = store.remove_snapshots(ids, note, &interruption());
-    if (!removed) return fail(say, removed.error());
+    if (!removed)
+      return fail(say, removed.error(), "a part of these snapshots was removed; 'snapshots' shows the others");
     count = *removed;
   }
+  const exit_code summed = is_json_ ? written : write_report(sum_of(*forgotten, count), false, say);
+  if (summed != exit_code::done) return summed;
   const exit_code pruned = prunes_ && count != 0 ? prune(say, store, std::move(ids)) : exit_code::done;
   if (pruned != exit_code::done) return pruned;
   return forgotten->is_whole ? exit_code::done : exit_code::input_failed;

@@ -39,7 +39,7 @@ class Forget(StoreTest):
         text = self.store("forget", "--keep-daily", "2", "--keep-last", "1")
         self.assertIn(f"keep    {snapshots[2][:16]}", text)
         self.assertIn(f"remove  {snapshots[1][:16]}", text)
-        self.assertIn("2 kept, 4 to be removed", text)
+        self.assertIn("2 kept, 4 removed\n", text)
         self.assertEqual(self.ids(), [snapshots[0], snapshots[2]])
         self.assertEqual(self.forget("--keep-within", "1d")[0]["remove"][0]["id"], snapshots[2])
 
@@ -105,7 +105,7 @@ class Forget(StoreTest):
         self.assertEqual([each["id"] for each in group["remove"]], [snapshots[2], snapshots[0]])
         run = self.run_store("forget", "nothing", snapshots[0][:12])
         self.assert_failed(run, "nothing: no snapshot")
-        self.assertIn("1 to be removed", run.stdout)
+        self.assertIn("\n1 removed\n", run.stdout)
         self.assertEqual(self.ids(), snapshots[1:])
 
     def test_data_of_removed_snapshots_are_pruned_if_that_is_wanted(self):
@@ -145,7 +145,7 @@ class Forget(StoreTest):
         snapshot = self.take(0)
         for words, told in (
             ((), "nothing says what to forget"),
-            (("--keep-last", "0"), "nothing says what to forget"),
+            (("--keep-last", "0"), "the rules keep nothing"),
             (("--dry-run", "--group-by", "host"), "nothing says what to forget"),
             ((snapshot, "--keep-last", "1"), "snapshots are named"),
             ((snapshot, "--host", "h"), "snapshots are named"),
