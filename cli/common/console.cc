@@ -178,7 +178,7 @@ void problem_log::finish() {
 }
 
 std::string problem_text(const std::string& path, const status& why) {
-  const bool has_path = why.message().starts_with(path + ": ");
+  const bool has_path = why.message().starts_with(path + ": ") || why.message().starts_with(path + " is damaged");
   return printable(has_path ? why.message() : path + ": " + why.message());
 }
 

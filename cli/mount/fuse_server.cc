@@ -293,7 +293,12 @@ struct session_deleter {
 status serve(store_view& view, const std::string& folder, mount_audience audience, const console& say,
              const std::function<void()>& mounted) {
   struct stat facts = {};
-  if (::stat(folder.c_str(), &facts) != 0) return system_failure(folder, "mounted on", errno);
+  if (::stat(folder.c_str(), &facts) != 0) {
+    const status why = system_failure(folder, "mounted on", errno);
+    if (why.system_error() != ENOTCONN) return why;
+    return {why.code(), fmt::format("{}; 'umount {}' ends a mount whose process is dead", why.message(), folder),
+            ENOTCONN};
+  }
   if (!S_ISDIR(facts.st_mode)) return system_failure(folder, "mounted on", ENOTDIR);
   served_store served(view, say);
   constexpr fuse_lowlevel_ops operations = requests();

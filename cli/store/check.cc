@@ -64,13 +64,13 @@ result<exit_code> check_command::run() {
       .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
       .file_problem =
           [&](const std::string& snapshot, const std::string& path, const status& why) {
-            say.error(fmt::format("{}:{}", snapshot.substr(0, 16), problem_text(path, why)));
+            say.error(fmt::format("{}:{}", short_id(snapshot), problem_text(path, why)));
           },
       .progress = line.drawer(),
       .cancel = &interruption()};
   const auto summary = store.check(options);
   line.erase();
-  if (!summary) return fail(say, summary.error());
+  if (!summary) return fail(say, summary.error(), "nothing was changed, and the rest was not checked");
   std::string text;
   if (is_json_) {
     text = json_text({{"containers", summary->containers},
@@ -86,9 +86,10 @@ result<exit_code> check_command::run() {
                     human_count(summary->containers),
                     options.reads_data ? fmt::format(" ({} of them read)", human_count(summary->read_containers)) : "",
                     human_count(summary->records),
-                    summary->is_clean() ? "no damage"
-                                        : fmt::format("{} damaged objects, {} files with losses",
-                                                      summary->object_problems, summary->file_problems));
+                    summary->is_clean()
+                        ? "no damage"
+                        : fmt::format("{} damaged objects, {} files with losses; 'cutpoint repair' saves what is whole",
+                                      summary->object_problems, summary->file_problems));
   }
   const exit_code written = write_report(text, is_json_, say);
   line.finish("done");

@@ -70,7 +70,7 @@ result<exit_code> copy_command::run() {
                    : copy.id + "\n");
   };
   const auto print_skipped = [&](const store_snapshot& original, const store_snapshot& copy) {
-    say.note(fmt::format("{} was copied before, as {}", original.id.substr(0, 16), copy.id.substr(0, 16)));
+    say.note(fmt::format("{} was copied before, as {}", short_id(original.id), short_id(copy.id)));
     if (!is_json_) return;
     print(json_line({{"outcome", "skipped"}, {"original", original.id}, {"copy", copy.id}}));
   };
@@ -90,7 +90,7 @@ result<exit_code> copy_command::run() {
   line.erase();
   remember_log(target_.location(), target);
   if (written.ok()) written = out->finish();
-  if (!copied) return fail(say, copied.error());
+  if (!copied) return fail(say, copied.error(), "the copies that were printed stand; the next copy goes on");
   if (!written.ok()) return fail(say, written);
   line.finish(fmt::format("{} snapshots copied, {} were there before, {} new, {} stored", human_count(copied->copied),
                           human_count(copied->skipped), human_bytes(as_double(copied->new_raw_bytes)),

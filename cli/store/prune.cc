@@ -50,7 +50,7 @@ result<exit_code> prune_command::run() {
   const auto done = store.prune(options);
   drawn.erase();
   remember_log(store_.location(), store);
-  if (!done) return fail(say, done.error());
+  if (!done) return fail(say, done.error(), interrupted_prune);
   const exit_code written =
       write_report(is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), is_json_, say);
   drawn.finish("done");

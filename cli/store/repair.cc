@@ -38,16 +38,16 @@ result<exit_code> repair_command::run() {
           },
       .lost =
           [&](const std::string& snapshot, const std::string& path, const status& why) {
-            say.warning(fmt::format("{}:{} is lost: {}", snapshot.substr(0, 16), printable(path), why.message()));
+            say.warning(fmt::format("{}:{} is lost: {}", short_id(snapshot), printable(path), why.message()));
           },
       .replaced =
           [&](const std::string& old_id, const std::string& new_id) {
-            say.warning(fmt::format("snapshot {} is replaced by {}", old_id.substr(0, 16), new_id.substr(0, 16)));
+            say.warning(fmt::format("snapshot {} is replaced by {}", short_id(old_id), short_id(new_id)));
           },
       .cancel = &interruption()};
   const auto done = store.repair(options);
   remember_log(store_.location(), store);
-  if (!done) return fail(say, done.error());
+  if (!done) return fail(say, done.error(), "what was saved stays; another repair does the rest");
   if (is_json_) {
     return write_report(json_text({{"damaged_objects", done->damaged_objects},
                                    {"saved_records", done->saved_records},

@@ -92,7 +92,7 @@ void edit_report::add_edited(const std::string& old_id, const std::string& new_i
 }
 
 void edit_report::add_left_out(const std::string& snapshot, const std::string& path) {
-  if (format_ == format::text) return write(fmt::format("leave out  {}:{}\n", snapshot.substr(0, 16), printable(path)));
+  if (format_ == format::text) return write(fmt::format("leave out  {}:{}\n", short_id(snapshot), printable(path)));
   json line = {{"message_type", "left_out"}, {"snapshot_id", snapshot}};
   add_text(line, "path", path);
   write(json_line(line));
@@ -113,7 +113,8 @@ result<exit_code> edit_report::finish(const result<store_edit_summary>& done, st
   }
   if (written_.ok()) written_ = out_.finish();
   if (!done && done.error().code() == status_code::invalid_argument) return done.error();
-  if (!done) return fail(say_, done.error());
+  if (!done)
+    return fail(say_, done.error(), "the new ids that were printed stand; the other snapshots are as they were");
   if (!written_.ok()) return fail(say_, written_);
   return done->problems == 0 && is_whole ? exit_code::done : exit_code::input_failed;
 }

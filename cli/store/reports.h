@@ -77,6 +77,7 @@ class edit_report {
 
 /// Returns what a prune did, or what it would do if `options` ask for a dry run, in sentences.
 [[nodiscard]] std::string prune_text(const store_prune_summary& done, const store_prune_options& options);
+inline constexpr std::string_view interrupted_prune = "all snapshots are whole; the next prune goes on";
 [[nodiscard]] json prune_json(const store_prune_summary& done);
 /// Returns how a command ends after a prune whose report ended with `written`.
 [[nodiscard]] exit_code exit_code_of(const store_prune_summary& done, exit_code written);

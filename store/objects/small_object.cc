@@ -209,7 +209,7 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   const object_name name{object_kind::snapshot, id};
   CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_snapshot_bytes));
   CUTPOINT_TRY(const auto named, blake3_digest(bytes));
-  if (to_hex(named) != id) return damage(path_of(name), "its bytes do not have its name");
+  if (to_hex(named) != id) return damage(path_of(name), "its bytes have changed: they do not give its name");
   CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
   field_reader fields(body);
   snapshot facts;

@@ -124,7 +124,7 @@ result<audited_container> container_auditor::audit(const std::string& id) {
       });
   if (!compared.ok()) return compared;
   if (audited.outcome.ok() && !id.ends_with(to_hex(digest_of_bytes))) {
-    audited.outcome = damage(path, "its bytes do not have its name");
+    audited.outcome = damage(path, "its bytes have changed: they do not give its name");
   }
   for (std::size_t i = 0; i < are_whole.size(); ++i) {
     const placed_record& each = readable.records[i];
