@@ -218,6 +218,10 @@ std::string human_count(std::uint64_t count) {
   return out;
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
+}
+
 std::string line(std::string_view name, std::string_view text) { return fmt::format("{:<14} {}\n", name, text); }
 
 }  // namespace cutpoint::cli

@@ -1,5 +1,6 @@
 // `cutpoint backup`: backs up files and folders into a store.
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -33,6 +34,7 @@ class backup_command final : public subcommand {
   std::string parent_;
   store_lanes lanes_;
   std::string memory_ = "256M";
+  std::string limit_;
   std::string cap_;
   bool reads_everything_ = false;
   bool trusts_change_time_ = false;
@@ -62,7 +64,8 @@ void backup_command::add_options(option_list& options) {
       .excludes(options.find("--files-from0"));
   options.add_value("--tag", tags_, "TAG,...", "Tags of the snapshot (repeatable)");
   options.add_value("--host", host_, "HOST", "Host of the snapshot (default: this one)");
-  options.add_value("--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
+  options.add_value("--time", time_, "TIME",
+                    "Time of the snapshot, such as '2026-11-23 14:05', or seconds since 1970 (default: now)");
   options.add_value("--parent", parent_, "SNAPSHOT",
                     "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
   options.add_flag("--trust-change-time", trusts_change_time_,
@@ -77,6 +80,7 @@ void backup_command::add_options(option_list& options) {
           "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again")
       .excludes(options.find("--segment"));
   options.add_value("--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
+  options.add_value("--limit-read", limit_, "SIZE", "Read at most so many bytes a second");
   options.add_flag("--json", is_json_,
                    "Print lines of JSON: the state each second, errors, and the snapshot at the end");
   options.add_verbosity(verbosity_);
@@ -95,8 +99,8 @@ result<exit_code> backup_command::run() {
   }
   CUTPOINT_TRY(auto walking, filter_.checked());
   CUTPOINT_TRY(const auto memory, checked_size("--memory", memory_, MiB));
-  CUTPOINT_TRY(const auto seconds,
-               time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000));
+  CUTPOINT_TRY(const auto time, time_.empty() ? result<std::int64_t>(0) : checked_time("--time", time_));
+  CUTPOINT_TRY(const auto limit, limit_.empty() ? result<std::uint64_t>(0) : checked_size("--limit-read", limit_, 1));
   CUTPOINT_TRY(const auto cap, cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000));
   CUTPOINT_TRY(const auto tags, checked_tags("--tag", tags_));
   CUTPOINT_RETURN_IF_FAILED(lanes_.start());
@@ -128,7 +132,7 @@ result<exit_code> backup_command::run() {
        .standard_input_name = standard_input_name_,
        .walking = std::move(walking),
        .host = host_.empty() ? own_host() : host_,
-       .time = static_cast<std::int64_t>(seconds) * 1'000'000'000,
+       .time = time,
        .tags = tags,
        .parent = parent,
        .reads_everything = reads_everything_,
@@ -136,8 +140,14 @@ result<exit_code> backup_command::run() {
        .most_old_containers = cap,
        .memory_bytes = memory,
        .lanes = lanes,
+       .most_bytes_per_second = limit,
        .problem = [&](const std::string& path, const status& why) { report.add_problem(path, why); },
-       .warning = [&](const std::string& path, const status& why) { say.warning(problem_text(path, why)); },
+       .warning =
+           [&](const std::string& path, const status& why) {
+             const bool is_unmatched_pattern = why.system_error() == ENOENT;
+             if (!is_unmatched_pattern || is_dry_run_ || verbosity_ == verbosity::verbose)
+               say.warning(problem_text(path, why));
+           },
        .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
        .progress = [&](const store_backup_progress& progress) { report.update(progress); },
        .is_dry_run = is_dry_run_,
@@ -146,10 +156,15 @@ result<exit_code> backup_command::run() {
        .cancel = &interruption()});
   remember_log(store_.location(), store);
   report.finish();
-  if (!snapshot && snapshot.error().message() == report.problems().first())
+  if (!snapshot && snapshot.error().code() != status_code::cancelled &&
+      snapshot.error().message() == report.problems().first())
     return exit_code::input_failed;  // it was printed
   if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return snapshot.error();
-  if (!snapshot) return fail(say, snapshot.error());
+  if (!snapshot) {
+    return fail(say, snapshot.error(),
+                is_dry_run_ ? "nothing was stored"
+                            : "no snapshot was made; what was stored stays, and the next backup uses it");
+  }
   if (const status reported = report.summarize(*snapshot, is_dry_run_); !reported.ok()) return fail(say, reported);
   return snapshot->is_incomplete ? exit_code::input_failed : exit_code::done;
 }

@@ -46,18 +46,21 @@ void backup_report::update(const store_backup_progress& progress) {
   }
   if (format_ == report_format::text || now < next_status_) return;
   next_status_ = now + std::chrono::seconds(1);
-  const std::uint64_t total_bytes = std::max(progress.parent_bytes, progress.bytes);
-  const double share = progress.parent_bytes == 0 ? 0 : as_double(progress.bytes) / as_double(total_bytes);
   json line = {{"message_type", "status"},
                {"seconds_elapsed", static_cast<std::uint64_t>(seconds())},
-               {"percent_done", share},
-               {"total_files", std::max(progress.parent_files, count_of(progress.files))},
                {"files_done", count_of(progress.files)},
-               {"total_bytes", total_bytes},
                {"bytes_done", progress.bytes},
                {"error_count", progress.problems}};
   add_texts(line, "current_files", {progress.path});
-  if (share > 0) line["seconds_remaining"] = static_cast<std::uint64_t>(seconds() * (1 - share) / share);
+  const bool is_walked = progress.path.empty();
+  if (is_walked || progress.parent_bytes != 0) {
+    const std::uint64_t total_bytes = std::max(progress.parent_bytes, progress.bytes);
+    const double share = is_walked ? 1 : as_double(progress.bytes) / as_double(total_bytes);
+    line["percent_done"] = share;
+    line["total_files"] = std::max(progress.parent_files, count_of(progress.files));
+    line["total_bytes"] = total_bytes;
+    if (share > 0) line["seconds_remaining"] = static_cast<std::uint64_t>(seconds() * (1 - share) / share);
+  }
   write(json_line(line));
 }
 
@@ -101,7 +104,7 @@ std::string backup_report::text_of(const store_snapshot& snapshot, bool is_dry_r
   if (is_dry_run) return text;
   text += work_text();
   text += snapshot.id.empty() ? std::string("nothing has changed: no snapshot was made")
-                              : fmt::format("snapshot {} was made", snapshot.id.substr(0, 12));
+                              : fmt::format("snapshot {} was made", short_id(snapshot.id));
   return text + fmt::format(" in {}\n", human_duration(seconds()));
 }
 

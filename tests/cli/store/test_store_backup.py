@@ -4,12 +4,15 @@ import json
 import os
 import select
 import shutil
+import signal
 import stat
 import subprocess
 import time
 import unittest
 
-from command import PATIENCE, Outcome, needs_faulty_reads, open_deep, with_faulty_reads
+from command import (
+    INTERRUPTED, PATIENCE, WRONG_USAGE, Outcome, handles, needs_faulty_reads, open_deep, wait_until, with_faulty_reads,
+)  # fmt: skip
 from stores import StoreTest, content_of
 from streams import random_bytes
 
@@ -66,12 +69,13 @@ class LeftOut(BackupTest):
         self.assertEqual(self.stored(), [])
         self.assert_refused(self.back_up("store"), "store: is the store itself")
 
-    def test_patterns_that_match_nothing_are_named(self):
-        for command in ("backup", "chunk"):
-            words = ("--store", "store") if command == "backup" else ("-o", "listing")
-            run = self.run_command(command, "data", "--exclude", "*.o", "--exclude", "/dta/sub", *words)
-            self.assertEqual((run.code, run.stderr), (0, "cutpoint: warning: /dta/sub: this pattern matched nothing\n"))
-        self.assert_done(self.back_up("data", "--exclude", "/dta/sub", "--quiet"))
+    def test_patterns_that_match_nothing_are_named_to_those_who_look(self):
+        patterns = ("data", "--exclude", "*.o", "--exclude", "/dta/sub")
+        warning = "cutpoint: warning: /dta/sub: this pattern matched nothing\n"
+        self.assertEqual(self.run_command("chunk", "-o", "listing", *patterns).stderr, warning)
+        self.assertEqual(self.back_up(*patterns, "--dry-run").stderr, warning)
+        self.assertIn(warning, self.back_up(*patterns, "--verbose").stderr)
+        self.assert_done(self.back_up(*patterns))  # which may run each day
 
     def test_by_files_of_patterns_and_in_any_case(self):
         self.write("patterns", b"# what is derived\r\n\r\n*.o\r\n!b.o\n")
@@ -79,8 +83,8 @@ class LeftOut(BackupTest):
         self.assertEqual(self.stored(), ["data", "data/a.c", "data/b.o", "data/sub"])
         self.write("patterns", b"*.o\na//b\n")
         self.assert_refused(self.back_up("data", "--exclude-file", "patterns"), "--exclude-file patterns: a//b: ")
-        self.assert_failed(self.back_up("data", "--exclude-file", "none"), "--exclude-file none: cannot be opened: No such file")
-        self.assert_failed(self.back_up("data", "--exclude-file", "data"), "--exclude-file data: cannot be read: Is a directory")
+        self.assert_refused(self.back_up("data", "--exclude-file", "none"), "--exclude-file none: cannot be opened: No such file")
+        self.assert_refused(self.back_up("data", "--exclude-file", "data"), "--exclude-file data: cannot be read: Is a directory")
 
     def test_by_tags_and_size(self):
         self.write("data/cache/.nobackup", b"temporary")
@@ -317,7 +321,7 @@ class Summary(BackupTest):
         self.assertEqual(summary["total_bytes_processed"], summary["bytes"])
         run = self.back_up("data", "--verbose")
         self.assertIn("cutpoint: files: 0 new, 0 changed, 5 unchanged\n", run.stderr)
-        self.assertIn(f"cutpoint: snapshot {run.stdout[:12]} was made in ", run.stderr)
+        self.assertIn(f"cutpoint: snapshot {run.stdout[:16]} was made in ", run.stderr)
 
     def test_a_path_through_a_link_is_what_the_system_follows(self):
         self.write("x", b"beside the link")
@@ -337,6 +341,16 @@ class Summary(BackupTest):
         self.assertTrue(lines[1]["is_incomplete"])
 
     def test_the_state_is_a_line_each_second(self):
+        first = self.first_state()
+        for key in ("files_done", "bytes_done", "current_files"):
+            self.assertIn(key, first)
+        for key in ("percent_done", "total_files", "total_bytes", "seconds_remaining"):
+            self.assertNotIn(key, first)  # nobody knows them yet
+        again = self.first_state()  # with a parent
+        for key in ("percent_done", "total_files", "files_done", "total_bytes", "bytes_done", "current_files"):
+            self.assertIn(key, again)
+
+    def first_state(self) -> dict:
         process = self.start("backup", "--store", "store", "--json", "data", "-", stdin=subprocess.PIPE)
         states = []
         deadline = time.monotonic() + PATIENCE
@@ -350,8 +364,29 @@ class Summary(BackupTest):
         process.stdin = None
         self.assert_done(self.wait(process))
         self.assertEqual(states[0]["message_type"], "status")
-        for key in ("percent_done", "total_files", "files_done", "total_bytes", "bytes_done", "current_files"):
-            self.assertIn(key, states[0])
+        return states[0]
+
+    def test_an_interrupted_one_says_what_stands(self):
+        self.write("data/large", bytes(300_000))
+        for words, told in ((), "no snapshot was made; what was stored stays, and the next backup uses it"), (("--dry-run",), "nothing was stored"):
+            process = self.start("backup", "--store", "store", "data", "--limit-read", "1", *words)  # which takes days
+            wait_until(lambda: handles(process, signal.SIGINT), "it runs")
+            process.send_signal(signal.SIGINT)
+            run = self.wait(process)
+            self.assertEqual((run.code, run.stdout, run.stderr), (INTERRUPTED, "", f"cutpoint: error: interrupted: {told}\n"))
+
+    def test_times_are_dates_or_seconds(self):
+        def time_of(text: str) -> int:
+            self.store("backup", "data", "--time", text, env={**os.environ, "TZ": "America/New_York"})
+            return self.snapshots()[-1]["time"] // 10**9
+
+        for text, seconds in (
+            ("77", 77), ("2020-02-29", 1582952400), ("2020-02-29 11:12", 1582992720), ("2020-07-01T11:12:13", 1593616333),
+            ("2020-02-29T11:12:13Z", 1582974733), ("2020-02-29 11:12:13+01:00", 1582971133), ("2020-02-29 11:12:13 -0130", 1582980133),
+        ):  # fmt: skip
+            self.assertEqual(time_of(text), seconds, text)
+        for text in ("2021-02-29", "1969-12-31", "2020-13-01", "2020-02-29 24:00", "2020-02-29T11:12:13Zulu", "today", "-1", "2020-02-29 1"):
+            self.assertEqual(self.run_store("backup", "data", "--time", text).code, WRONG_USAGE, text)
 
     def test_a_dry_run_says_what_would_be_added_and_writes_nothing(self):
         def assert_adds_what_it_says(least: int):
