@@ -56,8 +56,8 @@ void restore_command::add_options(option_list& options) {
 }
 
 std::string restore_command::summary_of(const store_restore_summary& restored) const {
-  std::string text = fmt::format("{} files and {} folders, {}", human_count(restored.files),
-                                 human_count(restored.folders), human_bytes(as_double(restored.bytes)));
+  std::string text = fmt::format("{} and {} with those above, {}", counted(restored.files, "file"),
+                                 counted(restored.folders, "folder"), human_bytes(as_double(restored.bytes)));
   text += is_dry_run_ ? ", would be restored"
                       : fmt::format(", of which {} were written", human_bytes(as_double(restored.written_bytes)));
   if (removes_others_) {
@@ -82,31 +82,36 @@ result<exit_code> restore_command::run() {
   std::uint64_t existing = 0;
   std::string listing;
   activity_line line(say);
+  const bool names_patterns = is_dry_run_ || verbosity_ == verbosity::verbose;
   const auto restored = store.restore(
-      which->snapshot.id,
-      {.path = which->path,
-       .target = target_,
-       .include = std::move(include),
-       .exclude = std::move(exclude),
-       .replaces_files = overwrites_,
-       .removes_others = removes_others_,
-       .is_dry_run = is_dry_run_,
-       .verifies = verifies_,
-       .visit =
-           [&](const std::string& path, store_restore_action action) {
-             const bool is_removed = action == store_restore_action::removed;
-             if (is_dry_run_ && !is_json_) listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
-             if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
-           },
-       .problem =
-           [&](const std::string& path, const status& why) {
-             const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
-             if (!is_one_of_many || verbosity_ == verbosity::verbose) return problems.add(path, why);
-             if (existing++ == 0) first_existing = path;
-           },
-       .warning = [&](const std::string& text, const status& why) { say.warning(problem_text(text, why)); },
-       .progress = line.drawer(),
-       .cancel = &interruption()});
+      which->snapshot.id, {.path = which->path,
+                           .target = target_,
+                           .include = std::move(include),
+                           .exclude = std::move(exclude),
+                           .replaces_files = overwrites_,
+                           .removes_others = removes_others_,
+                           .is_dry_run = is_dry_run_,
+                           .verifies = verifies_,
+                           .visit =
+                               [&](const std::string& path, store_restore_action action) {
+                                 const bool is_removed = action == store_restore_action::removed;
+                                 if (is_dry_run_ && !is_json_)
+                                   listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
+                                 if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
+                               },
+                           .problem =
+                               [&](const std::string& path, const status& why) {
+                                 const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
+                                 if (!is_one_of_many || verbosity_ == verbosity::verbose)
+                                   return problems.add(path, why);
+                                 if (existing++ == 0) first_existing = path;
+                               },
+                           .warning =
+                               [&](const std::string& pattern, const status& why) {
+                                 if (names_patterns) say.warning(problem_text(pattern, why));
+                               },
+                           .progress = line.drawer(),
+                           .cancel = &interruption()});
   line.erase();
   problems.finish();
   if (existing != 0) {
@@ -114,7 +119,11 @@ result<exit_code> restore_command::run() {
                                     human_count(existing), first_existing)));
   }
   if (!restored && restored.error().code() == status_code::invalid_argument) return restored.error();
-  if (!restored) return fail(say, restored.error());
+  if (!restored) {
+    return fail(say, restored.error(),
+                is_dry_run_ ? "nothing was changed"
+                            : "what was restored stays; the same command with --overwrite restores the rest");
+  }
   const std::string text = is_json_ ? json_text({{"files", restored->files},
                                                  {"folders", restored->folders},
                                                  {"bytes", restored->bytes},

@@ -22,15 +22,49 @@ class snapshots_command final : public subcommand {
   std::string latest_;
   std::optional<std::string> group_by_;
   bool is_json_ = false;
+  bool is_restic_json_ = false;
 };
 
-std::string line_of_snapshot(const store_snapshot& snapshot) {
-  return fmt::format(
-      "{}  {}  {:>10}  {}  {}{}{}\n", snapshot.id.substr(0, 16), local_time(snapshot.time),
-      human_bytes(as_double(snapshot.bytes)), printable(snapshot.host),
-      printable(fmt::format("{}", fmt::join(snapshot.paths, " "))),
-      snapshot.tags.empty() ? "" : "  [" + printable(fmt::format("{}", fmt::join(snapshot.tags, ", "))) + "]",
-      snapshot.is_incomplete ? "  incomplete" : "");
+/// Lines for people, with a head and a count.
+std::string text_of(const std::vector<store_snapshot>& snapshots) {
+  constexpr std::string_view columns = "{:16}  {:25}  {:>10}  {}  {}{}{}\n";
+  std::string text;
+  if (!snapshots.empty())
+    text = fmt::format(fmt::runtime(columns), "ID", "Time", "Size", "Host", "Paths", "  [Tags]", "");
+  for (const store_snapshot& each : snapshots) {
+    text += fmt::format(fmt::runtime(columns), short_id(each.id), local_time(each.time) + zone_of(each.time),
+                        human_bytes(as_double(each.bytes)), printable(each.host),
+                        printable(fmt::format("{}", fmt::join(each.paths, " "))),
+                        each.tags.empty() ? "" : "  [" + printable(fmt::format("{}", fmt::join(each.tags, ", "))) + "]",
+                        each.is_incomplete ? "  incomplete" : "");
+  }
+  return text + counted(snapshots.size(), "snapshot") + '\n';
+}
+
+std::string json_lines_of(const std::vector<store_snapshot>& snapshots) {
+  std::string text;
+  for (const store_snapshot& each : snapshots) text += json_line(snapshot_json(each));
+  return text;
+}
+
+/// The snapshot with the keys of restic, as far as a store has what they mean.
+json restic_json(const store_snapshot& snapshot) {
+  json record = {{"time", utc_time(snapshot.time)}};
+  if (!snapshot.parent.empty()) record["parent"] = snapshot.parent;
+  record["paths"] = snapshot.paths;
+  record["hostname"] = snapshot.host;
+  if (!snapshot.tags.empty()) record["tags"] = snapshot.tags;
+  if (!snapshot.original.empty()) record["original"] = snapshot.original;
+  record.update({{"summary",
+                  {{"backup_start", utc_time(snapshot.time)},
+                   {"backup_end", utc_time(snapshot.time + snapshot.duration)},
+                   {"data_added", snapshot.new_raw_bytes},
+                   {"data_added_packed", snapshot.new_stored_bytes},
+                   {"total_files_processed", snapshot.files},
+                   {"total_bytes_processed", snapshot.bytes}}},
+                 {"id", snapshot.id},
+                 {"short_id", short_id(snapshot.id)}});
+  return record;
 }
 
 }  // namespace
@@ -42,7 +76,8 @@ void snapshots_command::add_options(option_list& options) {
   options.add_value(
       "--group-by", group_by_, "LIST",
       "Show groups: by 'host', 'paths', 'tags'; '' is one group; --latest alone groups by host and paths");
-  options.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
+  option& lines = options.add_flag("--json", is_json_, "Print a line of JSON for each snapshot");
+  options.add_flag("--restic-json", is_restic_json_, "Print one list in JSON, with the keys of restic").excludes(lines);
 }
 
 result<exit_code> snapshots_command::run() {
@@ -54,24 +89,32 @@ result<exit_code> snapshots_command::run() {
   CUTPOINT_TRY(auto store, store_.open());
   const auto chosen = choose_snapshots(say, store, {}, among_.filter());
   if (!chosen) return fail(say, chosen.error());
-  auto groups = group_snapshots(chosen->snapshots, grouping);
-  std::vector<store_snapshot> shown;
+  std::vector<store_snapshot> all;
   std::string text;
-  for (snapshot_group& group : groups) {
+  json groups = json::array();
+  for (snapshot_group& group : group_snapshots(chosen->snapshots, grouping)) {
     auto& decisions = group.decisions;  // the newest first
     if (decisions.size() > latest) decisions.resize(static_cast<std::size_t>(latest));
-    std::ranges::reverse(decisions);
-    if (is_grouped && !is_json_) text += (text.empty() ? "" : "\n") + heading_of(group);
-    for (const snapshot_decision& each : decisions) {
-      if (is_grouped) {
-        text += is_json_ ? json_line(snapshot_json(each.snapshot)) : line_of_snapshot(each.snapshot);
-      } else {
-        shown.push_back(each.snapshot);
-      }
+    std::vector<store_snapshot> shown;
+    for (snapshot_decision& each : decisions) shown.push_back(std::move(each.snapshot));
+    std::ranges::reverse(shown);
+    if (!is_grouped) {
+      all.insert(all.end(), shown.begin(), shown.end());
+    } else if (is_restic_json_) {
+      const json key = {{"hostname", group.host}, {"paths", group.paths}, {"tags", group.tags}};
+      groups.push_back({{"group_key", key}, {"snapshots", json_list(shown, restic_json)}});
+    } else if (is_json_) {
+      text += json_lines_of(shown);
+    } else {
+      text += (text.empty() ? "" : "\n") + heading_of(group) + text_of(shown);
     }
   }
-  std::ranges::stable_sort(shown, {}, &store_snapshot::sequence);
-  for (const store_snapshot& each : shown) text += is_json_ ? json_line(snapshot_json(each)) : line_of_snapshot(each);
+  std::ranges::stable_sort(all, {}, &store_snapshot::sequence);
+  if (is_restic_json_) {
+    text = json_line(is_grouped ? groups : json_list(all, restic_json));
+  } else if (!is_grouped) {
+    text = is_json_ ? json_lines_of(all) : text_of(all);
+  }
   const exit_code written = write_all(output_option(), text, say);
   return chosen->is_whole ? written : exit_code::input_failed;
 }

@@ -53,7 +53,7 @@ std::string text_of(const record_totals& totals) {
 }
 
 std::string text_of(const snapshot_layout& layout) {
-  return fmt::format("{}: {} in {} containers, {:.3f} for each MiB", layout.id.substr(0, 16),
+  return fmt::format("{}: {} in {} containers, {:.3f} for each MiB", short_id(layout.id),
                      human_bytes(as_double(layout.bytes)), human_count(layout.containers), layout.containers_per_mib());
 }
 
@@ -83,7 +83,7 @@ std::string growth_text(const std::vector<store_snapshot>& snapshots) {
   std::uint64_t sum = 0;
   for (const store_snapshot& each : snapshots) {
     sum += each.new_stored_bytes;
-    text += fmt::format("  {}  {}  {:>9} of files  {:>9} new  {:>9} stored  {:>9} in all\n", each.id.substr(0, 16),
+    text += fmt::format("  {}  {}  {:>9} of files  {:>9} new  {:>9} stored  {:>9} in all\n", short_id(each.id),
                         local_time(each.time), human_bytes(as_double(each.bytes)),
                         human_bytes(as_double(each.new_raw_bytes)), human_bytes(as_double(each.new_stored_bytes)),
                         human_bytes(as_double(sum)));
@@ -115,8 +115,8 @@ json details_json(const store_report& report) {
 std::string details_text(const store_report& report) {
   std::string text = line("chunks", text_of(report.chunks));
   text += line("nodes", text_of(report.nodes));
-  text += line("oldest", text_of(report.oldest));
-  text += line("newest", text_of(report.newest));
+  if (!report.newest.id.empty())
+    text += line("oldest", text_of(report.oldest)) + line("newest", text_of(report.newest));
   text += "containers by live share, at most\n";
   for (const live_share_bin& each : report.live_shares) text += text_of(report, each);
   text += "kinds of files of the newest snapshot\n";

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 
 from command import needs_faulty_reads, open_deep, with_faulty_reads
 from stores import StoreTest
@@ -45,14 +46,15 @@ class Restores(StoreTest):
         self.write("data/sub/a", b"x")
         words = self.back_up()
         run = self.run_store(*words, "--include", "*.txt", "--exclude", "b")
-        self.assert_failed(run, f"error: *.txt: {MATCHED_NOTHING}", f"warning: b: {MATCHED_NOTHING}")
-        self.assertIn("0 files and 0 folders, 0 B, of which 0 B were written; 1 problems", run.stdout)
+        self.assert_failed(run, f"error: *.txt: {MATCHED_NOTHING}")
+        self.assertNotIn("warning", run.stderr)
+        self.assertIn("0 files and 0 folders with those above, 0 B, of which 0 B were written; 1 problems", run.stdout)
         words = (*words, "--include", "sub", "--include", "sub/a", "--include", "!c")
         run = self.run_store(*words, "--include", "b", "--dry-run", "--json")
         self.assert_failed(run, f"error: b: {MATCHED_NOTHING}")
         self.assertNotIn("sub", run.stderr, "a pattern below a folder that is restored has matched, too")
         self.assertEqual(run.json()["problems"], 1)
-        run = self.run_store(*words, "--exclude", "b")
+        run = self.run_store(*words, "--exclude", "b", "--verbose")
         warnings = "".join(f"cutpoint: warning: {pattern}: {MATCHED_NOTHING}" for pattern in ("!c", "b"))
         self.assertEqual((run.code, run.stderr), (0, warnings))
         self.assertEqual((self.folder / "out/sub/a").read_bytes(), b"x")
@@ -186,7 +188,7 @@ class Snapshots(StoreTest):
             self.assertEqual(self.store("dump", f"latest:{one}", *choice), "1")
             self.assertEqual(list(self.restored(f"latest:{one}", *choice)), ["one"])
             self.assertIn("0 added", self.store("diff", "latest", "latest", *choice))
-            self.assertEqual(self.store("snapshots", *choice).splitlines()[0][:16], first[:16])
+            self.assertEqual(self.store("snapshots", *choice).splitlines()[1][:16], first[:16])
             self.assertIn(one, self.store("find", "one", *choice))
         self.assert_failed(self.run_store("ls", "latest", "--host", "eve"), "latest: no snapshot of store", "matches the filter")
 
@@ -196,17 +198,55 @@ class Snapshots(StoreTest):
         ids = [self.backup(name)[:16] for name in ("one", "one", "two", "one")]
 
         def shown(*words) -> list[str]:
-            return [line[:16] for line in self.store("snapshots", *words).splitlines()]
+            return [line[:16] for line in self.store("snapshots", *words).splitlines()[1:-1]]
 
         self.assertEqual(shown(), ids)
-        self.assertIn("3.00 MiB", self.store("snapshots").splitlines()[0])
+        head, first, *_, count = self.store("snapshots", env={**os.environ, "TZ": "UTC-1"}).splitlines()
+        self.assertEqual(head.split(), ["ID", "Time", "Size", "Host", "Paths", "[Tags]"])
+        self.assertRegex(first, r"\d{2}:\d{2}:\d{2} \+0100    3\.00 MiB  ")
+        self.assertEqual(count, "4 snapshots")
         self.assertEqual(shown("--latest", "1"), [ids[2], ids[3]])
         self.assertEqual(shown("--latest", "1", "--group-by", ""), ids[3:])
         grouped = self.store("snapshots", "--group-by", "paths", "--latest", "2").split("\n\n")
         self.assertEqual(len(grouped), 2)
-        self.assertIn(f"snapshots with {self.folder}/one:\n{ids[1]}", grouped[0])
+        self.assertRegex(grouped[0], f"^snapshots with {self.folder}/one:\nID .*\n{ids[1]}.*\n{ids[3]}.*\n2 snapshots$")
         self.assert_refused(self.run_store("snapshots", "--group-by", "colour"), "colour is not one of")
         self.assert_refused(self.run_store("snapshots", "--latest", "0"), "--latest")
+
+    def test_programs_for_restic_read_snapshots(self):
+        self.assertEqual(self.store("snapshots", "--restic-json"), "[]\n")
+        self.assertEqual(self.store("snapshots"), "0 snapshots\n")
+        path = str(self.write("one", b"12345"))
+        ids = [self.backup("one", "--host", "ann", "--tag", "a,b", "--time", "77"), self.backup("one", "--host", "ann")]
+        first, second = json.loads(self.store("snapshots", "--restic-json"))
+        ours = self.snapshots()[0]
+        summary = first.pop("summary")
+        self.assertEqual(first, {"time": "1970-01-01T00:01:17.000000000Z", "paths": [path], "hostname": "ann", "tags": ["a", "b"],
+                                 "id": ids[0], "short_id": ids[0][:16]})  # fmt: skip
+        self.assertEqual((summary["total_files_processed"], summary["total_bytes_processed"]), (1, 5))
+        self.assertEqual((summary["data_added"], summary["data_added_packed"]), (ours["new_raw_bytes"], ours["new_stored_bytes"]))
+        self.assertEqual((second["parent"], "tags" in second), (ids[0], False))
+        (group,) = json.loads(self.store("snapshots", "--restic-json", "--group-by", "host"))
+        self.assertEqual((group["group_key"]["hostname"], [each["id"] for each in group["snapshots"]]), ("ann", ids))
+
+    def test_files_are_listed_as_people_know_it(self):
+        self.write("data/file", bytes(3 << 20)).chmod(0o4751)
+        (self.folder / "data/link").symlink_to("file")
+        os.mkfifo(self.folder / "data/pipe", 0o600)
+        (self.folder / "data/open").mkdir()
+        (self.folder / "data/open").chmod(0o1777)
+        self.backup()
+        names = ["data", "data/file", "data/link", "data/open", "data/pipe"]
+        paths = [line for line in self.store("ls", "latest").splitlines() if line.startswith(str(self.folder) + "/")]
+        self.assertEqual(paths, [f"{self.folder}/{name}" for name in names])
+        lines = self.store("ls", "-l", f"latest:{self.folder}/data").splitlines()
+        modes = ["-rwsr-x--x", "lrwxrwxrwx", "drwxrwxrwt", "prw-------"]
+        self.assertEqual([line.split()[0] for line in lines[1:]], modes)
+        owner = pwd.getpwuid(os.getuid()).pw_name
+        self.assertRegex(lines[1], rf"^-rwsr-x--x {owner} +\w+ +3145728 \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d {self.folder}/data/file$")
+        self.assertTrue(lines[2].endswith("/link -> file"))
+        self.assertEqual({line.index(str(self.folder)) for line in lines}, {lines[0].index(str(self.folder))})
+        self.assertIn(" 3.00 MiB ", self.store("ls", "--long", "--human-readable", "latest"))
 
     def test_files_are_found_in_all_snapshots(self):
         self.write("data/Notes.odt", b"1")
