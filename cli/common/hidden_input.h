@@ -1,4 +1,5 @@
 // Secrets that are typed on the terminal of the process, which is not standard input.
+// Apart because signals and the terminal have nothing to do with the options that ask.
 #pragma once
 
 #include <string>

@@ -224,11 +224,11 @@ std::string forget_command::text_of(const forget_plan& plan) const {
 }
 
 std::string forget_command::sum_of(const forget_plan& plan, std::size_t removed) const {
-  std::size_t kept = 0;
+  std::size_t remaining = 0;
   for (const snapshot_group& group : plan.groups) {
-    kept += static_cast<std::size_t>(std::ranges::count_if(group.decisions, &snapshot_decision::is_kept));
+    remaining += static_cast<std::size_t>(std::ranges::count_if(group.decisions, &snapshot_decision::is_kept));
   }
-  return (ids_.empty() ? human_count(kept) + " kept, " : "") + human_count(removed) +
+  return (ids_.empty() ? human_count(remaining) + " kept, " : "") + human_count(removed) +
          (is_dry_run_ ? " would be removed\n" : " removed\n");
 }
 

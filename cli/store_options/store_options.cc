@@ -190,10 +190,10 @@ result<backup_store> store_options::open() const {
   struct stat facts = {};
   const bool is_absent = why.system_error() == ENOENT &&
                          (why.code() == status_code::unavailable || ::stat(location_.c_str(), &facts) != 0);
-  const std::string way_out = why.system_error() == ENOKEY ? ", by " + secret_.names(" or ")
-                              : is_absent ? fmt::format("; 'cutpoint init' makes one, and {} names another", option_)
-                                          : "";
-  return opening_failure({why.code(), why.message() + way_out, is_absent ? 0 : why.system_error()});
+  const std::string advice = why.system_error() == ENOKEY ? ", by " + secret_.names(" or ")
+                             : is_absent ? fmt::format("; 'cutpoint init' makes one, and {} names another", option_)
+                                         : "";
+  return opening_failure({why.code(), why.message() + advice, is_absent ? 0 : why.system_error()});
 }
 
 result<backup_store> store_options::open_for_writing() const {
