@@ -67,6 +67,12 @@ result<engine> engine_factory::make(const engine_options& options, std::shared_p
 }
 
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
+bool engine::is_memory_limited() const noexcept { return pool_->for_least.is_limited(); }
+status engine::check_memory(std::uint64_t least_bytes) const {
+  const std::uint64_t used_bytes = pool_->for_least.used_bytes();
+  if (least_bytes <= pool_->for_least.available_bytes()) return {};
+  return pool_->too_little_memory("these feeds need", least_bytes, used_bytes, 2 * (used_bytes + least_bytes));
+}
 
 status engine::check_devices(const feed_options& options) const {
   status outcome = check_names(options.devices);
@@ -123,7 +129,8 @@ std::optional<processor_places> places_for(thread_placement placement) {
 engine::pool::pool(const engine_options& options, std::shared_ptr<const device_provider> provider)
     : places(places_for(options.placement)),
       devices(std::move(provider)),
-      budget(options.memory_bytes),
+      for_least(options.memory_bytes / 2 + options.memory_bytes % 2),
+      for_more(for_least.limit_bytes()),
       on_devices(options.device_memory_bytes),
       thread_count_(options.threads != 0 ? options.threads : usable_processor_count()),
       thread_limit_(options.thread_limit != 0 ? options.thread_limit : std::numeric_limits<std::uint64_t>::max()),

@@ -13,6 +13,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -52,6 +53,7 @@ class memory_budget {
 
   [[nodiscard]] bool is_limited() const noexcept { return limit_bytes_ != 0; }
   [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_bytes_; }
+  [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_bytes_; }
   [[nodiscard]] std::uint64_t available_bytes() const noexcept {
     return is_limited() ? limit_bytes_ - used_bytes_ : std::numeric_limits<std::uint64_t>::max();
   }
@@ -137,8 +139,11 @@ class feed_memory {
 
   [[nodiscard]] cutpoint::ring& ring() noexcept { return place_ ? *place_ : *own_; }
 
-  /// Replaces what was reserved before.
-  void hold(memory_budget::reservation reserved) { reservation_.emplace(std::move(reserved)); }
+  /// Replaces what was reserved before. `reserved` is what the feed needs at least, and `more` what it has besides.
+  void hold(memory_budget::reservation reserved, memory_budget::reservation more) {
+    least_.emplace(std::move(reserved));
+    more_.emplace(std::move(more));
+  }
   /// Reserves the memory of the lanes on their devices. Returns false if another thread has reserved too much meanwhile.
   [[nodiscard]] bool reserve_on_devices(device_budgets& budgets) {
     for (const device_lanes& each : devices) {
@@ -174,9 +179,10 @@ class feed_memory {
     return place.has_value();
   }
 
-  std::optional<memory_budget::reservation> reservation_;  ///< ends after the ring
-  std::vector<memory_budget::reservation> on_devices_;     ///< ends after the devices
-  std::optional<cutpoint::ring> own_;                      ///< ends after the devices, which may copy from it
+  std::optional<memory_budget::reservation> least_;     ///< ends after the ring
+  std::optional<memory_budget::reservation> more_;      ///< ends before: nobody has more while no feed is open
+  std::vector<memory_budget::reservation> on_devices_;  ///< ends after the devices
+  std::optional<cutpoint::ring> own_;                   ///< ends after the devices, which may copy from it
   std::optional<cutpoint::ring> place_;
 
  public:
@@ -224,6 +230,10 @@ class engine::pool {
   /// device that cannot be used is left out, with a warning. Errors: as `engine::open`.
   [[nodiscard]] result<feed_setup> set_up(feed_options options, const chunk_receiver& receiver, byte_span bytes);
 
+  /// The failure of feeds for which too little memory is left. `who` says which need `least_bytes`; `enough_bytes` would do.
+  [[nodiscard]] status too_little_memory(std::string_view who, std::uint64_t least_bytes, std::uint64_t used_bytes,
+                                         std::uint64_t enough_bytes) const;
+
   /// Returns what an earlier feed with the same key has left, or null. Frees what other feeds have left.
   [[nodiscard]] std::unique_ptr<feed_memory> take_kept(const feed_memory_key& key);
   /// Keeps the memory of a feed for the next one.
@@ -250,10 +260,11 @@ class engine::pool {
   std::condition_variable progress;  ///< notified when a task was handed back
   std::vector<task_source*> feeds;
   std::uint64_t working_threads = 0;  ///< that perform tasks; guarded by `mutex`
-  memory_budget budget;               ///< of the memory of all feeds
+  memory_budget for_least;            ///< of the memory that feeds need at least: half of the memory of all feeds
+  memory_budget for_more;             ///< of what they have besides; the other half
   device_budgets on_devices;          ///< of theirs on devices
   /// Whether what a feed leaves may be kept for the next one.
-  [[nodiscard]] bool may_keep() const noexcept { return !budget.is_limited() && !on_devices.are_limited(); }
+  [[nodiscard]] bool may_keep() const noexcept { return !for_least.is_limited() && !on_devices.are_limited(); }
 
  private:
   void run_lane(std::uint64_t lane);

@@ -31,11 +31,6 @@ std::uint64_t bytes_to_reserve(const feed_configuration& configuration, std::uin
          configuration.kept_memory_bytes;
 }
 
-status too_little_left(const status& failure, const memory_budget& budget) {
-  return {failure.code(), fmt::format("{}; open feeds leave {} of the {} that the engine may use", failure.message(),
-                                      format_size(budget.available_bytes()), format_size(budget.limit_bytes()))};
-}
-
 /// Opens the lanes of the configuration's devices. If one cannot be used, stops, erases it from `options` and says why.
 result<std::vector<device_lanes>> open_devices(const device_provider& provider, feed_options& options,
                                                const feed_configuration& configuration, std::string& warning) {
@@ -54,21 +49,35 @@ result<std::vector<device_lanes>> open_devices(const device_provider& provider, 
 
 }  // namespace
 
+status engine::pool::too_little_memory(std::string_view who, std::uint64_t least_bytes, std::uint64_t used_bytes,
+                                       std::uint64_t enough_bytes) const {
+  const std::uint64_t half_bytes = for_least.limit_bytes();
+  return {status_code::memory_limit,
+          fmt::format("{} at least {}, and open feeds leave {} of the {}, half of the engine's memory, that are for "
+                      "what feeds need: "
+                      "memory_bytes = {} of the engine would do",
+                      who, format_size(least_bytes), format_size(half_bytes - std::min(half_bytes, used_bytes)),
+                      format_size(half_bytes), format_size(enough_bytes))};
+}
+
 result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiver& receiver, byte_span bytes) {
   const bool may_stay = !bytes.empty() && !has_many_runs(bytes);
   if (may_stay && options.segment_bytes == 0) options.segment_bytes = usual_segment_bytes(options.cuts);
+  const bool is_memory_limited = for_least.is_limited();
   feed_setup setup;
+  if (is_memory_limited && stream_chunkers(options).reach() == unlimited) {  // with more it would find longer chunks
+    options.memory_bytes = std::min(options.memory_bytes, for_least.limit_bytes());
+  }
   const std::uint64_t allowed_bytes = options.memory_bytes;
+  const std::uint64_t least_bytes = least_memory_bytes(options);
   const std::uint64_t allowed_on_device = options.device_memory_bytes;
   for (std::string warning;;) {
-    options.memory_bytes = std::min(allowed_bytes, budget.available_bytes());
-    options.device_memory_bytes = std::min(allowed_on_device, on_devices.available_bytes(options.devices));
-    auto configuration = make_feed_configuration(options, thread_count_, receiver);
-    if (!configuration) {
-      const bool is_limited = options.memory_bytes < allowed_bytes;
-      return is_limited ? too_little_left(configuration.error(), budget) : configuration.error();
+    if (is_memory_limited) {
+      const std::uint64_t most_bytes = std::min(least_bytes, for_least.limit_bytes()) + for_more.available_bytes();
+      options.memory_bytes = std::min(allowed_bytes, std::max(least_bytes, most_bytes));
     }
-    setup.configuration = *std::move(configuration);
+    options.device_memory_bytes = std::min(allowed_on_device, on_devices.available_bytes(options.devices));
+    CUTPOINT_TRY(setup.configuration, make_feed_configuration(options, thread_count_, receiver));
     if (!warning.empty()) setup.configuration.device_warning = warning;
     const bool has_devices = !setup.configuration.devices.empty();
     setup.key = {.cuts = options.cuts.canonical(),
@@ -90,9 +99,21 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
     }
     const bool stays = may_stay && setup.memory->stay_at(bytes, setup.configuration.pays_to_pin);
     const std::uint64_t reserved_bytes =
-        bytes_to_reserve(setup.configuration, stays ? 0 : setup.configuration.ring_bytes);
-    if (!budget.reserve(reserved_bytes)) continue;
-    setup.memory->hold(memory_budget::reservation(budget, reserved_bytes));
+        stays ? bytes_to_reserve(setup.configuration, 0)
+              : std::max(least_bytes, bytes_to_reserve(setup.configuration, setup.configuration.ring_bytes));
+    const std::uint64_t part_bytes = std::min({reserved_bytes, least_bytes, for_least.limit_bytes()});
+    const std::uint64_t used_bytes = for_least.used_bytes();
+    const auto refused = [&](std::uint64_t others) {
+      return too_little_memory(fmt::format("a feed of {} needs", options.cuts.canonical()), least_bytes, others,
+                               others == 0 ? least_bytes : 2 * (others + least_bytes));
+    };
+    if (!for_least.reserve(part_bytes)) return refused(used_bytes);
+    memory_budget::reservation part(for_least, part_bytes);
+    if (!for_more.reserve(reserved_bytes - part_bytes)) {
+      if (options.memory_bytes != least_bytes) continue;
+      return refused(0);  // the only feed, or `part` would be all that it needs
+    }
+    setup.memory->hold(std::move(part), memory_budget::reservation(for_more, reserved_bytes - part_bytes));
     if (stays) {
       setup.configuration.intake.shortens_runs = false;
     } else if (!setup.memory->has_own_ring()) {

@@ -69,6 +69,11 @@ status check_segment(const feed_options& options, const stream_chunkers& cuts, s
 /// Batches of a device that the ring has room for: one for each of its lanes, and as many that wait.
 constexpr std::uint64_t batches_held = 2 * device_lane_count;
 
+/// What a join holds of the streams. That of P-Dedupe keeps a chunk until the next one is known.
+std::uint64_t bytes_held_for_cuts(const stream_chunkers& cuts, join_kind join) {
+  return cuts.behind() + (join == join_kind::pdedupe ? 2 : 1) * cuts.reach();
+}
+
 /// Leaves out the devices without rates if others have rates, because the work cannot be shared by unknown rates.
 /// Returns why, or an empty string.
 std::string remove_unmeasured_devices(feed_options& options) {
@@ -131,6 +136,14 @@ work_choice choose_work(const feed_options& job, std::uint64_t thread_count) {
   return chosen;
 }
 
+std::uint64_t least_memory_bytes(const feed_options& options) {
+  const stream_chunkers cuts(options);
+  if (cuts.reach() >= options.memory_bytes) return options.memory_bytes;
+  const std::uint64_t held = bytes_held_for_cuts(cuts, options.join) + smallest_segment;
+  // An eighth of all is left for what is known about the bytes, and another for selection ahead.
+  return std::min(held + held / 3 + 1 + options.kept_memory_bytes, options.memory_bytes);
+}
+
 std::uint64_t usual_segment_bytes(const chunker& cuts) { return usual_segment_of(cuts.reach()); }
 
 status check_rules(const feed_options& options) {
@@ -170,7 +183,11 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
                                                          options.kept_memory_bytes, options.memory_bytes));
   }
   const std::uint64_t memory_bytes = options.memory_bytes - options.kept_memory_bytes;
-  const std::string note = kept_memory_note(memory_bytes, options.kept_memory_bytes);
+  const bool is_bounded = cuts.reach() != unlimited;
+  std::uint64_t needed = is_bounded ? bytes_held_for_cuts(cuts, options.join) : cuts.behind() + 1;
+  const std::string note =
+      fmt::format("{}: memory_bytes = {} would do", kept_memory_note(memory_bytes, options.kept_memory_bytes),
+                  needed + options.kept_memory_bytes);
   for (const chunker& each : cuts) {
     if (status memory = check_memory(each, {.memory_bytes = memory_bytes}); !memory.ok()) {
       return status(memory.code(), memory.message() + note);
@@ -178,7 +195,6 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   }
   work_choice chosen = choose_work(options, thread_count);
   const std::uint64_t device_count = chosen.plan != work_plan::processor ? options.devices.size() : 0;
-  const bool is_bounded = cuts.reach() != unlimited;
   const bool has_devices = device_count != 0;
   const std::uint64_t memory = std::min(memory_bytes, std::uint64_t{1} << 45);
   const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
@@ -205,9 +221,6 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   // An eighth is left for what is known about the bytes, and another for selection ahead.
   if (configuration.has_select) configuration.selection_bytes = memory / 8;
   const std::uint64_t most = memory - memory / 8 - configuration.selection_bytes;
-  // The join of P-Dedupe keeps a chunk until the next one is known.
-  const std::uint64_t held_chunks = options.join == join_kind::pdedupe ? 2 : 1;
-  std::uint64_t needed = cuts.behind() + held_chunks * reach;
   if (options.join == join_kind::pdedupe && needed > memory_bytes) {
     return status(status_code::memory_limit,
                   fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}{}",

@@ -57,11 +57,12 @@ struct engine_options {
   /// copy bytes into a feed, or wait for a device, do not count. 0: no limit, so that each thread that feeds works besides
   /// the engine's own. With a limit, a chunk receiver must not wait for another feed of the engine.
   std::uint64_t thread_limit = 0;
-  /// Most bytes that all open feeds together may hold; 0: no limit. A feed reserves what it may need when it is opened: its
-  /// ring, with what is known about the bytes in it, and the memory for selection and kept chunks. That is much less than
-  /// `feed_options::memory_bytes`, for 2 threads and chunks of 8 KiB some 15 MiB, and at most what other feeds have left:
-  /// the last ones work with less. Bytes that `chunk_buffer` is given stay where they are and do not count. With a limit,
-  /// the engine keeps no memory between feeds.
+  /// Most bytes that all open feeds together may hold; 0: no limit. Half of it is for what each feed needs at least
+  /// (`least_memory_bytes`), which it reserves when it is opened, so that later it never waits for another feed. So N feeds can be open
+  /// at once if this is twice the sum of what they need, in any order; one that is alone may need all. The other half makes
+  /// feeds faster: a feed takes of it what it can use when it is opened, for 2 threads and chunks of 8 KiB some 15 MiB, and the last
+  /// ones work with less. Feeds without a maximum chunk size need `feed_options::memory_bytes`, or half of this if that is less. Bytes
+  /// that `chunk_buffer` is given stay where they are and do not count. With a limit, the engine keeps no memory between feeds.
   std::uint64_t memory_bytes = 0;
   /// Most memory that all open feeds together may use on each device; 0: no limit. A feed uses at most what other feeds have left, in
   /// smaller batches. If that is too little, the processor does the device's work, and the feed's statistics say why. With a limit, the
@@ -115,6 +116,11 @@ struct feed_options {
   /// Returns the chunker of the streams that begin with a rule: `cuts` for 0.
   [[nodiscard]] const chunker& cuts_of(std::size_t rule) const { return rule == 0 ? cuts : rule_cuts[rule - 1]; }
 };
+
+/// The memory that a feed needs at least, for `engine_options::memory_bytes`: what a cut may depend on, a short segment, what is
+/// known about both, and `kept_memory_bytes`. That is some 170 KiB for chunks of up to 64 KiB. It is never more than
+/// `feed_options::memory_bytes`, and all of that without a maximum chunk size.
+[[nodiscard]] std::uint64_t least_memory_bytes(const feed_options& options);
 
 /// The larger of 2 MiB and four times the maximum chunk size; 2 MiB without a maximum.
 [[nodiscard]] std::uint64_t usual_segment_bytes(const chunker& cuts);
@@ -187,6 +193,11 @@ class engine {
 
   /// Number of threads that work on one feed, including the thread that feeds.
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
+  /// Whether `engine_options::memory_bytes` bounds the memory of its feeds.
+  [[nodiscard]] bool is_memory_limited() const noexcept;
+  /// Looks whether feeds that need so much (`least_memory_bytes`) together could be opened now. Errors: memory_limit, with the
+  /// `memory_bytes` that would do.
+  [[nodiscard]] status check_memory(std::uint64_t least_bytes) const;
 
   /// Looks whether the devices that the options name can be used, without opening any: what `open` would refuse then is known
   /// before. Ok if `where` needs no device. Errors: invalid_argument, for a device that does not exist, none, or one that is named
@@ -196,8 +207,8 @@ class engine {
   /// Opens a feed that delivers its chunks to `receiver`, which must outlive it. Errors: invalid_argument, for a
   /// segment that is too small for the join, for a device that does not exist, for a chunker with a kernel of its own if
   /// `where` names a back end of the processor, for the back end cuda with `rule_cuts`, and as `fingerprinter::make`;
-  /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe, or if
-  /// open feeds have left too little of the engine's memory; unavailable, also if the back end is cuda and no device can
+  /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe, or if open feeds have
+  /// left less of the engine's memory than a feed needs, with the `memory_bytes` that would do; unavailable, also if the back end is cuda and no device can
   /// be used. A device that fails or has too little memory is no error: the processor does its work, and the statistics
   /// say why.
   ///

@@ -118,10 +118,13 @@ TEST_F(hostile, an_engine_without_memory_refuses_feeds_and_an_old_structure_sets
     cutpoint_engine* engine = nullptr;
     EXPECT_EQ(cutpoint_engine_create(&options, &engine, &error_), CUTPOINT_OK);
     const engine_handle owner(engine);
-    return cutpoint_chunk_buffer(engine, &feed, "bytes", 5, nullptr, 0, &count_, &error_);
+    cutpoint_feed* opened = nullptr;
+    const cutpoint_status code = cutpoint_feed_create(engine, &feed, nullptr, &opened, &error_);
+    const feed_handle feed_owner(opened);
+    return code;
   };
   EXPECT_EQ(outcome(), CUTPOINT_MEMORY_LIMIT);
-  EXPECT_THAT(error_.message, HasSubstr("open feeds leave"));
+  EXPECT_THAT(error_.message, HasSubstr("of the engine would do"));
   options.struct_bytes = 16;  // as it was before it had limits
   EXPECT_EQ(outcome(), CUTPOINT_OK);
 }

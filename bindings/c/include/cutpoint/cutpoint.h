@@ -91,8 +91,10 @@ typedef struct cutpoint_engine_options {
   /// thread that feeds works besides the engine's own; at most 4096. With a limit, a callback must not wait for another
   /// feed of the engine.
   uint64_t thread_limit;
-  /// Most bytes that all open feeds together may hold; 0: no limit. A feed reserves what it may need when it is created, at
-  /// most what other feeds have left, and is refused with CUTPOINT_MEMORY_LIMIT if that is too little.
+  /// Most bytes that all open feeds together may hold; 0: no limit. Half of it is for what each feed needs at least: its longest
+  /// chunk and 64 KiB, and a third more. A feed reserves that when it is created, or is refused with CUTPOINT_MEMORY_LIMIT and the
+  /// `memory_bytes` that would do; after that it never waits for another feed. The other half makes feeds faster, as long as it lasts.
+  /// A single feed may need all. Without a maximum chunk size a feed needs the `memory_bytes` of its own options, or half of these.
   uint64_t memory_bytes;
   /// Where threads run and memory lies: a `CUTPOINT_PLACED_` number; 0: wherever the system puts them.
   uint64_t placement;
