@@ -96,6 +96,8 @@ class push_session::pushed_snapshot {
   }
 
  private:
+  [[nodiscard]] status check_memory(const feed_options& feed) const;
+  store::content_feed& add_feed();
   [[nodiscard]] status add(const pushed_file& file, std::shared_ptr<store::pending_entry> entry);
   [[nodiscard]] static status lengthen(push_stream::state& stream, std::uint64_t bytes);
   [[nodiscard]] status charge(std::uint64_t bytes);
@@ -145,15 +147,44 @@ status push_session::pushed_snapshot::begin() {
   facts_.paths = store::outermost_paths(paths);
   CUTPOINT_RETURN_IF_FAILED(store::check_texts(facts_));
   const std::uint64_t memory_bytes = options_.memory_bytes / 2 / options_.most_streams;
-  CUTPOINT_RETURN_IF_FAILED(backups_.opened_store->check_memory(memory_bytes));
   CUTPOINT_TRY(auto feed, backups_.feed_of(threads_, options_.lanes, memory_bytes, options_.cancel));
+  CUTPOINT_RETURN_IF_FAILED(check_memory(feed));
   feed.device_memory_bytes /= options_.most_streams;
   feed_ = std::move(feed);
   CUTPOINT_TRY(session_, backups_.named(store::leased_session::begin(*backups_.opened_store)));
   CUTPOINT_TRY(writer_, backups_.named(session_->open_writer()));
   tree_.confine(facts_.paths);
   facts_.session = session_->id();
+  while (threads_.is_memory_limited() &&
+         feeds_.size() < options_.most_streams) {  // now, for later others may have the memory
+    CUTPOINT_RETURN_IF_FAILED(add_feed().open());
+  }
   return {};
+}
+
+/// Checks that all streams can be open at once.
+status push_session::pushed_snapshot::check_memory(const feed_options& feed) const {
+  const status share = backups_.opened_store->check_memory(feed.memory_bytes);
+  if (!share.ok()) {
+    feed_options unbounded = feed;
+    unbounded.memory_bytes = unlimited;
+    return {share.code(),
+            fmt::format("{}, half of memory_bytes = {} for each of most_streams = {}: memory_bytes = {} would do",
+                        share.message(), format_size(options_.memory_bytes), options_.most_streams,
+                        format_size(2 * options_.most_streams * least_memory_bytes(unbounded)))};
+  }
+  if (options_.most_streams == 1) return {};  // which may have more of the engine
+  const status together = threads_.check_memory(options_.most_streams * least_memory_bytes(feed));
+  return together.ok()
+             ? together
+             : status(together.code(), fmt::format("most_streams = {}: {}", options_.most_streams, together.message()));
+}
+
+/// Makes a feed that has no stream yet. The caller holds the mutex, or nobody else has the session.
+store::content_feed& push_session::pushed_snapshot::add_feed() {
+  feeds_.push_back(std::make_unique<store::content_feed>(threads_, *feed_, writer_->records));
+  idle_feeds_.push_back(feeds_.back().get());
+  return *feeds_.back();
 }
 
 /// Returns why nothing can go on. The caller holds the mutex.
@@ -211,10 +242,7 @@ result<std::unique_ptr<push_stream::state>> push_session::pushed_snapshot::begin
   if (open_streams_ == options_.most_streams) {
     return refused(fmt::format("{}: {} streams are open already (most_streams)", file.path, open_streams_));
   }
-  if (idle_feeds_.empty()) {
-    feeds_.push_back(std::make_unique<store::content_feed>(threads_, *feed_, writer_->records));
-    idle_feeds_.push_back(feeds_.back().get());
-  }
+  if (idle_feeds_.empty()) add_feed();
   CUTPOINT_RETURN_IF_FAILED(add(file, stream->entry));
   stream->contents = idle_feeds_.back();
   idle_feeds_.pop_back();

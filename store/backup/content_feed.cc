@@ -5,11 +5,15 @@
 
 namespace cutpoint::store {
 
+status content_feed::open() {
+  if (feed_) return {};
+  CUTPOINT_TRY(auto feed, engine_.open(options_, *this));
+  feed_.emplace(std::move(feed));
+  return {};
+}
+
 status content_feed::begin(fed_stream next) {
-  if (!feed_) {
-    CUTPOINT_TRY(auto feed, engine_.open(options_, *this));
-    feed_.emplace(std::move(feed));
-  }
+  CUTPOINT_RETURN_IF_FAILED(open());
   return feed_->begin(streams_.add(std::move(next)), rule_);
 }
 

@@ -23,6 +23,9 @@ class content_feed final : private content_receiver, private chunk_receiver {
   content_feed(engine& threads, const feed_options& options, deduplicator& records)
       : engine_(threads), options_(options), records_(records) {}
 
+  /// Opens the feed of the engine, which otherwise the first content does. Errors: those of the engine.
+  [[nodiscard]] status open();
+
   /// Sets a function that receives the number of bytes after each read and each hole, on the feeding thread.
   void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
   /// Sets what holds the reading back, which must outlive the feed.

@@ -25,7 +25,8 @@ struct store_push_options {
   std::vector<std::string> tags = {};  ///< none is empty or has a comma
   std::int64_t time = 0;               ///< of the snapshot, in nanoseconds since 1970; 0: when the session begins
   /// How many streams may be open at once, at least 1. Each may use its share of half of the memory: with few streams each is
-  /// worked on by more threads at once.
+  /// worked on by more threads at once. Where the engine's memory is bounded (`engine_options::memory_bytes`), `begin` reserves what all
+  /// of them need, until the session ends: twice most_streams times `least_memory_bytes` of a feed with the store's cuts.
   std::uint64_t most_streams = 4;
   /// Half of it is for streams. `push_stream::write` waits as long as that is used up. The other half is for what is known of the
   /// files until the commit: up to 2 KiB for each, and less than 1 KiB if it is short.
@@ -89,8 +90,8 @@ class push_stream {
 class push_session {
  public:
   /// Begins a session with the threads of an engine, which must outlive it. Errors: io_error; invalid_argument, for a tag, a
-  /// path, a device, or no streams; memory_limit, if a stream's share of the memory is too small for the store's cuts; unavailable, as
-  /// for `backup_store::back_up`.
+  /// path, a device, or no streams; memory_limit, if a stream's share of the memory is too small for the store's cuts, or the engine
+  /// has too little for all streams, with the `memory_bytes` that would do; unavailable, as for `backup_store::back_up`.
   [[nodiscard]] static result<push_session> begin(backup_store& store, engine& threads,
                                                   const store_push_options& options = {});
 

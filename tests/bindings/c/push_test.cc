@@ -124,6 +124,33 @@ TEST_F(c_push, streams_of_several_threads_become_files) {
   expect_ok(cutpoint_store_list_files(store_.get(), snapshot->id, "/vm/sparse", forward_to(note), &note, &error_));
 }
 
+TEST_F(c_push, many_streams_of_one_thread_share_the_bounded_memory_of_an_engine) {
+  auto bounded = sized<cutpoint_engine_options>();
+  bounded.threads = 2;
+  const auto begin_with = [&](std::uint64_t memory_bytes) {
+    bounded.memory_bytes = memory_bytes;
+    cutpoint_engine* engine = nullptr;
+    expect_ok(cutpoint_engine_create(&bounded, &engine, &error_));
+    const engine_handle owner(engine);  // a session keeps its threads
+    return cutpoint_push_begin(store_.get(), engine, &options_, &push_, &error_);
+  };
+  options_.most_streams = 64;
+  EXPECT_EQ(begin_with(16 << 20), CUTPOINT_MEMORY_LIMIT);
+  EXPECT_THAT(error_.message, HasSubstr("most_streams = 64: "));
+  EXPECT_THAT(error_.message, HasSubstr("of the engine would do"));
+  expect_ok(begin_with(64 << 20));
+  std::vector<cutpoint_push_stream*> streams;
+  for (int i = 0; i < 64; ++i) streams.push_back(begin_stream(("/" + std::to_string(i)).c_str()));
+  for (std::size_t done = 0; done < large_.size(); done += 100'000) {
+    const std::string_view block = std::string_view(large_).substr(done, 100'000);
+    for (cutpoint_push_stream* const each : streams) EXPECT_EQ(write(each, block), CUTPOINT_OK);
+  }
+  for (cutpoint_push_stream* const each : streams) EXPECT_EQ(cutpoint_push_end(each, nullptr), CUTPOINT_OK);
+  const cutpoint_store_snapshot* const snapshot = commit();
+  EXPECT_EQ(snapshot->files, 64u);
+  EXPECT_EQ(read_range(store_.get(), snapshot->id, "/63", 0, UINT64_MAX), large_);
+}
+
 TEST_F(c_push, extended_attributes_are_restored) {
   begin();
   const cutpoint_attribute attributes[] = {{"user.comment", "\0text", 5}, {"user.empty", nullptr, 0}};

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <list>
 #include <map>
 #include <thread>
 
 #include <cutpoint/store_diff.h>
 #include <cutpoint/store_push.h>
+#include <cutpoint/text.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/io/temporary_folder.h"
@@ -395,6 +397,59 @@ TEST(push_session, restores_the_metadata_that_was_pushed) {
   EXPECT_EQ(disk_entry.modified.tv_nsec, 7);
   EXPECT_EQ(describe_file(restored + "/vm", symlinks::skip)->permissions, 0750u);
   EXPECT_EQ(std::filesystem::read_symlink(restored + "/vm/link"), "disk");
+}
+
+TEST(push_session, takes_many_streams_of_one_thread_in_the_bounded_memory_of_an_engine) {
+  constexpr std::size_t many = 64;
+  for (const std::uint64_t thread_count : {1, 2, 8}) {
+    pushed_store target;
+    engine bounded = *engine::make({.threads = thread_count, .memory_bytes = 64 * MiB});
+    auto session = value_of(push_session::begin(target.store(), bounded, {.most_streams = many}));
+    EXPECT_EQ(bounded.check_memory(16 * MiB).code(), status_code::memory_limit) << "all that they need is theirs";
+    file_texts expected{{"/", "/"}};
+    std::vector<std::string> texts;
+    std::list<push_stream> streams;
+    for (std::size_t i = 0; i < many; ++i) {
+      const auto bytes = make_stream(i % 4 == 0 ? content::two_symbols : content::random, 500'000 + i * 1000,
+                                     i / 2);  // pairs are alike
+      texts.emplace_back(bytes.begin(), bytes.end());
+      streams.push_back(value_of(session.begin_stream("/" + std::to_string(i))));
+      expected["/" + std::to_string(i)] = summary_of(texts.back());
+    }
+    constexpr std::size_t block = 50'000;
+    for (std::size_t done = 0; done < texts.back().size(); done += block) {
+      auto text = texts.begin();
+      for (push_stream& each : streams) {
+        const std::string_view rest = std::string_view(*text).substr(std::min(done, text->size()));
+        ASSERT_EQ(each.write(bytes_of(rest.substr(0, block))).message(), "");
+        ++text;
+      }
+    }
+    for (push_stream& each : streams) ASSERT_EQ(each.end().message(), "");
+    EXPECT_EQ(target.read(value_of(session.commit()).id), expected);
+    EXPECT_TRUE(bounded.check_memory(32 * MiB).ok()) << "and is given back";
+  }
+}
+
+TEST(push_session, is_refused_with_the_memory_that_would_do) {
+  pushed_store target;
+  const auto enough = [](const status& refusal) {
+    EXPECT_EQ(refusal.code(), status_code::memory_limit);
+    std::string number = refusal.message().substr(refusal.message().rfind("memory_bytes = ") + 15);
+    return value_of(parse_size(number.substr(0, number.find(' '))));
+  };
+  engine small = *engine::make({.threads = 2, .memory_bytes = 4 * MiB});
+  const auto refused = push_session::begin(target.store(), small, {.most_streams = 8});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(refused.error().message().starts_with("most_streams = 8: ")) << refused.error().message();
+  EXPECT_TRUE(target.store().sessions()->empty());
+  engine large = *engine::make({.threads = 2, .memory_bytes = enough(refused.error())});
+  EXPECT_TRUE(push_session::begin(target.store(), large, {.most_streams = 8}).ok());
+  EXPECT_FALSE(push_session::begin(target.store(), large, {.most_streams = 9}).ok());
+
+  const auto short_of_its_own = target.begin({.most_streams = 8, .memory_bytes = 1 * MiB});
+  ASSERT_FALSE(short_of_its_own.ok());
+  EXPECT_TRUE(target.begin({.most_streams = 8, .memory_bytes = enough(short_of_its_own.error())}).ok());
 }
 
 TEST(push_session, keeps_within_its_memory_or_says_so) {

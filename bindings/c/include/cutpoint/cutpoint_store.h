@@ -402,9 +402,9 @@ typedef struct cutpoint_push_options {
   uint64_t path_count;
   const char* const* tags;
   uint64_t tag_count;
-  int64_t time;                    ///< of the snapshot; 0: when the session begins
-  uint64_t most_streams;           ///< that are open at once and share the memory; 0: 4
-  uint64_t memory_bytes;           ///< half of it for streams, and half for what is known of the files; 0: 256 MiB
+  int64_t time;           ///< of the snapshot; 0: when the session begins
+  uint64_t most_streams;  ///< that are open at once and share the memory, the engine's too if that is bounded; 0: 4
+  uint64_t memory_bytes;  ///< half of it for streams, and half for what is known of the files; 0: 256 MiB
   uint64_t most_bytes_per_second;  ///< that all streams together take; 0: no bound
   void* context;
   cutpoint_store_problem problem;  ///< receives a stream that failed; may be null
@@ -441,7 +441,8 @@ typedef struct cutpoint_pushed_file {
 } cutpoint_pushed_file;
 
 /// Begins a session with the threads of an engine. `options` may be null. On failure `*push` becomes null. As long as the session
-/// is not destroyed, the store cannot be.
+/// is not destroyed, the store cannot be. If the engine's memory is bounded, what `most_streams` streams need is reserved until the session
+/// ends. Errors: CUTPOINT_MEMORY_LIMIT, with the `memory_bytes` of the engine or of the session that would do.
 CUTPOINT_API cutpoint_status cutpoint_push_begin(cutpoint_store* store, cutpoint_engine* engine,
                                                  const cutpoint_push_options* options, cutpoint_push** push,
                                                  cutpoint_error* error);
