@@ -83,6 +83,9 @@ NB_MODULE(_core, m) {
   add_errors(m);
   m.attr("__version__") = version();
 
+  nb::class_<own_engine>(m, "Engine")
+      .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t>())
+      .def_prop_ro("threads", [](own_engine& chosen) { return chosen.get()->thread_count(); });
   nb::class_<settings>(m, "Settings")
       .def_static("make", &make_settings)
       .def_prop_ro("canonical", [](const settings& how) { return how.feed.cuts.canonical(); })

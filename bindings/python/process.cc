@@ -31,16 +31,26 @@ process_state*& state() {
 
 }  // namespace
 
-result<std::shared_ptr<engine>> find_engine(std::uint64_t thread_count) {
+result<std::shared_ptr<engine>> find_engine(const thread_choice& chosen) {
+  if (chosen.owned != nullptr) return chosen.owned;
   process_state& all = *state();
   const std::lock_guard lock(all.engines_mutex);
-  std::shared_ptr<engine>& known = all.engines[thread_count];
+  std::shared_ptr<engine>& known = all.engines[chosen.count];
   if (known == nullptr) {
-    auto new_engine = engine::make({.threads = thread_count});
+    auto new_engine = engine::make({.threads = chosen.count});
     if (!new_engine) return new_engine.error();
     known = std::make_shared<engine>(*std::move(new_engine));
   }
   return known;
+}
+
+own_engine::own_engine(std::uint64_t threads, std::uint64_t thread_limit, std::uint64_t memory_bytes)
+    : engine_(std::make_unique<std::shared_ptr<engine>>(std::make_shared<engine>(value_or_raise(
+          engine::make({.threads = threads, .thread_limit = thread_limit, .memory_bytes = memory_bytes}))))) {}
+
+thread_choice make_thread_choice(nb::handle threads) {
+  if (!nb::isinstance<own_engine>(threads)) return {.count = nb::cast<std::uint64_t>(threads), .owned = nullptr};
+  return {.owned = nb::cast<own_engine&>(threads).get()};
 }
 
 process_cancellation::process_cancellation() {

@@ -21,9 +21,15 @@
 
 namespace cutpoint::python {
 
-/// Returns the process's engine with this number of threads. The first call makes it. Its threads sleep while it has no
+/// The threads that a call works with: those of an engine that the program has made, or the process's engine with so many.
+struct thread_choice {
+  std::uint64_t count = 0;        ///< 0: one for each processor
+  std::shared_ptr<engine> owned;  ///< null: the process's
+};
+
+/// Returns the chosen engine. The first call for a number of threads makes that of the process. Its threads sleep while it has no
 /// feed. The GIL is not needed.
-[[nodiscard]] result<std::shared_ptr<engine>> find_engine(std::uint64_t thread_count);
+[[nodiscard]] result<std::shared_ptr<engine>> find_engine(const thread_choice& chosen);
 
 /// A cancellation that is also requested when Python has exited.
 class process_cancellation : public cancellation {
@@ -126,6 +132,21 @@ class process_local {
   pid_t process_ = ::getpid();
   std::unique_ptr<Object> object_;
 };
+
+/// The engine behind cutpoint.Engine, whose feeds share a bound of memory. What uses it keeps it.
+class own_engine {
+ public:
+  /// Throws if its threads cannot be started. 0 is no limit.
+  own_engine(std::uint64_t threads, std::uint64_t thread_limit, std::uint64_t memory_bytes);
+
+  [[nodiscard]] const std::shared_ptr<engine>& get() { return engine_.get(); }
+
+ private:
+  process_local<std::shared_ptr<engine>> engine_;
+};
+
+/// Reads a number of threads or a cutpoint.Engine's.
+[[nodiscard]] thread_choice make_thread_choice(nanobind::handle threads);
 
 /// Admits one thread at a time to an object. While a call has released the GIL, another thread could begin a second one.
 class exclusive_use {

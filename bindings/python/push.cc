@@ -31,7 +31,7 @@ pushed_file file_of(nb::handle path, file_kind kind, const call_options& metadat
 
 }  // namespace
 
-status pushed_session::begin(backup_store& store, std::uint64_t threads, store_push_options options) {
+status pushed_session::begin(backup_store& store, const thread_choice& threads, store_push_options options) {
   work& mine = work_.get();
   const auto engine = find_engine(threads);
   if (!engine) return engine.error();

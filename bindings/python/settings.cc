@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/text.h>
 
 #include "bindings/python/errors.h"
@@ -35,7 +37,15 @@ named_chunker make_cuts(const std::string& cuts, std::vector<std::pair<std::stri
     return {value_or_raise(parse_canonical(cuts, key)), {}};
   }
   std::vector<parameter_setting> all;
-  for (const auto& [name, value] : parameters) all.push_back({name, value});
+  for (const auto& [name, value] : parameters) {
+    if (name != "size") {
+      all.push_back({name, value});
+      continue;
+    }
+    auto sizes = size_settings(value);
+    if (!sizes) raise(PyExc_ValueError, "size: " + sizes.error().message());
+    all.insert(all.end(), std::make_move_iterator(sizes->begin()), std::make_move_iterator(sizes->end()));
+  }
   return value_or_raise(make_chunker(cuts, all, key));
 }
 
@@ -59,13 +69,14 @@ std::size_t settings::digest_bytes() const {
 
 settings make_settings(const std::string& cuts, const std::vector<std::pair<std::string, std::string>>& parameters,
                        const std::string& fingerprint, std::optional<nanobind::bytes> fingerprint_key,
-                       const std::string& backend, std::uint64_t threads, std::optional<std::uint64_t> memory_bytes) {
+                       const std::string& backend, nanobind::handle threads,
+                       std::optional<std::uint64_t> memory_bytes) {
   named_chunker named = make_cuts(cuts, parameters);
   const fingerprint_recipe recipe(value_or_raise(parse_fingerprint(fingerprint)), make_key(fingerprint_key));
   settings out{.feed = {.cuts = std::move(named.chunker),
                         .fingerprint = recipe,
                         .where = value_or_raise(parse_backend(backend))},
-               .threads = threads,
+               .threads = make_thread_choice(threads),
                .warnings = std::move(named.warnings)};
   if (memory_bytes) out.feed.memory_bytes = *memory_bytes;
   return out;

@@ -12,11 +12,13 @@
 #include <cutpoint/store.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/process.h"
+
 namespace cutpoint::python {
 
 struct settings {
   feed_options feed;
-  std::uint64_t threads = 0;
+  thread_choice threads;
   /// Parameters that were accepted but have no effect.
   std::vector<std::string> warnings;
 
@@ -28,7 +30,7 @@ struct settings {
 [[nodiscard]] settings make_settings(const std::string& cuts,
                                      const std::vector<std::pair<std::string, std::string>>& parameters,
                                      const std::string& fingerprint, std::optional<nanobind::bytes> fingerprint_key,
-                                     const std::string& backend, std::uint64_t threads,
+                                     const std::string& backend, nanobind::handle threads,
                                      std::optional<std::uint64_t> memory_bytes);
 
 /// The lanes of a store's backups, copies and pushes, as Python gives them: a name of a back end; numbers of GPUs; the most memory

@@ -118,7 +118,7 @@ nb::dict open_store::back_up(const call_options& options) {
                              .skips_unchanged = options.get<bool>("skip_unchanged"),
                              .work = note_warning_in(device_warning)};
   options.read("memory_bytes", files.memory_bytes);
-  const auto threads = options.get<std::uint64_t>("threads");
+  const thread_choice threads = options.threads();
   const auto run = [&](backup_store& store, cancellation&) -> result<store_snapshot> {
     const auto engine = find_engine(threads);
     if (!engine) return engine.error();
@@ -142,7 +142,7 @@ std::shared_ptr<pushed_session> open_store::begin_push(nb::object self, const ca
                              .most_bytes_per_second = most_bytes_per_second};
   options.read("memory_bytes", streams.memory_bytes);
   const auto session = std::make_shared<pushed_session>(std::move(self), folder_, most_bytes_per_second != 0);
-  const auto begin = [&, threads = options.get<std::uint64_t>("threads")](backup_store& store, cancellation&) {
+  const auto begin = [&, threads = options.threads()](backup_store& store, cancellation&) {
     return session->begin(store, threads, streams);
   };
   python::check(use(begin), folder_);

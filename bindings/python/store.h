@@ -105,6 +105,7 @@ class call_options : public nanobind::dict {
     const std::vector<std::string> all = texts(name);
     return {all.begin(), all.end()};
   }
+  [[nodiscard]] thread_choice threads() const { return make_thread_choice((*this)["threads"]); }
   [[nodiscard]] std::vector<path_pattern> patterns(const char* name) const {
     return make_patterns(get<std::vector<nanobind::object>>(name));
   }
@@ -128,7 +129,7 @@ class pushed_session : public std::enable_shared_from_this<pushed_session> {
   pushed_session& operator=(const pushed_session&) = delete;
 
   /// Begins, without the GIL. `options` get their callbacks here. Errors: those of `push_session::begin`.
-  [[nodiscard]] status begin(backup_store& store, std::uint64_t threads, store_push_options options);
+  [[nodiscard]] status begin(backup_store& store, const thread_choice& threads, store_push_options options);
   /// Metadata that is None has its default. `modified` is in nanoseconds since 1970.
   [[nodiscard]] std::unique_ptr<pushed_stream> begin_stream(nanobind::handle path, const call_options& metadata);
   /// Adds a folder, or a symbolic link if there is a target.

@@ -193,7 +193,7 @@ nb::dict open_store::copy_snapshots(open_store& source, const call_options& opti
                           .work = note_warning_in(device_warning)};
   options.read("memory_bytes", copy.memory_bytes);
   const auto run = [&, &from = source.store()](backup_store& store, cancellation&) -> result<store_copy_summary> {
-    const auto engine = find_engine(copy.threads);
+    const auto engine = find_engine({.count = copy.threads, .owned = nullptr});
     if (!engine) return engine.error();
     return store.copy_snapshots(**engine, from, copy);
   };

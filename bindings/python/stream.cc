@@ -56,10 +56,10 @@ class chunk_expander {
 
 /// A stream, and the engine that cuts it.
 struct input_stream {
-  input_stream(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), stream(data) {}
+  input_stream(const settings& how, nb::handle data) : options(how.feed), threads(how.threads), stream(data) {}
 
   feed_options options;
-  std::uint64_t thread_count;
+  thread_choice threads;
   input stream;
   process_cancellation cancel;
   std::shared_ptr<engine> shared_engine;
@@ -68,7 +68,7 @@ struct input_stream {
   [[nodiscard]] status open() {
     options.cancel = &cancel;
     if (status prepared = stream.prepare(options, cancel); !prepared.ok()) return prepared;
-    auto found_engine = find_engine(thread_count);
+    auto found_engine = find_engine(threads);
     if (!found_engine) return found_engine.error();
     shared_engine = *std::move(found_engine);
     const auto source = stream.open();
@@ -270,19 +270,19 @@ class stream_chunker {
 
  private:
   struct work {
-    explicit work(const settings& how) : options(how.feed), thread_count(how.threads) {}
+    explicit work(const settings& how) : options(how.feed), threads(how.threads) {}
     /// Without the request the destructor of the feed would wait until every lane has finished its segment.
     ~work() { cancel.request(); }
 
     feed_options options;
-    std::uint64_t thread_count;
+    thread_choice threads;
     chunk_queue chunks;
     process_cancellation cancel;
     std::shared_ptr<engine> shared_engine;
     std::optional<feed> destination;
 
     [[nodiscard]] status open() {
-      auto found_engine = find_engine(thread_count);
+      auto found_engine = find_engine(threads);
       if (!found_engine) return found_engine.error();
       shared_engine = *std::move(found_engine);
       options.cancel = &cancel;

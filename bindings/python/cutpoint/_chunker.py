@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 from cutpoint import _core
 from cutpoint._chunks import Chunk
-from cutpoint._settings import Bytes, Parameter, settings
+from cutpoint._settings import Bytes, Engine, Parameter, settings
 
 
 class Chunker:
@@ -31,7 +31,7 @@ class Chunker:
         fingerprint: str = "sha256",
         fingerprint_key: bytes | None = None,
         backend: str = "auto",
-        threads: SupportsIndex | None = None,
+        threads: SupportsIndex | Engine | None = None,
         memory_bytes: SupportsIndex | None = None,
         **parameters: Parameter,
     ) -> None:

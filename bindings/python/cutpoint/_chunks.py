@@ -8,10 +8,10 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeVar, cast
 
 from cutpoint import _core
-from cutpoint._settings import Bytes, Parameter, Stream, SupportsRead, settings
+from cutpoint._settings import Bytes, Engine, Parameter, Stream, SupportsReadinto, settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: the number of bytes that are read from a file object at a time
 _BLOCK_BYTES = 1 << 20
+
+Read = TypeVar("Read")
 
 
 class Chunk(NamedTuple):
@@ -50,7 +52,7 @@ def chunk(
     fingerprint: str = "sha256",
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
-    threads: SupportsIndex | None = None,
+    threads: SupportsIndex | Engine | None = None,
     memory_bytes: SupportsIndex | None = None,
     **parameters: Parameter,
 ) -> Iterator[Chunk]:
@@ -62,14 +64,14 @@ def chunk(
     data_or_path
         A str or os.PathLike is the path of a file, pipe or device. The bytes of an object with a C-contiguous buffer
         (bytes, bytearray, memoryview, mmap, a NumPy array) are not copied in Python; the buffer must not change until
-        the iterator has ended or is deleted. A binary file object (BytesIO, an open file) is read from its position
-        to its end; one that is non-blocking and has no bytes at present raises BlockingIOError. An iterable gives such
-        buffers as the blocks of one stream.
+        the iterator has ended or is deleted. A binary file object (BytesIO, an open file), a socket, or any object with
+        `read`, `recv` or `readinto` is read from its position to its end; one that is non-blocking and has no bytes at
+        present raises BlockingIOError. An iterable gives such buffers as the blocks of one stream.
     cuts
         An algorithm, a profile, or a canonical string; see `algorithms`, `profiles` and `canonical`.
     parameters
-        The algorithm's parameters by name: `avg_bytes=16384` or `avg_bytes="16K"`. `cutpoint list NAME` lists them. A
-        canonical string has its own and allows no others, but the secret ``key`` of ``toeplitz-aes`` and its like.
+        The algorithm's parameters by name: `avg_bytes=16384` or `avg_bytes="16K"`. `cutpoint list NAME` lists them.
+        `size="2K:8K:64K"` is the smallest, the average and the largest chunk, of which some may be empty. A canonical string has its own and allows no others, but the secret ``key`` of ``toeplitz-aes`` and its like.
     fingerprint
         One of the names that `fingerprints` returns.
     fingerprint_key
@@ -78,7 +80,7 @@ def chunk(
         The back end that finds cuts and makes digests: "auto" (the one that was measured to be fastest here), or one of
         the names that `backends` returns. All give the same chunks.
     threads
-        The number of threads, 1 to 4096. With None there is one for each processor.
+        The number of threads, 1 to 4096, or an `Engine`, whose bound of memory counts too. With None there is one for each processor.
     memory_bytes
         The most bytes of the stream that are held in memory. None means 256 MiB. A chunk without a maximum size may
         need more, which raises MemoryError.
@@ -101,21 +103,30 @@ def _blocks(data: Stream) -> Iterator[Bytes] | None:
     try:
         memoryview(cast(Any, data)).release()
     except TypeError:  # no buffer
-        if hasattr(data, "read"):
-            file = cast(SupportsRead, data)
-            return iter(lambda: _read(file), b"")
-        return iter(data) if isinstance(data, Iterable) else None
+        stream = cast(Any, data)
+        if read := getattr(stream, "read", None) or getattr(stream, "recv", None):  # of a file object or a socket
+            return iter(lambda: _checked(read(_BLOCK_BYTES)), b"")
+        if hasattr(stream, "readinto"):
+            return iter(lambda: _read_into(stream), b"")
+        if isinstance(data, Iterable):
+            return iter(data)
+        what = "a path, an object with a buffer, a file object, a socket, or an iterable of buffers"
+        raise TypeError(f"the stream must be {what}, not {type(data).__name__}") from None
     except (ValueError, BufferError):
         pass  # the module says what is wrong with the buffer
     return None
 
 
-def _read(file: SupportsRead) -> bytes:
-    """Returns the next bytes, and none at the end of the file."""
-    block = file.read(_BLOCK_BYTES)
-    if block is None:  # by which a raw file says that it would block
-        raise BlockingIOError(errno.EAGAIN, "the file object is non-blocking, has no bytes at present, and has not ended")
+def _read_into(stream: SupportsReadinto) -> Bytes:
+    block = bytearray(_BLOCK_BYTES)
+    del block[_checked(stream.readinto(block)) :]
     return block
+
+
+def _checked(read: Read | None) -> Read:
+    if read is None:  # by which a raw file says that it would block
+        raise BlockingIOError(errno.EAGAIN, "the file object is non-blocking, has no bytes at present, and has not ended")
+    return read
 
 
 def _chunks_of(stream: _core.StreamChunker, blocks: Iterator[Bytes]) -> Iterator[Chunk]:
@@ -134,7 +145,7 @@ def chunk_arrays(
     fingerprint: str = "sha256",
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
-    threads: SupportsIndex | None = None,
+    threads: SupportsIndex | Engine | None = None,
     memory_bytes: SupportsIndex | None = None,
     **parameters: Parameter,
 ) -> ChunkArrays:
@@ -164,7 +175,7 @@ def chunk_buffers(
     fingerprint: str = "sha256",
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
-    threads: SupportsIndex | None = None,
+    threads: SupportsIndex | Engine | None = None,
     memory_bytes: SupportsIndex | None = None,
     **parameters: Parameter,
 ) -> list[ChunkArrays]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import Parameter, Path, _list, settings
+from cutpoint._settings import Engine, Parameter, Path, _list, settings
 
 
 def dedup(
@@ -16,7 +16,7 @@ def dedup(
     fingerprint: str = "sha256",
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
-    threads: SupportsIndex | None = None,
+    threads: SupportsIndex | Engine | None = None,
     memory_bytes: SupportsIndex | None = None,
     follow_links: bool = False,
     exclude: Path | Iterable[Path] = (),

@@ -21,12 +21,22 @@ class SupportsRead(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
 
 
+class SupportsRecv(Protocol):
+    """A socket, or what is read like one."""
+
+    def recv(self, size: int, /) -> Bytes: ...
+
+
+class SupportsReadinto(Protocol):
+    def readinto(self, buffer: bytearray, /) -> int | None: ...
+
+
 #: An object with a buffer. Before Python 3.12 type checkers do not know that NumPy arrays have one.
 Bytes: TypeAlias = "Buffer | NDArray[Any]"
 Path: TypeAlias = "str | os.PathLike[str]"
 Name = TypeVar("Name", bound="str | os.PathLike[str]")
 #: A stream of bytes: as they are, in the file with this path, or in blocks
-Stream: TypeAlias = "Bytes | Path | SupportsRead | Iterable[Bytes]"
+Stream: TypeAlias = "Bytes | Path | SupportsRead | SupportsRecv | SupportsReadinto | Iterable[Bytes]"
 
 #: A parameter of an algorithm: a number, text in the syntax of the command ("16K"), or bytes for a key.
 Parameter: TypeAlias = SupportsIndex | str | bytes
@@ -46,6 +56,50 @@ def _number(name: str, value: SupportsIndex, least: int, most: int) -> int:
 
 def _threads(threads: SupportsIndex | None) -> int:
     return 0 if threads is None else _number("threads", threads, 1, MOST_THREADS)
+
+
+class Engine:
+    """Threads, and a bound of memory, that many streams share: it is given as `threads` to `Chunker`, `chunk` and the other functions
+    that cut, to `Store.backup` and to `Store.push`.
+
+        engine = cutpoint.Engine(memory_bytes=64 << 20)
+        chunkers = [cutpoint.Chunker("fastcdc", threads=engine) for _ in range(64)]
+
+    Half of `memory_bytes` is for what each open stream needs at least: the longest chunk and 64 KiB, and a third more. An open stream
+    has that, so it never waits for another one, and any number of them may be written by one thread in turn. If it is used up, one
+    more raises MemoryError, which names the bound that would do. The other half makes the first streams faster. Without an
+    `Engine` all streams use threads of the process, and each has its own bound.
+
+    Any number of threads may use one.
+    """
+
+    def __init__(
+        self,
+        threads: SupportsIndex | None = None,
+        *,
+        thread_limit: SupportsIndex | None = None,
+        memory_bytes: SupportsIndex | None = None,
+    ) -> None:
+        """Starts the threads.
+
+        threads
+            The number of threads, 1 to 4096. With None there is one for each processor.
+        thread_limit
+            The most threads that work at a time, those that write into streams included. None is no limit.
+        memory_bytes
+            The most bytes that all open streams hold together. None is no limit.
+        """
+        limit = 0 if thread_limit is None else _number("thread_limit", thread_limit, 1, MOST_THREADS)
+        self._engine = _core.Engine(_threads(threads), limit, _memory(memory_bytes) or 0)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that work on one stream, the one that writes into it included."""
+        return self._engine.threads
+
+
+def _engine(threads: SupportsIndex | Engine | None) -> int | _core.Engine:
+    return threads._engine if isinstance(threads, Engine) else _threads(threads)
 
 
 def _memory(memory_bytes: SupportsIndex | None) -> int | None:
@@ -80,7 +134,7 @@ def settings(
     fingerprint: str = "none",
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
-    threads: SupportsIndex | None = None,
+    threads: SupportsIndex | Engine | None = None,
     memory_bytes: SupportsIndex | None = None,
     parameters: dict[str, Parameter] | None = None,
 ) -> _core.Settings:
@@ -94,7 +148,7 @@ def settings(
         fingerprint,
         fingerprint_key,
         backend,
-        _threads(threads),
+        _engine(threads),
         _memory(memory_bytes),
     )
     for warning in checked.warnings:

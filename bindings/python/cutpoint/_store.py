@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
 from cutpoint._lanes import Lanes, _fields, _warn
-from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads
+from cutpoint._settings import MOST_BYTES, Engine, Path, _engine, _list, _memory, _number, _threads
 from cutpoint._push import PushSession
 from cutpoint._store_records import (
     BackupProgress, Change, Checked, Copied, Decision, Description, Difference, Edited, Key, Progress, Pruned,
@@ -97,7 +97,7 @@ class Store:
         dry_run: bool = False,
         skip_unchanged: bool = False,
         most_old_containers: SupportsIndex = 0,
-        threads: SupportsIndex | None = None,
+        threads: SupportsIndex | Engine | None = None,
         lanes: Lanes | None = None,
         memory_bytes: SupportsIndex | None = None,
         most_bytes_per_second: SupportsIndex = 0,
@@ -120,6 +120,8 @@ class Store:
         most_old_containers
             At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only
             others have is stored again, so that a restore reads few containers. 0 is no bound.
+        threads
+            The number of threads, or an `Engine`, whose bound of memory counts too.
         lanes
             The back end, GPUs and segments; by default the processor. None of it changes what is stored.
         most_bytes_per_second
@@ -143,7 +145,7 @@ class Store:
         tags: str | Iterable[str] = (),
         time: int = 0,
         most_streams: SupportsIndex = 4,
-        threads: SupportsIndex | None = None,
+        threads: SupportsIndex | Engine | None = None,
         lanes: Lanes | None = None,
         memory_bytes: SupportsIndex | None = None,
         most_bytes_per_second: SupportsIndex = 0,
@@ -159,7 +161,8 @@ class Store:
             What the snapshot is of: everything lies at or below one of them.
         most_streams
             How many streams may be open at once. They share half of `memory_bytes`, and the other half is for what is
-            known of the files.
+            known of the files. If `threads` is an `Engine` with a bound of memory, what all of them need is theirs from now on, or
+            MemoryError says which bound would do.
         most_bytes_per_second
             An upper rate for what all streams together take. 0 is no bound.
 
@@ -494,7 +497,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "insecure_cuts": bool,
     "tags": lambda tags: None if tags is None else _list(tags),
     "host": lambda host: socket.gethostname() if host is None else host,
-    "threads": _threads,
+    "threads": _engine,
     "memory_bytes": _memory,
     "lanes": _fields,
     "progress": lambda progress: _made_of(Progress, progress),

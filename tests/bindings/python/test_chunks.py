@@ -112,6 +112,24 @@ def test_anything_with_a_buffer(buffer, data):
     assert list(cutpoint.chunk(buffer(data))) == list(cutpoint.chunk(data))
 
 
+class Receiving:
+    """What is read as a socket is."""
+
+    def __init__(self, data):
+        self.data = io.BytesIO(data)
+
+    def recv(self, size):
+        return self.data.read(min(size, 60_000))
+
+
+class ReadingInto:
+    def __init__(self, data):
+        self.data = io.BytesIO(data)
+
+    def readinto(self, buffer):
+        return self.data.readinto(memoryview(buffer)[:60_000])
+
+
 @pytest.mark.parametrize(
     "stream",
     [
@@ -121,6 +139,8 @@ def test_anything_with_a_buffer(buffer, data):
         lambda data, _: [data[:7], bytearray(data[7:70_000]), b"", memoryview(data)[70_000:]],
         lambda data, _: (data[begin : begin + 50_000] for begin in range(0, len(data), 50_000)),
         lambda data, _: iter([np.frombuffer(data, np.uint8)]),
+        lambda data, _: Receiving(data),
+        lambda data, _: ReadingInto(data),
     ],
 )
 def test_streams_in_blocks(stream, data, file_of):
@@ -173,6 +193,28 @@ def test_a_file_object_that_would_block_has_not_ended(call, buffering):
         theirs.sendall(b"the rest")
         theirs.shutdown(socket.SHUT_WR)
         assert sum(each.length for each in cutpoint.chunk(file)) == len(b"the rest")
+
+
+def test_a_socket_is_a_stream():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"some bytes")
+        theirs.shutdown(socket.SHUT_WR)
+        assert [chunk.length for chunk in cutpoint.chunk(ours)] == [10]
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with ours, theirs, pytest.raises(BlockingIOError):
+        list(cutpoint.chunk(ours))
+
+
+def test_sizes_are_given_as_the_command_takes_them():
+    assert cutpoint.canonical("fastcdc", size="2K:8K:64K") == cutpoint.canonical("fastcdc")
+    assert cutpoint.canonical("fastcdc", size="16K") == cutpoint.canonical("fastcdc", avg_bytes="16K")
+    assert cutpoint.canonical("fastcdc", size=16384) == cutpoint.canonical("fastcdc", avg_bytes="16K")
+    sizes = cutpoint.canonical("gear", size="::128K", avg_bytes="16K")
+    assert sizes == cutpoint.canonical("gear", avg_bytes="16K", max_bytes="128K")
+    with pytest.raises(ValueError, match="size: "):
+        cutpoint.chunk(b"", size="1:2:3:4")
 
 
 def test_many_buffers_in_one_call(data):

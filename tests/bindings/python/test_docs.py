@@ -18,6 +18,7 @@ PRINTED = [
     r"[1-9]\d* chunks, [1-9]\d* bytes on average\n",
     r"100 500000\n",
     r"buzhash\(.*\) 3000000\n",
+    r"32768064 bytes of 64 files\n",
     r"fastcdc\(.*avg_bytes=4096.*\) \d+\.\d%\nno such file io_error 2\n",
     r"1 files?, 1000 bytes\n/.*/notes 1000\nb'0101'\n1 file, .*daily snapshot, .*monthly snapshot\n",
     r"2000000 bytes; incomplete: the data base was stopped\n",

@@ -31,7 +31,7 @@ WRONG = [
     ((b"",), {"avg_bytes": True}, TypeError, "not bool"),
     ((b"", None), {}, TypeError, "cuts must be str, not NoneType"),
     ((5,), {}, TypeError, "not int"),
-    ((None,), {}, TypeError, "bytes, or an object with a buffer, are needed, not NoneType"),
+    ((None,), {}, TypeError, "the stream must be a path, an object with a buffer, a file object, a socket, or an iterable of buffers, not NoneType"),
     ((np.array([b"1", None]),), {}, TypeError, "an array of objects has no bytes of its own"),
     ((np.zeros(3, [("Offset", "u8"), ("owner", "O")]),), {}, TypeError, "an array of objects has no bytes of its own"),
     ((memoryview(b"12345678")[::2],), {}, BufferError, "not C-contiguous"),

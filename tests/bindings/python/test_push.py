@@ -267,3 +267,28 @@ def test_a_program_may_end_or_fork_with_open_streams(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
     with cutpoint.Store.open(tmp_path / "store") as store:
         assert store.snapshots() == []
+
+
+def test_many_streams_of_one_thread_share_the_memory_of_an_engine(store):
+    data = os.urandom(1 << 20)
+    with store.push(most_streams=64, threads=cutpoint.Engine(2, memory_bytes=64 << 20)) as session:
+        streams = [session.stream(f"/{i}") for i in range(64)]
+        for begin in range(0, 1 << 20, 1 << 17):
+            for i, stream in enumerate(streams):
+                stream.write(data[begin + i : begin + (1 << 17)])
+        for stream in streams:
+            stream.end()
+    read = contents(store, session.snapshot)
+    assert read["/0"] == data and len(read) == 64
+    with pytest.raises(MemoryError, match="most_streams = 64: .* of the engine would do"):
+        store.push(most_streams=64, threads=cutpoint.Engine(2, memory_bytes=16 << 20))
+    with pytest.raises(MemoryError, match="memory_bytes = .* would do"):
+        store.push(most_streams=64, memory_bytes=1 << 20)
+
+
+def test_an_engine_backs_up_and_does_nothing_else(store, tmp_path):
+    (tmp_path / "file").write_bytes(b"bytes")
+    engine = cutpoint.Engine(2, memory_bytes=16 << 20)
+    assert store.backup(tmp_path / "file", threads=engine).files == 1
+    with pytest.raises(TypeError, match="threads cannot be of the type"):
+        store.prune(threads=engine)

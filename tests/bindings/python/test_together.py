@@ -49,6 +49,52 @@ def test_any_number_of_streams_at_once():
             assert chunks == expected
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+def test_many_chunkers_of_one_thread_share_the_memory_of_an_engine(threads):
+    engine = cutpoint.Engine(threads, memory_bytes=64 << 20)
+    assert engine.threads == threads
+    chunkers = [cutpoint.Chunker("fastcdc", size="64K:64K:256K", threads=engine) for _ in range(64)]
+    found = [[] for _ in chunkers]
+    streams = [NOISE[i << 12 : (i << 12) + 700_000] for i in range(64)]
+    for begin in range(0, 700_000, 90_000):
+        for chunker, chunks, stream in zip(chunkers, found, streams, strict=True):
+            chunks += chunker.write(stream[begin : begin + 90_000])
+    for chunker, chunks, stream in zip(chunkers, found, streams, strict=True):
+        chunks += chunker.finish()
+        assert chunks == list(cutpoint.chunk(stream, "fastcdc", size="64K:64K:256K"))
+
+
+def test_an_engine_refuses_a_stream_and_says_how_much_would_do():
+    engine = cutpoint.Engine(2, memory_bytes=1 << 20)
+    chunkers = []
+    with pytest.raises(MemoryError, match=r"memory_bytes = \d+ of the engine would do") as refused:
+        while len(chunkers) < 100:
+            chunkers.append(cutpoint.Chunker(threads=engine))
+    enough = cutpoint.Engine(2, memory_bytes=int(re.search(r"memory_bytes = (\d+)", str(refused.value))[1]))
+    more = [cutpoint.Chunker(threads=enough) for _ in range(len(chunkers) + 1)]
+    with pytest.raises(MemoryError):
+        list(cutpoint.chunk([b"blocks"], threads=enough))
+    more.pop().close()
+    assert list(cutpoint.chunk([b"blocks"], threads=enough)) == list(cutpoint.chunk(b"blocks"))
+    assert cutpoint.chunk_arrays(b"blocks", threads=enough).lengths.tolist() == [6]
+    assert cutpoint.dedup([__file__], threads=cutpoint.Engine())["result"]
+
+
+def test_an_engine_is_of_its_process():
+    engine = cutpoint.Engine(2)
+    child = os.fork()
+    if child == 0:
+        try:
+            cutpoint.Chunker(threads=engine)
+        except RuntimeError:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    for wrong in {"thread_limit": 5000}, {"memory_bytes": -1}, {"threads": 0}:
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            cutpoint.Engine(**wrong)
+
+
 @pytest.mark.parametrize("call", ["write", "next"])
 def test_a_second_thread_gets_an_error(call):
     """With many threads on one object each call does its work or raises, and no chunk is lost."""
