@@ -15,6 +15,8 @@ foreach(layer host pipeline cuda store cluster)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT archives FILES_MATCHING PATTERN *.h)
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/tests/store/storage/storage_contract.h
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/cutpoint/tests COMPONENT archives)
 if(cutpoint_has_cuda)  # NVIDIA's licence allows to pass CUDA's runtime on
   file(REAL_PATH ${cutpoint_cudart} cudart)
   install(FILES ${cudart} DESTINATION ${CMAKE_INSTALL_LIBDIR}/cutpoint COMPONENT archives)

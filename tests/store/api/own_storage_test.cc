@@ -1,15 +1,13 @@
 // A store works in a storage of the caller, which is written against the installed headers alone.
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <memory>
-#include <mutex>
 
-#include <cutpoint/storage.h>
 #include <cutpoint/store.h>
 #include <cutpoint/store_push.h>
 #include <gtest/gtest.h>
 
+#include "examples/storage/memory_storage.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/value_of.h"
 #include "tests/store/support/stored_files.h"
@@ -17,72 +15,8 @@
 namespace cutpoint::tests {
 namespace {
 
-/// Objects in memory, which all storages of a store share.
-struct object_map {
-  std::mutex mutex;
-  std::map<store::object_name, std::vector<std::uint8_t>> objects;
-  std::size_t puts_until_failure = SIZE_MAX;
-};
-
-class memory_storage final : public store::storage {
- public:
-  explicit memory_storage(std::shared_ptr<object_map> shared) : shared_(std::move(shared)) {}
-
-  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
-    const std::lock_guard lock(shared_->mutex);
-    if (!failure_.ok()) return failure_;
-    if (shared_->puts_until_failure == 0) {
-      failure_ = {status_code::io_error, store::path_of(name) + ": no room", ENOSPC};
-    } else if (!shared_->objects.try_emplace(name, std::move(bytes)).second) {
-      failure_ = {status_code::io_error, store::path_of(name) + ": is there", EEXIST};
-    } else {
-      --shared_->puts_until_failure;
-    }
-    return failure_;
-  }
-  status remove(const store::object_name& name) override {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->objects.erase(name);
-    return {};
-  }
-  status sync() override {
-    const std::lock_guard lock(shared_->mutex);
-    return failure_;
-  }
-  result<std::uint64_t> size(const store::object_name& name) override {
-    const std::lock_guard lock(shared_->mutex);
-    const auto position = shared_->objects.find(name);
-    if (position == shared_->objects.end()) return absence(name);
-    return std::uint64_t{position->second.size()};
-  }
-  status read(const store::object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
-    const std::lock_guard lock(shared_->mutex);
-    const auto position = shared_->objects.find(name);
-    if (position == shared_->objects.end()) return absence(name);
-    const std::vector<std::uint8_t>& bytes = position->second;
-    if (offset > bytes.size() || destination.size() > bytes.size() - offset) {
-      return {status_code::io_error, store::path_of(name) + ": is too short", EBADMSG};
-    }
-    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), destination.size(), destination.begin());
-    return {};
-  }
-  result<std::vector<std::string>> list(store::object_kind kind, std::string_view prefix) override {
-    const std::lock_guard lock(shared_->mutex);
-    std::vector<std::string> ids;
-    for (const auto& [name, bytes] : shared_->objects) {
-      if (name.kind == kind && name.id.starts_with(prefix)) ids.push_back(name.id);
-    }
-    return ids;
-  }
-
- private:
-  static status absence(const store::object_name& name) {
-    return {status_code::io_error, store::path_of(name) + ": is absent", ENOENT};
-  }
-
-  std::shared_ptr<object_map> shared_;
-  status failure_;
-};
+using examples::memory_storage;
+using examples::object_map;
 
 class own_storage : public testing::TestWithParam<store_secret::kind> {
  protected:
@@ -155,9 +89,9 @@ TEST_P(own_storage, a_failure_commits_nothing_and_is_named) {
   int failures = 0;
   for (std::size_t puts = 0;; ++puts) {
     auto opened_store = value_of(open());
-    shared_->puts_until_failure = puts;
+    shared_->puts_until_full = puts;
     const auto snapshot = opened_store.back_up(threads_, {.paths = {folder_ / "tree"}, .host = "h"});
-    shared_->puts_until_failure = SIZE_MAX;
+    shared_->puts_until_full = SIZE_MAX;
     if (snapshot.ok()) break;
     ++failures;
     EXPECT_EQ(snapshot.error().code(), status_code::io_error);

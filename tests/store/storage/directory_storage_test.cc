@@ -2,7 +2,6 @@
 #include "store/storage/directory_storage.h"
 
 #include <cerrno>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/value_of.h"
+#include "tests/store/storage/storage_contract.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
@@ -31,6 +31,15 @@ std::vector<std::uint8_t> read_all(store::storage& objects, const object_name& n
   std::vector<std::uint8_t> bytes(value_of(objects.size(name)));
   EXPECT_TRUE(objects.read(name, 0, bytes).ok());
   return bytes;
+}
+
+/// Opens storages of a file system, and keeps the folder that it is in.
+store::storage_opener opener_of(std::shared_ptr<temporary_folder> folder, std::shared_ptr<store::file_system> files) {
+  EXPECT_TRUE(store::make_storage_folders(*files).ok());
+  return [folder = std::move(folder), files = std::move(files)](const std::string& writer_id,
+                                                                std::size_t pending_objects) {
+    return store::open_directory_storage(files, {.writer_id = writer_id, .pending_objects = pending_objects});
+  };
 }
 
 /// Runs the same cases on a folder of this machine, with and without the helper thread, and on the model.
@@ -56,80 +65,40 @@ class directory_storage : public testing::TestWithParam<const char*> {
   std::unique_ptr<store::storage> objects_;
 };
 
-TEST_P(directory_storage, reads_what_was_put) {
+TEST_P(directory_storage, an_open_object_outlives_its_removal) {
   const object_name name{object_kind::container, "00ff/1"};
   const auto bytes = numbered_bytes(1, 100'000);
   ASSERT_TRUE(objects_->put(name, bytes).ok());
   ASSERT_TRUE(objects_->sync().ok());
-  EXPECT_EQ(read_all(*objects_, name), bytes);
-  std::vector<std::uint8_t> middle(10);
-  ASSERT_TRUE(objects_->read(name, 500, middle).ok());
-  EXPECT_TRUE(std::equal(middle.begin(), middle.end(), bytes.begin() + 500));
   const auto object = value_of(objects_->open(name));
-  EXPECT_EQ(object->size(), bytes.size());
-  EXPECT_EQ(*objects_->list(object_kind::container), std::vector<std::string>{"00ff/1"});
-  EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
   ASSERT_TRUE(objects_->remove(name).ok());
   ASSERT_TRUE(objects_->sync().ok());
-  EXPECT_TRUE(store::is_absence(objects_->size(name).error()));
   std::vector<std::uint8_t> read(bytes.size());
   EXPECT_TRUE(object->read(0, read).ok());
-  EXPECT_EQ(read, bytes) << "an open object outlives its removal";
-  EXPECT_TRUE(objects_->remove(name).ok()) << "removing twice is no failure";
+  EXPECT_EQ(read, bytes);
 }
 
-TEST_P(directory_storage, reads_past_the_end_are_damage) {
-  const object_name name{object_kind::snapshot, "1"};
-  ASSERT_TRUE(objects_->put(name, numbered_bytes(1, 100)).ok());
-  ASSERT_TRUE(objects_->sync().ok());
-  std::vector<std::uint8_t> bytes(50);
-  EXPECT_TRUE(objects_->read(name, 50, bytes).ok());
-  EXPECT_TRUE(store::is_damage(objects_->read(name, 51, bytes)));
-  EXPECT_TRUE(store::is_damage(objects_->read(name, 1000, bytes)));
-  EXPECT_TRUE(store::is_damage(objects_->read(name, ~std::uint64_t{0}, bytes)));
-}
-
-TEST_P(directory_storage, keeps_the_first_of_two_objects_with_one_name) {
-  const object_name name{object_kind::config, "config"};
-  ASSERT_TRUE(objects_->put(name, numbered_bytes(1, 10)).ok());
-  ASSERT_TRUE(objects_->sync().ok());
-  static_cast<void>(objects_->put(name, numbered_bytes(2, 20)));
-  EXPECT_TRUE(store::is_presence(objects_->sync()));
-  EXPECT_TRUE(store::is_presence(objects_->sync())) << "a failure stays";
-  EXPECT_TRUE(store::is_presence(objects_->put({object_kind::key, "1"}, {})));
-  EXPECT_EQ(read_all(*objects_, name), numbered_bytes(1, 10));
-  EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
-}
-
-TEST_P(directory_storage, writes_long_objects_in_parts) {
-  const object_name name{object_kind::shard, "long"};
-  auto writer = value_of(objects_->create(name));
-  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(writer->append(numbered_bytes(i, 1000)).ok());
-  auto discarded = objects_->create({object_kind::shard, "discarded"});
-  ASSERT_TRUE((*discarded)->append(numbered_bytes(1, 10)).ok());
-  discarded->reset();
-  ASSERT_TRUE(writer->finish().ok());
-  ASSERT_TRUE(objects_->sync().ok());
-  EXPECT_EQ(read_all(*objects_, name).size(), 10'000u);
-  EXPECT_EQ(objects_->list(object_kind::shard)->size(), 1u);
-  EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
-}
-
-TEST_P(directory_storage, lists_the_containers_of_one_session) {
+TEST_P(directory_storage, the_folder_of_a_session_goes_with_its_last_container) {
   for (const char* id : {"a/1", "a/2", "ab/3"})
     ASSERT_TRUE(objects_->put({object_kind::container, id}, numbered_bytes(1, 10)).ok());
   ASSERT_TRUE(objects_->sync().ok());
-  EXPECT_THAT(*objects_->list(object_kind::container), testing::UnorderedElementsAre("a/1", "a/2", "ab/3"));
-  EXPECT_THAT(*objects_->list(object_kind::container, "a/"), testing::UnorderedElementsAre("a/1", "a/2"));
-  EXPECT_THAT(*objects_->list(object_kind::container, "none/"), testing::IsEmpty());
-  ASSERT_TRUE(objects_->sync_kind(object_kind::container, "a/").ok());
   for (const char* id : {"a/1", "a/2"}) ASSERT_TRUE(objects_->remove({object_kind::container, id}).ok());
-  EXPECT_TRUE(store::is_absence(files_->sync_folder("containers/a"))) << "the folder goes with the last of them";
+  EXPECT_TRUE(store::is_absence(files_->sync_folder("containers/a")));
   ASSERT_TRUE(objects_->sync().ok());
   ASSERT_TRUE(objects_->put({object_kind::container, "a/4"}, numbered_bytes(1, 10)).ok());
   ASSERT_TRUE(objects_->sync().ok()) << "and is made again";
   EXPECT_THAT(*objects_->list(object_kind::container, "a/"), testing::ElementsAre("a/4"));
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    of_directory_storage, storage_contract,
+    testing::Values(tested_storage{"folder",
+                                   [] {
+                                     auto folder = std::make_shared<temporary_folder>();
+                                     return opener_of(folder, value_of(store::open_file_system(folder->path())));
+                                   }},
+                    tested_storage{"model",
+                                   [] { return opener_of(nullptr, std::make_shared<volatile_file_system>()); }}));
 
 INSTANTIATE_TEST_SUITE_P(every, directory_storage, testing::Values("helper", "inline", "model"),
                          [](const auto& tested) { return std::string(tested.param); });
@@ -142,28 +111,6 @@ TEST(directory_storage_names, are_letters_and_digits_without_paths) {
   EXPECT_TRUE(is_valid(object_name{object_kind::container, "00/ff"}));
   for (const char* bad : {"00", "/00", "00/", "00/ff/1", "../ff", "00/.."})
     EXPECT_FALSE(is_valid(object_name{object_kind::container, bad})) << bad;
-}
-
-TEST(directory_storage_threads, put_objects_at_once) {
-  const temporary_folder folder;
-  auto files = value_of(store::open_file_system(folder.path()));
-  ASSERT_TRUE(store::make_storage_folders(*files).ok());
-  const auto objects = store::open_directory_storage(std::move(files), {.writer_id = "a"});
-  std::vector<std::thread> threads;
-  for (std::uint64_t thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&, thread] {
-      for (std::uint64_t i = 0; i < 20; ++i) {
-        const std::string id = std::to_string(thread) + "/" + std::to_string(i);
-        EXPECT_TRUE(objects->put({object_kind::container, id}, numbered_bytes(i, 1000)).ok());
-        if (i % 5 == 0) {
-          EXPECT_TRUE(objects->sync().ok());
-        }
-      }
-    });
-  }
-  for (std::thread& each : threads) each.join();
-  ASSERT_TRUE(objects->sync().ok());
-  EXPECT_EQ(objects->list(object_kind::container)->size(), 80u);
 }
 
 // --- crashes ------------------------------------------------------------------------------------------------------------
