@@ -25,10 +25,11 @@ class Page(unittest.TestCase):
 
     def test_the_programs_run(self):
         programs = re.findall(r"```c\n(.*?)```", (ROOT / "docs" / "c.md").read_text(), re.DOTALL)
-        self.assertEqual(len(programs), 3)
+        self.assertEqual(len(programs), 4)
         self.assertRegex(self.output_of(programs[0]), r"\A[1-9]\d* chunks, the first of [1-9]\d* bytes\n\Z")
         self.assertEqual(self.output_of(programs[1]), "5000000 bytes in chunks; ok \n")
-        self.assertEqual(self.output_of(programs[2]), "1 file, incomplete: 1\n")
+        self.assertEqual(self.output_of(programs[2]), "32000000 bytes of 64 files: ok\n")
+        self.assertEqual(self.output_of(programs[3]), "1 file, incomplete: 1\n")
 
     def test_the_page_names_what_is_there(self):
         page = (ROOT / "docs" / "c.md").read_text()
