@@ -35,7 +35,9 @@ auto note_file_in(std::vector<noted_problem>& problems) {
 void create_store(nb::handle folder, const optional_secret& secret, const call_options& options) {
   const std::string path = path_of(folder), cuts = options.get<std::optional<std::string>>("cuts").value_or("");
   // Here, a key that is missing is no cause for a warning: the store sets it.
-  const auto canonical = [&] { return make_settings(cuts, {}, "none", {}, "auto", 1, {}).feed.cuts.canonical(); };
+  const auto canonical = [&] {
+    return make_settings(cuts, {}, "none", {}, "auto", nb::int_(1), {}).feed.cuts.canonical();
+  };
   store_settings settings{.cuts = cuts.empty() ? cuts : canonical(),
                           .fingerprint = value_or_raise(parse_fingerprint(options.get<std::string>("fingerprint"))),
                           .compression_level = options.get<int>("compression_level"),

@@ -401,12 +401,12 @@ TEST(push_session, restores_the_metadata_that_was_pushed) {
 
 TEST(push_session, takes_many_streams_of_one_thread_in_the_bounded_memory_of_an_engine) {
   constexpr std::size_t many = 64;
-  for (const std::uint64_t thread_count : {1, 2, 8}) {
+  for (const std::uint64_t thread_count : {1u, 2u, 8u}) {
     pushed_store target;
     engine bounded = *engine::make({.threads = thread_count, .memory_bytes = 64 * MiB});
     auto session = value_of(push_session::begin(target.store(), bounded, {.most_streams = many}));
     EXPECT_EQ(bounded.check_memory(16 * MiB).code(), status_code::memory_limit) << "all that they need is theirs";
-    file_texts expected{{"/", "/"}};
+    file_texts expected;
     std::vector<std::string> texts;
     std::list<push_stream> streams;
     for (std::size_t i = 0; i < many; ++i) {
