@@ -3,6 +3,7 @@
 
 #include "memory_storage.h"
 
-INSTANTIATE_TEST_SUITE_P(memory, cutpoint::tests::storage_contract,
-                         testing::Values(cutpoint::tests::tested_storage{"memory",
-                                                                         [] { return examples::memory_opener(); }}));
+using cutpoint::tests::storage_contract, cutpoint::tests::tested_storage;
+
+INSTANTIATE_TEST_SUITE_P(memory, storage_contract,
+                         testing::Values(tested_storage{"memory", [] { return examples::memory_opener(); }}));

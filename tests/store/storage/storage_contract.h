@@ -2,8 +2,8 @@
 // in share/cutpoint/tests; the variable `cutpoint_TESTS` of the package for CMake is that folder. Include it in one source, which links
 // cutpoint::cutpoint and GTest::gtest_main, and name the class:
 //
-//   INSTANTIATE_TEST_SUITE_P(mine, cutpoint::tests::storage_contract,
-//                            testing::Values(cutpoint::tests::tested_storage{"mine", [] { return my_opener(); }}));
+//   using cutpoint::tests::storage_contract, cutpoint::tests::tested_storage;
+//   INSTANTIATE_TEST_SUITE_P(mine, storage_contract, testing::Values(tested_storage{"mine", [] { return my_opener(); }}));
 //
 // What needs a crash is not tested: that nothing is lost that was synced, and that no object is ever seen in part.
 #pragma once
