@@ -20,7 +20,11 @@ std::string_view to_string(bench_place place) { return place == bench_place::mem
 
 result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
                           const cancellation& cancel) {
-  CUTPOINT_TRY(const auto contest, prepare(job, data));
+  CUTPOINT_TRY(auto contest, prepare(job, data));
+  for (bench_contender& each : contest.contenders) {
+    const bool is_timed = std::ranges::count(job.timed, each.where) != 0;
+    if (each.outcome == bench_outcome::measured && !is_timed) each.outcome = bench_outcome::checked;
+  }
   CUTPOINT_TRY(const auto reads, prepare({.kind = bench_kind::read, .name = {}, .size = {}}, data));
   const auto is_widest = [](const bench_contender& each) { return each.where == widest_backend(); };
   const timed_work& read = std::find_if(reads.contenders.begin(), reads.contenders.end(), is_widest)->work;
@@ -31,7 +35,7 @@ result<bench_row> measure(const bench_job& job, bench_place place, byte_span dat
 
   std::vector<double> read_rates;
   std::vector<round_rates> measured(contest.contenders.size());
-  for (std::uint64_t round = 0; round < rounds; ++round) {
+  for (std::uint64_t round = 0; round < (job.timed.empty() ? 1 : rounds); ++round) {
     read_rates.push_back(rate(read));
     for (std::size_t i = 0; i < measured.size(); ++i) {
       if (cancel.is_requested()) return status{status_code::cancelled, "interrupted"};
@@ -47,7 +51,8 @@ result<bench_row> measure(const bench_job& job, bench_place place, byte_span dat
                 .cells = {}};
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const bench_contender& each = contest.contenders[i];
-    row.cells.push_back({.name = to_string(each.where), .outcome = each.outcome, .problem = each.problem});
+    row.cells.push_back(
+        {.name = to_string(each.where), .outcome = each.outcome, .leaves_to = each.leaves_to, .problem = each.problem});
     measured[i].finish(row.cells.back());
   }
   return row;
@@ -96,7 +101,8 @@ void add_contenders(checked_bench_job& contest, Make&& make, Check&& check) {
     if (!candidate) {
       contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
     } else if (used_backend(*candidate) != b.kind) {
-      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
+      contest.contenders.push_back(
+          {.where = b.kind, .outcome = bench_outcome::no_kernel, .leaves_to = to_string(used_backend(*candidate))});
     } else {
       contest.contenders.push_back(check(b.kind, *candidate));
     }
@@ -214,6 +220,8 @@ std::string problem_of(std::string_view backend_name) {
 }
 
 }  // namespace
+
+bool uses_device(backend where) { return where == backend::cuda || where == backend::hybrid; }
 
 std::vector<engine_setup> engine_setups(bool has_devices) {
   std::vector<engine_setup> setups = {{.name = "processor"}};
@@ -342,7 +350,7 @@ result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, 
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     bench_cell& cell = row.cells[i];
     measured[i].finish(cell);
-    if (!cell.bytes_per_second || device == nullptr || setups_[i].where == backend::automatic) continue;
+    if (!cell.bytes_per_second || device == nullptr || !uses_device(setups_[i].where)) continue;
     cell.of_link = ratio(cell.bytes_per_second, device->link_in);
     cell.of_device = ratio(cell.bytes_per_second, kernel_rate(*device));
   }

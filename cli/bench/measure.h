@@ -1,6 +1,7 @@
 // Measures a job of `bench` round by round: kernels on each back end, and the engine by the processor, by a GPU and by both.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -35,11 +36,12 @@ enum class bench_outcome {
   does_not_run,  ///< the processor lacks the instruction set
   unavailable,   ///< the engine cannot use the device, or OpenSSL lacks an algorithm
   wrong_answer,  ///< the result differs from the reference's
+  checked,       ///< the answer is right, and nobody asked how fast it comes
 };
 
 [[nodiscard]] inline std::string_view to_string(bench_outcome outcome) {
-  constexpr std::array<std::string_view, 5> names = {"measured", "no_kernel", "does_not_run", "unavailable",
-                                                     "wrong_answer"};
+  constexpr std::array<std::string_view, 6> names = {"measured",    "no_kernel",    "does_not_run",
+                                                     "unavailable", "wrong_answer", "checked"};
   return names[static_cast<std::size_t>(outcome)];
 }
 
@@ -48,7 +50,10 @@ struct bench_cell {
   std::string_view name;  ///< of the back end: "scalar", "processor", "cuda"
   bench_outcome outcome = bench_outcome::measured;
   std::optional<double> bytes_per_second = {};
+  std::optional<double> lowest = {};   ///< the rate of the slowest round
+  std::optional<double> highest = {};  ///< the rate of the fastest round
   std::optional<double> of_read = {};  ///< the median of the ratios to each round's plain read
+  std::string_view leaves_to = {};     ///< the back end that does the job of one without a kernel
   // Of the engine.
   std::optional<double> of_link = {};    ///< ratio to the link to the device; nullopt if unknown or not used
   std::optional<double> of_device = {};  ///< ratio to the device's kernels; nullopt if unknown or not used
@@ -67,10 +72,12 @@ struct round_rates {
     rates.push_back(rate);
     ratios.push_back(rate / read_rate);
   }
-  /// Sets the medians of a cell that was measured.
+  /// Sets the medians and the bounds of a cell that was measured.
   void finish(bench_cell& cell) const {
     if (cell.outcome != bench_outcome::measured || rates.empty()) return;
     cell.bytes_per_second = median(rates);
+    cell.lowest = std::ranges::min(rates);
+    cell.highest = std::ranges::max(rates);
     cell.of_read = median(ratios);
   }
 };
@@ -83,6 +90,7 @@ struct bench_contender {
   bench_outcome outcome = bench_outcome::measured;
   timed_work work = {};      ///< empty unless it is to be measured
   std::string problem = {};  ///< what is wrong with its answer
+  std::string_view leaves_to = {};
 };
 
 enum class bench_kind { read, cuts, fingerprint };
@@ -96,8 +104,12 @@ struct bench_job {
   std::optional<chunker> cuts = {};
   fingerprint_kind fingerprint = fingerprint_kind::none;
   backend chosen = backend::scalar;  ///< the choice of `automatic`
+  std::vector<backend> timed = {};   ///< the answers of all others are only checked
   std::string problem = {};          ///< what OpenSSL lacks for it: it is not measured; else empty
 };
+
+/// Returns the name and the sizes.
+[[nodiscard]] std::string label(const bench_job& job);
 
 /// A job whose back ends gave the right answer.
 struct checked_bench_job {
@@ -147,12 +159,18 @@ struct engine_job {
   std::string problem = {};  ///< as that of a `bench_job`
 };
 
+/// Returns the name, the sizes and the fingerprint.
+[[nodiscard]] std::string label(const engine_job& job);
+
 /// A setup of the table: the back end that the engine uses.
 struct engine_setup {
   std::string_view name;               ///< "processor", "cuda", "hybrid"
   backend where = backend::automatic;  ///< the option of the feed; `automatic` uses the processor only
   std::string problem = {};            ///< why it cannot be used here; empty if it can
 };
+
+/// Returns whether the back end is a GPU, or the processor with one.
+[[nodiscard]] bool uses_device(backend where);
 
 /// Returns the processor, and the devices and both together if `has_devices`.
 [[nodiscard]] std::vector<engine_setup> engine_setups(bool has_devices);
@@ -199,9 +217,17 @@ class bench_job_options {
  public:
   void add_to(option_list& options);
 
+  /// Returns whether options say what is measured.
+  [[nodiscard]] bool is_given() const { return has_names() || !fingerprints_.empty() || !sizes_.empty(); }
+
+  /// Chooses sizes of algorithms, unless sizes are given, so that chunks of random bytes have a mean of about 8 KiB. If nothing is
+  /// named, profiles, which have sizes of their own, are only checked.
+  void use_equal_means() { has_equal_means_ = true; }
+
   /// Returns the jobs for kernels: the plain read and what is named, or everything by default. Also finds the choice of
-  /// `automatic` for each. Errors: a wrong name or size; for what is named, that OpenSSL lacks something for it.
-  [[nodiscard]] result<std::vector<bench_job>> kernel_jobs() const;
+  /// `automatic` for each. `timed` has the back ends that are timed, and `automatic` is that choice. Errors: a wrong name or size; for
+  /// what is named, that OpenSSL lacks something for it.
+  [[nodiscard]] result<std::vector<bench_job>> kernel_jobs(const std::vector<backend>& timed) const;
 
   /// Returns the jobs for the engine: each name with each fingerprint, or a few of both by default. Errors: as above.
   [[nodiscard]] result<std::vector<engine_job>> engine_jobs() const;
@@ -212,21 +238,24 @@ class bench_job_options {
     std::string name;
     std::string size;  ///< as given; "own" for the entry's own sizes
     chunker cuts;
+    bool is_timed = true;
   };
   using cuts_or_why = result<std::vector<sized_cuts>>;
 
   [[nodiscard]] bool has_names() const { return !algorithms_.empty() || !profiles_.empty(); }
   [[nodiscard]] std::vector<std::string> sizes() const;
+  [[nodiscard]] result<sized_cuts> cuts_near_8k(const std::string& name) const;
   [[nodiscard]] cuts_or_why named_cuts() const;
   [[nodiscard]] cuts_or_why all_cuts() const;
   [[nodiscard]] cuts_or_why cuts_of(const std::vector<std::string>& algorithms) const;
   [[nodiscard]] status add_sized(std::vector<sized_cuts>& all, const std::string& name) const;
-  [[nodiscard]] result<std::vector<bench_job>> fingerprint_jobs() const;
+  [[nodiscard]] result<std::vector<bench_job>> fingerprint_jobs(const std::vector<backend>& timed) const;
 
   std::vector<std::string> algorithms_;
   std::vector<std::string> profiles_;
   std::vector<std::string> fingerprints_;
   std::vector<std::string> sizes_;
+  bool has_equal_means_ = false;
 };
 
 /// The results of a run.
@@ -237,6 +266,9 @@ struct bench_facts {
   std::uint64_t l2_bytes = 0;  ///< the part of the data that was measured in the L2 cache
   std::uint64_t rounds = 0;
   bool is_interrupted = false;
+  bool is_quick = false;       ///< rows at equal means
+  bool is_sorted = false;      ///< one back end of each row is timed, and rows are sorted by speed
+  std::size_t name_width = 0;  ///< of the longest name of a job
   bool has_kernels = true;
   std::vector<bench_row> rows;
   bool has_engine = true;
@@ -244,8 +276,5 @@ struct bench_facts {
   std::vector<engine_setup> setups;
   std::vector<engine_row> engine_rows;
 };
-
-[[nodiscard]] std::string bench_report(const bench_facts& facts);
-[[nodiscard]] std::string bench_json(const bench_facts& facts);
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,6 @@
 // Writes the tables of `bench`.
+#include "cli/bench/report.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -10,9 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/bench/measure.h"
 #include "cli/common/console.h"
-#include "cli/common/json.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
@@ -21,32 +21,75 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// The sign of a back end that leaves a job to another.
-constexpr std::string_view as_another = "=";
-
 std::string percent_of(const std::optional<double>& share) {
   return or_dash(share, [](double number) { return fmt::format("{:.0f} %", 100 * number); });
 }
 
-/// Returns whether the columns of a setup include shares of the link and of the kernels.
-bool has_device(std::string_view setup) { return setup == "cuda" || setup == "hybrid"; }
+bool is_measured(const bench_cell& cell) { return cell.bytes_per_second.has_value(); }
 
-/// The width of the columns of a back end or of a setup of the engine.
-int columns_of(std::string_view name) { return has_device(name) ? 27 : 13; }
-
-std::string text_of(const bench_cell& cell) {
-  if (cell.outcome == bench_outcome::no_kernel) return std::string(as_another);
-  if (cell.outcome == bench_outcome::wrong_answer) return "wrong";
-  if (cell.outcome != bench_outcome::measured) return "-";
-  std::string text = fmt::format("{:>6} {:>6}", gib_per_second(*cell.bytes_per_second), percent_of(cell.of_read));
-  if (has_device(cell.name)) text += fmt::format(" {:>6} {:>6}", percent_of(cell.of_link), percent_of(cell.of_device));
-  return text;
+/// Returns the rate, marked if it is of the back end that `auto` takes.
+std::string text_of(const bench_cell& cell, std::string_view chosen) {
+  if (cell.outcome == bench_outcome::no_kernel) return fmt::format("={} ", cell.leaves_to);
+  if (cell.outcome == bench_outcome::wrong_answer) return "wrong ";
+  if (!is_measured(cell)) return "- ";
+  return gib_per_second(*cell.bytes_per_second) + (cell.name == chosen ? "*" : " ");
 }
 
-std::string text_of(const std::vector<bench_cell>& cells) {
-  std::string text;
-  for (const bench_cell& cell : cells) text += fmt::format("  {:>{}}", text_of(cell), columns_of(cell.name));
-  return text;
+/// The width of the column of a back end.
+std::size_t width_of(std::string_view back_end) { return std::max<std::size_t>(6, back_end.size()) + 3; }
+
+std::vector<backend_info> running_backends() {
+  std::vector<backend_info> running = processor_backends();
+  std::erase_if(running, [](const backend_info& each) { return !each.runs_here; });
+  return running;
+}
+
+/// Returns the setups that can be used here.
+std::vector<engine_setup> usable(std::vector<engine_setup> setups) {
+  std::erase_if(setups, [](const engine_setup& each) { return !each.problem.empty(); });
+  return setups;
+}
+
+const bench_cell* cell_of(const std::vector<bench_cell>& cells, std::string_view name) {
+  const auto found = std::ranges::find(cells, name, &bench_cell::name);
+  return found != cells.end() ? &*found : nullptr;
+}
+
+/// Returns a line for each rate of a row whose table is sorted later.
+template <class Row>
+std::string lines_text(const bench_facts& facts, const Row& row) {
+  std::string out;
+  for (const bench_cell& cell : row.cells) {
+    if (!is_measured(cell)) continue;
+    out += fmt::format("{:<{}}  {:>6} GiB/s  {}\n", label(*row.job), facts.name_width,
+                       gib_per_second(*cell.bytes_per_second), cell.name);
+  }
+  return out;
+}
+
+std::string table_heading(const bench_facts& facts, bench_place place) {
+  const std::uint64_t bytes = place == bench_place::memory ? facts.data_bytes : facts.l2_bytes;
+  std::string out =
+      fmt::format("\nBack ends in one thread, data in {}, {}: GiB/s\n{:<{}}  {:>8}",
+                  place == bench_place::memory ? "memory" : "L2", format_size(bytes), "", facts.name_width, "mean");
+  for (const backend_info& b : running_backends()) out += fmt::format("{:>{}}", b.name, width_of(b.name) - 1) + ' ';
+  return out + "   read\n";
+}
+
+/// The width of the column of a setup's rate.
+std::size_t rate_width(const engine_setup& setup) { return setup.name.size() + 2; }
+
+std::string engine_heading(const bench_facts& facts) {
+  std::string out = fmt::format(
+      "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time: GiB/s,\n"
+      "and the share of a plain read by as many threads; with a GPU of its link and of its kernels\n",
+      facts.threads.threads, facts.threads.threads == 1 ? "" : "s");
+  out += fmt::format("{:<{}}  {:>8}", "", facts.name_width, "mean");
+  for (const engine_setup& setup : usable(facts.setups)) {
+    out +=
+        fmt::format("{:>{}} {}", setup.name, rate_width(setup), uses_device(setup.where) ? "  link    GPU" : "   read");
+  }
+  return out + (usable(facts.setups).size() == 3 ? "   gain\n" : "\n");
 }
 
 /// Returns a line for each name whose rows OpenSSL leaves without rates.
@@ -59,120 +102,98 @@ std::string problem_text(const std::vector<Row>& rows, Name name) {
   return fmt::format("{}", fmt::join(lines, ""));
 }
 
-std::string place_text(const bench_facts& facts, bench_place place) {
-  const std::uint64_t bytes = place == bench_place::memory ? facts.data_bytes : facts.l2_bytes;
-  std::string out = fmt::format("\nIn {}, {}\n{:<15} {:<20} {:>8}", place == bench_place::memory ? "memory" : "L2",
-                                format_size(bytes), "", "sizes", "mean");
-  for (const backend_info& b : processor_backends()) out += fmt::format("  {:>{}}", b.name, columns_of(b.name));
-  out += "  auto\n";
+/// The cells of both parts, but for those of the plain read.
+std::vector<bench_cell> cells_in(const bench_facts& facts) {
+  std::vector<bench_cell> cells;
   for (const bench_row& row : facts.rows) {
-    if (row.place != place) continue;
-    out +=
-        fmt::format("{:<15} {:<20} {:>8}{}  {}\n", row.job->name, row.job->size, or_dash(row.mean_bytes, human_bytes),
-                    text_of(row.cells), row.job->problem.empty() ? to_string(row.job->chosen) : "-");
+    if (row.job->kind != bench_kind::read) cells.insert(cells.end(), row.cells.begin(), row.cells.end());
   }
-  return out;
+  for (const engine_row& row : facts.engine_rows) cells.insert(cells.end(), row.cells.begin(), row.cells.end());
+  return cells;
 }
 
-std::string kernel_text(const bench_facts& facts) {
-  std::string out = fmt::format(
-      "Back ends in one thread: GiB/s, and the share of a plain read of the same memory by {} in the same round\n",
-      to_string(widest_backend()));
-  for (const backend_info& b : processor_backends()) {
-    if (!b.runs_here) out += fmt::format("-  {}: this processor does not run it\n", b.name);
-  }
-  out += problem_text(facts.rows, [](const bench_job& job) { return job.name; });
-  const auto has_no_kernel = [](const bench_cell& cell) { return cell.outcome == bench_outcome::no_kernel; };
-  if (std::any_of(facts.rows.begin(), facts.rows.end(), [&](const bench_row& row) {
-        return std::any_of(row.cells.begin(), row.cells.end(), has_no_kernel);
-      })) {
-    out += fmt::format("{}  no kernel of its own: avx512-dl as avx512, sha-ni as sse4, else as scalar\n", as_another);
-  }
-  return out + place_text(facts, bench_place::memory) + place_text(facts, bench_place::l2);
+bool has_outcome(const std::vector<bench_cell>& cells, bench_outcome outcome) {
+  return std::ranges::find(cells, outcome, &bench_cell::outcome) != cells.end();
 }
 
-std::string engine_text(const bench_facts& facts) {
-  std::string out = fmt::format(
-      "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time\n"
-      "GiB/s, and the share of a plain read by as many threads; for devices also of the link and of the kernels\n",
-      facts.threads.threads, facts.threads.threads == 1 ? "" : "s");
-  for (const engine_setup& setup : facts.setups) {
-    if (!setup.problem.empty()) out += fmt::format("-  {}: {}\n", setup.name, setup.problem);
-  }
-  out += problem_text(facts.engine_rows, [](const engine_job& job) { return job.hash; });
-  out += fmt::format("{:<15} {:<20} {:<12} {:>8}", "", "sizes", "hash", "mean");
-  for (const engine_setup& setup : facts.setups) out += fmt::format("  {:>{}}", setup.name, columns_of(setup.name));
-  out += "  gain of both\n";
-  for (const engine_row& row : facts.engine_rows) {
-    out += fmt::format("{:<15} {:<20} {:<12} {:>8}{}  {:>12}\n", row.job->name, row.job->size, row.job->hash,
-                       human_bytes(row.mean_bytes), text_of(row.cells),
-                       or_dash(row.gain_of_both(), [](double gain) { return fmt::format("{:.2f}", gain); }));
-  }
-  return out;
-}
-
-/// The fastest cell of some rows.
-struct fastest_cell {
-  std::string job;
-  std::string_view back_end;
-  double bytes_per_second = 0;
-
-  void look_at(const bench_cell& cell, std::string_view named) {
-    if (!cell.bytes_per_second || *cell.bytes_per_second <= bytes_per_second) return;
-    *this = {.job = std::string(named), .back_end = cell.name, .bytes_per_second = *cell.bytes_per_second};
-  }
-  [[nodiscard]] std::string text(std::string_view what) const {
-    return fmt::format("{}{} by {} ({} GiB/s)", what, job, back_end, gib_per_second(bytes_per_second));
-  }
-};
-
-/// The last lines: why a rate may be above that of a plain read, and what was fastest.
-std::string closing_text(const bench_facts& facts) {
-  fastest_cell cuts;
-  fastest_cell fingerprint;
-  fastest_cell whole;
-  bool is_above_read = false;
-  for (const bench_row& row : facts.rows) {
-    for (const bench_cell& cell : row.cells) {
-      if (row.job->kind == bench_kind::read) continue;
-      is_above_read = is_above_read || cell.of_read.value_or(0) > 1;
-      if (row.place != bench_place::memory) continue;
-      const std::string sizes = row.job->kind == bench_kind::cuts ? " " + row.job->size : "";
-      (row.job->kind == bench_kind::cuts ? cuts : fingerprint).look_at(cell, row.job->name + sizes);
-    }
-  }
-  for (const engine_row& row : facts.engine_rows) {
-    for (const bench_cell& cell : row.cells) {
-      is_above_read = is_above_read || cell.of_read.value_or(0) > 1;
-      whole.look_at(cell, fmt::format("{} {} with {}", row.job->name, row.job->size, row.job->hash));
-    }
-  }
-  std::vector<std::string> fastest;
-  for (const auto& [what, cell] :
-       {std::pair("cuts ", &cuts), std::pair("fingerprint ", &fingerprint), std::pair("engine ", &whole)}) {
-    if (cell->bytes_per_second > 0) fastest.push_back(cell->text(what));
-  }
-  if (fastest.empty()) return {};
-  return fmt::format("\n{}fastest here: {}\n",
-                     is_above_read
-                         ? "Above 100 % of a plain read: these cuts skip most of each chunk's minimum, and so read "
-                           "fewer bytes than they cut.\n"
-                         : "",
-                     fmt::join(fastest, "; "));
+/// Returns why no GPU was measured, and how to learn what one would bring.
+std::string device_text(const bench_facts& facts) {
+  const auto device = std::ranges::find_if(facts.setups, [](const auto& each) { return !each.problem.empty(); });
+  if (device == facts.setups.end()) return {};
+  return fmt::format("No GPU here: {}. What one would bring: cutpoint info --plan --rates FILE\n", device->problem);
 }
 
 }  // namespace
 
-std::string bench_report(const bench_facts& facts) {
+std::string label(const bench_job& job) { return job.size.empty() ? job.name : job.name + ' ' + job.size; }
+
+std::string label(const engine_job& job) { return fmt::format("{} {} {}", job.name, job.size, job.hash); }
+
+std::string heading_text(const bench_facts& facts) {
   std::string data;
   for (const std::string& file : facts.files) data += (data.empty() ? "" : ", ") + printable(file);
-  std::string out = fmt::format("cutpoint {} on {}; {} of {}; {}\n", version(),
-                                facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
-                                size_with_unit(facts.data_bytes), data.empty() ? "random bytes" : data,
-                                facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds));
-  if (facts.has_kernels) out += kernel_text(facts);
-  if (facts.has_engine) out += engine_text(facts);
-  return out + closing_text(facts);
+  return fmt::format("cutpoint {} on {}; {} of {}; {}\n", version(),
+                     facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
+                     size_with_unit(facts.data_bytes), data.empty() ? "random bytes" : data,
+                     facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds));
+}
+
+std::string latest_row_text(const bench_facts& facts) {
+  const bench_row& row = facts.rows.back();
+  if (facts.is_sorted) return lines_text(facts, row);
+  const bool is_first = facts.rows.size() == 1 || (&row)[-1].place != row.place;
+  std::string out = is_first ? table_heading(facts, row.place) : "";
+  const std::string_view chosen = to_string(row.job->chosen);
+  out += fmt::format("{:<{}}  {:>8}", label(*row.job), facts.name_width, or_dash(row.mean_bytes, human_bytes));
+  for (const backend_info& b : running_backends()) {
+    out += fmt::format("{:>{}}", text_of(*cell_of(row.cells, b.name), chosen), width_of(b.name));
+  }
+  return out + fmt::format("{:>7}\n", percent_of(cell_of(row.cells, chosen)->of_read));
+}
+
+std::string latest_engine_row_text(const bench_facts& facts) {
+  const engine_row& row = facts.engine_rows.back();
+  if (facts.is_sorted) return lines_text(facts, row);
+  std::string out = facts.engine_rows.size() == 1 ? engine_heading(facts) : "";
+  out += fmt::format("{:<{}}  {:>8}", label(*row.job), facts.name_width, human_bytes(row.mean_bytes));
+  const std::vector<engine_setup> setups = usable(facts.setups);
+  for (const engine_setup& setup : setups) {
+    const bench_cell& cell = *cell_of(row.cells, setup.name);
+    out += fmt::format("{:>{}}", text_of(cell, {}), rate_width(setup) + 1);
+    out += uses_device(setup.where) ? fmt::format("{:>6} {:>6}", percent_of(cell.of_link), percent_of(cell.of_device))
+                                    : fmt::format("{:>7}", percent_of(cell.of_read));
+  }
+  const auto gain = or_dash(row.gain_of_both(), [](double number) { return fmt::format("{:.2f}", number); });
+  return out + (setups.size() == 3 ? fmt::format("{:>7}\n", gain) : "\n");
+}
+
+std::string closing_text(const bench_facts& facts) {
+  const std::vector<bench_cell> cells = cells_in(facts);
+  std::string out;
+  if (!facts.is_sorted && !facts.rows.empty())
+    out += "*  the back end that auto takes; its share of a plain read by the widest vectors is the last column\n";
+  if (!facts.is_sorted && has_outcome(cells, bench_outcome::no_kernel)) {
+    out += "=  a back end without a kernel of its own, which leaves the job to the one named\n";
+  }
+  std::vector<std::string_view> absent;
+  for (const backend_info& b : processor_backends()) {
+    if (!b.runs_here) absent.push_back(b.name);
+  }
+  if (!facts.rows.empty() && !absent.empty())
+    out += fmt::format("This processor does not run {}.\n", fmt::join(absent, ", "));
+  out += problem_text(facts.rows, [](const bench_job& job) { return job.name; });
+  out += problem_text(facts.engine_rows, [](const engine_job& job) { return job.hash; });
+  if (std::ranges::any_of(cells, [](const bench_cell& cell) { return cell.of_read.value_or(0) > 1; })) {
+    out += "Above 100 % of a plain read: these cuts skip bytes, and so read fewer than they cut.\n";
+  }
+  if (has_outcome(cells, bench_outcome::checked)) {
+    const bool is_right = !has_outcome(cells, bench_outcome::wrong_answer);
+    out +=
+        fmt::format("The answers of all back ends were compared with the reference's, also of what is not timed{}.\n",
+                    is_right ? ": all are right" : "; not all are right");
+  }
+  out += device_text(facts);
+  return out.empty() ? out : '\n' + out;
 }
 
 // --- JSON: new keys may be added, but none change --------------------------------------------------------------------
@@ -185,6 +206,8 @@ json cells_of(const std::vector<bench_cell>& cells, bool is_engine) {
     json& fields = out[std::string(cell.name)];
     fields = {{"outcome", to_string(cell.outcome)},
               {"bytes_per_second", or_null(cell.bytes_per_second)},
+              {"lowest_bytes_per_second", or_null(cell.lowest)},
+              {"highest_bytes_per_second", or_null(cell.highest)},
               {"of_read", or_null(cell.of_read)}};
     if (is_engine) {
       fields["of_link"] = or_null(cell.of_link);
@@ -193,6 +216,7 @@ json cells_of(const std::vector<bench_cell>& cells, bool is_engine) {
       fields["device_cut_share"] = or_null(cell.device_cut_share);
       fields["predicted_bytes_per_second"] = or_null(cell.predicted);
     }
+    if (!cell.leaves_to.empty()) fields["leaves_to"] = cell.leaves_to;
     if (!cell.problem.empty()) fields["problem"] = cell.problem;
   }
   return out;
@@ -223,23 +247,24 @@ json json_of_engine(const engine_row& row) {
 
 }  // namespace
 
-std::string bench_json(const bench_facts& facts) {
+json bench_json(const bench_facts& facts) {
   const auto back_end = [](const backend_info& b) { return json{{"name", b.name}, {"runs_here", b.runs_here}}; };
   const auto setup = [](const engine_setup& s) { return json{{"name", s.name}, {"problem", s.problem}}; };
-  return json_text({{"version", version()},
-                    {"processor_model", facts.processor_model},
-                    {"file", facts.files.size() == 1 ? json(facts.files.front()) : json()},
-                    {"files", facts.files},
-                    {"data_bytes", facts.data_bytes},
-                    {"l2_bytes", facts.l2_bytes},
-                    {"rounds", facts.rounds},
-                    {"interrupted", facts.is_interrupted},
-                    {"read_by", to_string(widest_backend())},
-                    {"back_ends", json_list(processor_backends(), back_end)},
-                    {"rows", json_list(facts.rows, json_of)},
-                    {"thread_count", facts.has_engine ? json(facts.threads.threads) : json()},
-                    {"engine_back_ends", json_list(facts.setups, setup)},
-                    {"engine_rows", json_list(facts.engine_rows, json_of_engine)}});
+  return {{"version", version()},
+          {"processor_model", facts.processor_model},
+          {"file", facts.files.size() == 1 ? json(facts.files.front()) : json()},
+          {"files", facts.files},
+          {"data_bytes", facts.data_bytes},
+          {"l2_bytes", facts.l2_bytes},
+          {"rounds", facts.rounds},
+          {"interrupted", facts.is_interrupted},
+          {"quick", facts.is_quick},
+          {"read_by", to_string(widest_backend())},
+          {"back_ends", json_list(processor_backends(), back_end)},
+          {"rows", json_list(facts.rows, json_of)},
+          {"thread_count", facts.has_engine ? json(facts.threads.threads) : json()},
+          {"engine_back_ends", json_list(facts.setups, setup)},
+          {"engine_rows", json_list(facts.engine_rows, json_of_engine)}};
 }
 
 }  // namespace cutpoint::cli

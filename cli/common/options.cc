@@ -57,6 +57,11 @@ option& option::required() {
   return *this;
 }
 
+option& option::one_of(std::vector<std::string_view> values) {
+  choices = std::move(values);
+  return *this;
+}
+
 option& option::or_variable(std::string name) {
   environment = std::move(name);
   return *this;

@@ -37,6 +37,7 @@ struct option {
   std::string environment;    ///< the variable that has the value if the option is not given; may be empty
   std::vector<const option*> alternatives;  ///< of which one that is given takes the place of this option's variable
   std::string empty_problem;                ///< why an empty value is wrong; empty if it is right
+  std::vector<std::string_view> choices;    ///< the names that the value may be; empty if they depend on more than this option
   std::string heading;                      ///< of the options in help among which it stands
   std::vector<const option*> excluded;      ///< options that cannot be given together with this one
   bool is_required = false;
@@ -45,6 +46,7 @@ struct option {
   /// Each returns the option.
   option& excludes(option& other);
   option& required();
+  option& one_of(std::vector<std::string_view> values);
   option& or_variable(std::string name);
   option& or_else(option& other);  ///< makes the two alternatives of each other
   option& not_empty(std::string problem);

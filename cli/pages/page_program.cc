@@ -32,7 +32,8 @@ result<option_facts> facts_of(const option& defined, option_names names_of) {
                      .is_required = defined.is_required,
                      .excluded = {}};
   if (defined.takes_value()) {
-    facts.names = names_of(defined.is_argument() ? facts.value : facts.words.back());
+    facts.names.assign(defined.choices.begin(), defined.choices.end());
+    if (facts.names.empty()) facts.names = names_of(defined.is_argument() ? facts.value : facts.words.back());
     constexpr std::array<std::string_view, 5> files = {"FILE", "FOLDER", "LISTING", "PATH", "TRACE"};
     const bool is_file = std::find(files.begin(), files.end(), facts.value) != files.end();
     facts.shape = !facts.names.empty() ? value_shape::names : is_file ? value_shape::file : value_shape::text;

@@ -66,6 +66,7 @@ class Schemas(CommandTest):
     def test_of_bench(self):
         for options in (("--bytes", "64K", "--algorithm", "gear", "--hash", "sha1"), ("--kernels", "--data", "tree/a.txt", "--algorithm", "fixed")):
             self.assert_valid("bench", self.json_of("bench", "--json", "-q", "--rounds", "1", *options))
+            self.assert_valid("bench", self.json_of("bench", "--json", "--quick", "-q", "--rounds", "1", *options))
 
     @unittest.skipIf(IS_SANITIZED, "cuts gigabytes")
     def test_of_tune(self):

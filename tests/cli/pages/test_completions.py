@@ -154,7 +154,8 @@ class Fish(Completion):
         for line, expected in (
             ("cutpoint ", COMMANDS),
             ("cutpoint dedup --ba", ["--backend", "--batch"]),
-            ("cutpoint bench --ba", []),
+            ("cutpoint bench --ba", ["--backend"]),
+            ("cutpoint bench --format ", ["csv", "json", "markdown", "text"]),
             ("cutpoint chunk --join ", ["exact", "none", "pdedupe"]),
             ("cutpoint chunk --join=p", ["--join=pdedupe"]),
             ("cutpoint list fastcdc2", ["fastcdc2020"]),
