@@ -76,7 +76,7 @@ std::string chart_of(const json& report, std::string_view title) {
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
              "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
              width, y + row_height) +
-         text_at(10, row_height, "start", title) + rows + "</svg>\n";
+         text_at(10, row_height, "start", title.substr(0, title.find('\n'))) + rows + "</svg>\n";
 }
 
 }  // namespace cutpoint::cli
