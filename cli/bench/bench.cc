@@ -304,8 +304,8 @@ result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, std::op
   CUTPOINT_TRY(auto report, output_.open());
   std::optional<output> chart;
   if (chart_) {
-    CUTPOINT_TRY(auto opened, output::open(*chart_));
-    chart.emplace(std::move(opened));
+    CUTPOINT_TRY(auto picture, output::open(*chart_));
+    chart.emplace(std::move(picture));
   }
   outputs out = {report, chart ? &*chart : nullptr, std::move(before)};
   CUTPOINT_TRY(const auto trace, trace_.open());

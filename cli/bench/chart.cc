@@ -46,13 +46,13 @@ std::string chart_of(const json& report, std::string_view title) {
   const double octaves = std::max(1.0, std::ceil(std::log2(highest / GiB)) - first);
   const auto x_of = [&](double rate) { return label_width + plot_width * (std::log2(rate / GiB) - first) / octaves; };
   std::string rows;
-  std::string_view part;
+  std::string_view table;
   double y = 2 * row_height;
   for (const bench_line& line : lines) {
-    if (title_of(line) != part) {
-      part = title_of(line);
+    if (title_of(line) != table) {
+      table = title_of(line);
       y += 2 * row_height;
-      rows += text_at(10, y, "start", fmt::format("{}, GiB/s", part));
+      rows += text_at(10, y, "start", fmt::format("{}, GiB/s", table));
       y += row_height;
       for (double octave = 0; octave <= octaves; ++octave) {
         rows +=

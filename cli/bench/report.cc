@@ -51,8 +51,8 @@ std::vector<engine_setup> usable(std::vector<engine_setup> setups) {
 }
 
 const bench_cell* cell_of(const std::vector<bench_cell>& cells, std::string_view name) {
-  const auto found = std::ranges::find(cells, name, &bench_cell::name);
-  return found != cells.end() ? &*found : nullptr;
+  const auto entry = std::ranges::find(cells, name, &bench_cell::name);
+  return entry != cells.end() ? &*entry : nullptr;
 }
 
 /// Returns a line for each rate of a row whose table is sorted later.

@@ -101,19 +101,19 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
     const std::uint64_t reserved_bytes =
         stays ? bytes_to_reserve(setup.configuration, 0)
               : std::max(least_bytes, bytes_to_reserve(setup.configuration, setup.configuration.ring_bytes));
-    const std::uint64_t part_bytes = std::min({reserved_bytes, least_bytes, for_least.limit_bytes()});
+    const std::uint64_t least_reserved_bytes = std::min({reserved_bytes, least_bytes, for_least.limit_bytes()});
     const std::uint64_t used_bytes = for_least.used_bytes();
     const auto refused = [&](std::uint64_t others) {
       return too_little_memory(fmt::format("a feed of {} needs", options.cuts.canonical()), least_bytes, others,
                                others == 0 ? least_bytes : 2 * (others + least_bytes));
     };
-    if (!for_least.reserve(part_bytes)) return refused(used_bytes);
-    memory_budget::reservation part(for_least, part_bytes);
-    if (!for_more.reserve(reserved_bytes - part_bytes)) {
+    if (!for_least.reserve(least_reserved_bytes)) return refused(used_bytes);
+    memory_budget::reservation least(for_least, least_reserved_bytes);
+    if (!for_more.reserve(reserved_bytes - least_reserved_bytes)) {
       if (options.memory_bytes != least_bytes) continue;
-      return refused(0);  // the only feed, or `part` would be all that it needs
+      return refused(0);  // the only feed, or `least` would be all that it needs
     }
-    setup.memory->hold(std::move(part), memory_budget::reservation(for_more, reserved_bytes - part_bytes));
+    setup.memory->hold(std::move(least), memory_budget::reservation(for_more, reserved_bytes - least_reserved_bytes));
     if (stays) {
       setup.configuration.intake.shortens_runs = false;
     } else if (!setup.memory->has_own_ring()) {

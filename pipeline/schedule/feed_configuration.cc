@@ -139,9 +139,9 @@ work_choice choose_work(const feed_options& job, std::uint64_t thread_count) {
 std::uint64_t least_memory_bytes(const feed_options& options) {
   const stream_chunkers cuts(options);
   if (cuts.reach() >= options.memory_bytes) return options.memory_bytes;
-  const std::uint64_t held = bytes_held_for_cuts(cuts, options.join) + smallest_segment;
+  const std::uint64_t needed_bytes = bytes_held_for_cuts(cuts, options.join) + smallest_segment;
   // An eighth of all is left for what is known about the bytes, and another for selection ahead.
-  return std::min(held + held / 3 + 1 + options.kept_memory_bytes, options.memory_bytes);
+  return std::min(needed_bytes + needed_bytes / 3 + 1 + options.kept_memory_bytes, options.memory_bytes);
 }
 
 std::uint64_t usual_segment_bytes(const chunker& cuts) { return usual_segment_of(cuts.reach()); }

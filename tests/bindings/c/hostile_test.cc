@@ -118,9 +118,9 @@ TEST_F(hostile, an_engine_without_memory_refuses_feeds_and_an_old_structure_sets
     cutpoint_engine* engine = nullptr;
     EXPECT_EQ(cutpoint_engine_create(&options, &engine, &error_), CUTPOINT_OK);
     const engine_handle owner(engine);
-    cutpoint_feed* opened = nullptr;
-    const cutpoint_status code = cutpoint_feed_create(engine, &feed, nullptr, &opened, &error_);
-    const feed_handle feed_owner(opened);
+    cutpoint_feed* new_feed = nullptr;
+    const cutpoint_status code = cutpoint_feed_create(engine, &feed, nullptr, &new_feed, &error_);
+    const feed_handle feed_owner(new_feed);
     return code;
   };
   EXPECT_EQ(outcome(), CUTPOINT_MEMORY_LIMIT);

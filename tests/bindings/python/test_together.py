@@ -54,12 +54,12 @@ def test_many_chunkers_of_one_thread_share_the_memory_of_an_engine(threads):
     engine = cutpoint.Engine(threads, memory_bytes=64 << 20)
     assert engine.threads == threads
     chunkers = [cutpoint.Chunker("fastcdc", size="64K:64K:256K", threads=engine) for _ in range(64)]
-    found = [[] for _ in chunkers]
+    lists = [[] for _ in chunkers]
     streams = [NOISE[i << 12 : (i << 12) + 700_000] for i in range(64)]
     for begin in range(0, 700_000, 90_000):
-        for chunker, chunks, stream in zip(chunkers, found, streams, strict=True):
+        for chunker, chunks, stream in zip(chunkers, lists, streams, strict=True):
             chunks += chunker.write(stream[begin : begin + 90_000])
-    for chunker, chunks, stream in zip(chunkers, found, streams, strict=True):
+    for chunker, chunks, stream in zip(chunkers, lists, streams, strict=True):
         chunks += chunker.finish()
         assert chunks == list(cutpoint.chunk(stream, "fastcdc", size="64K:64K:256K"))
 

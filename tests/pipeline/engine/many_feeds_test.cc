@@ -43,9 +43,9 @@ std::uint64_t enough_bytes(const status& refusal) {
 class open_feeds {
  public:
   [[nodiscard]] status open(engine& threads, const feed_options& options) {
-    auto opened = threads.open(options, receivers_.emplace_back());
-    if (!opened) return opened.error();
-    feeds.push_back(*std::move(opened));
+    auto new_feed = threads.open(options, receivers_.emplace_back());
+    if (!new_feed) return new_feed.error();
+    feeds.push_back(*std::move(new_feed));
     return {};
   }
 

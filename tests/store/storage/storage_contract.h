@@ -46,10 +46,10 @@ class storage_contract : public testing::TestWithParam<tested_storage> {
   }
   /// Returns bytes none of which is 0.
   [[nodiscard]] static bytes numbered(std::size_t number, std::size_t size) {
-    bytes made(size);
+    bytes content(size);
     for (std::size_t i = 0; i < size; ++i)
-      made[i] = static_cast<std::uint8_t>(1 + (number * 97 + i * i + i / 251) % 255);
-    return made;
+      content[i] = static_cast<std::uint8_t>(1 + (number * 97 + i * i + i / 251) % 255);
+    return content;
   }
   [[nodiscard]] static bytes read(store::storage& objects, const object_name& name) {
     const auto size = objects.size(name);
@@ -93,10 +93,10 @@ TEST_P(storage_contract, an_object_is_read_as_it_was_put) {
     bytes middle(10);
     ASSERT_TRUE(each->read(name, 500, middle).ok());
     EXPECT_TRUE(std::equal(middle.begin(), middle.end(), content.begin() + 500));
-    const auto opened = each->open(name);
-    ASSERT_TRUE(opened.ok());
-    EXPECT_EQ((*opened)->size(), content.size());
-    EXPECT_TRUE((*opened)->read(500, middle).ok());
+    const auto object = each->open(name);
+    ASSERT_TRUE(object.ok());
+    EXPECT_EQ((*object)->size(), content.size());
+    EXPECT_TRUE((*object)->read(500, middle).ok());
     EXPECT_TRUE(std::equal(middle.begin(), middle.end(), content.begin() + 500));
   }
 }
@@ -114,8 +114,8 @@ TEST_P(storage_contract, absence_is_named) {
   bytes room(1);
   expect_failure(objects_->size(name).error(), ENOENT, name);
   expect_failure(objects_->read(name, 0, room), ENOENT, name);
-  const auto opened = objects_->open(name);
-  expect_failure(opened ? (*opened)->read(0, room) : opened.error(), ENOENT, name);
+  const auto object = objects_->open(name);
+  expect_failure(object ? (*object)->read(0, room) : object.error(), ENOENT, name);
   EXPECT_TRUE(objects_->remove(name).ok());
   EXPECT_TRUE(objects_->sync().ok()) << "what is not there can be removed";
   EXPECT_TRUE(ids(*objects_, object_kind::shard).empty());
@@ -188,9 +188,9 @@ TEST_P(storage_contract, long_objects_are_written_in_parts) {
   ASSERT_TRUE(writer.ok());
   bytes whole;
   for (std::size_t i = 0; i < 10; ++i) {
-    const bytes part = numbered(i, 1000);
-    whole.insert(whole.end(), part.begin(), part.end());
-    ASSERT_TRUE((*writer)->append(part).ok());
+    const bytes block = numbered(i, 1000);
+    whole.insert(whole.end(), block.begin(), block.end());
+    ASSERT_TRUE((*writer)->append(block).ok());
   }
   auto discarded = objects_->create({object_kind::shard, "discarded"});
   ASSERT_TRUE(discarded.ok());
@@ -248,11 +248,11 @@ TEST_P(storage_contract, a_store_works_in_it) {
   EXPECT_FALSE(backup_store::create(place, {}).ok()) << "a store is there already";
   auto threads = engine::make({.threads = 2});
   ASSERT_TRUE(threads.ok());
-  std::vector<std::string> kept;
+  std::vector<std::string> snapshots;
   for (std::size_t i = 0; i < 4; ++i) {  // the next one opens what the last one has left
-    auto opened = backup_store::open(place);
-    ASSERT_TRUE(opened.ok()) << opened.error().message();
-    auto session = push_session::begin(*opened, *threads);
+    auto repository = backup_store::open(place);
+    ASSERT_TRUE(repository.ok()) << repository.error().message();
+    auto session = push_session::begin(*repository, *threads);
     ASSERT_TRUE(session.ok()) << session.error().message();
     auto stream = session->begin_stream("/file");
     ASSERT_TRUE(stream.ok());
@@ -260,23 +260,23 @@ TEST_P(storage_contract, a_store_works_in_it) {
     ASSERT_TRUE(stream->end().ok());
     const auto snapshot = session->commit();
     ASSERT_TRUE(snapshot.ok()) << snapshot.error().message();
-    kept.push_back(snapshot->id);
+    snapshots.push_back(snapshot->id);
   }
-  auto opened = backup_store::open(place);
-  ASSERT_TRUE(opened.ok());
-  ASSERT_TRUE(opened->remove_snapshot(kept.front()).ok());
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(opened->prune({.most_unused = 0}).ok());
+  auto repository = backup_store::open(place);
+  ASSERT_TRUE(repository.ok());
+  ASSERT_TRUE(repository->remove_snapshot(snapshots.front()).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(repository->prune({.most_unused = 0}).ok());
   int problems = 0;
   store_check_options all{.reads_data = true};
   all.object_problem = [&](const auto&...) { ++problems; };
-  ASSERT_TRUE(opened->check(all).ok());
+  ASSERT_TRUE(repository->check(all).ok());
   EXPECT_EQ(problems, 0);
-  for (std::size_t i = 1; i < kept.size(); ++i) {
+  for (std::size_t i = 1; i < snapshots.size(); ++i) {
     bytes content;
-    ASSERT_TRUE(opened
-                    ->read_file(kept[i], "/file", 0, ~std::uint64_t{0},
-                                [&](byte_span part) {
-                                  content.insert(content.end(), part.begin(), part.end());
+    ASSERT_TRUE(repository
+                    ->read_file(snapshots[i], "/file", 0, ~std::uint64_t{0},
+                                [&](byte_span block) {
+                                  content.insert(content.end(), block.begin(), block.end());
                                   return status();
                                 })
                     .ok());
