@@ -37,9 +37,10 @@ struct option {
   std::string environment;    ///< the variable that has the value if the option is not given; may be empty
   std::vector<const option*> alternatives;  ///< of which one that is given takes the place of this option's variable
   std::string empty_problem;                ///< why an empty value is wrong; empty if it is right
-  std::vector<std::string_view> choices;    ///< the names that the value may be; empty if they depend on more than this option
-  std::string heading;                      ///< of the options in help among which it stands
-  std::vector<const option*> excluded;      ///< options that cannot be given together with this one
+  std::vector<std::string_view>
+      choices;          ///< the names that the value may be; empty if they depend on more than this option
+  std::string heading;  ///< of the options in help among which it stands
+  std::vector<const option*> excluded;  ///< options that cannot be given together with this one
   bool is_required = false;
   bool is_given = false;  ///< on the command line; known when the subcommand runs
 

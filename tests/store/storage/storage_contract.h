@@ -138,13 +138,13 @@ TEST_P(storage_contract, reads_beyond_the_end_are_damage) {
   const object_name name{object_kind::snapshot, "1"};
   ASSERT_TRUE(objects_->put(name, numbered(1, 100)).ok());
   ASSERT_TRUE(objects_->sync().ok());
-  const auto opened = objects_->open(name);
-  ASSERT_TRUE(opened.ok());
+  const auto object = objects_->open(name);
+  ASSERT_TRUE(object.ok());
   bytes room(50);
   EXPECT_TRUE(objects_->read(name, 50, room).ok());
   for (const std::uint64_t offset : {std::uint64_t{51}, std::uint64_t{100}, std::uint64_t{1000}, ~std::uint64_t{0}}) {
     expect_failure(objects_->read(name, offset, room), EBADMSG, name);
-    EXPECT_EQ((*opened)->read(offset, room).system_error(), EBADMSG);
+    EXPECT_EQ((*object)->read(offset, room).system_error(), EBADMSG);
   }
 }
 
