@@ -266,6 +266,7 @@ void lane_options::add_to(option_list& options) {
 }
 
 void lane_options::add_predicted_to(option_list& options) {
+  is_predicted_ = true;
   add_devices_to(options);
   threads_.add_count_to(options);
 }
@@ -305,8 +306,9 @@ result<std::vector<int>> lane_options::checked_devices() const {
 
 status lane_options::check_devices(feed_options& feed) const {
   const bool may_use = may_use_device(feed.where);
-  for (const auto& [option, value] : {std::pair("--device", &devices_), std::pair("--device-memory", &device_memory_),
-                                      std::pair("--batch", &batch_)}) {
+  const std::array device_options = {std::pair("--device", &devices_), std::pair("--device-memory", &device_memory_),
+                                     std::pair("--batch", &batch_)};
+  for (const auto& [option, value] : device_options) {
     if (*value && !may_use) {
       return usage_error(fmt::format("{} {}: --backend {} uses no device", option, **value, backend_));
     }
@@ -319,6 +321,25 @@ status lane_options::check_devices(feed_options& feed) const {
         std::tuple("--batch", &batch_, least_batch, &feed.batch_bytes)}) {
     if (!*value) continue;
     CUTPOINT_TRY(*target, checked_size(option, **value, least));
+  }
+  if (is_predicted_) return {};
+  for (const auto& [option, value] : device_options) {
+    if (*value) return check_gpus(fmt::format("{} {}", option, **value), feed.devices, gpus());
+  }
+  return {};
+}
+
+status check_gpus(std::string_view option, const std::vector<int>& devices,
+                  const result<std::vector<gpu_info>>& gpus_here) {
+  if (!gpus_here)
+    return usage_error(fmt::format("{}: there is no GPU to use: {}", option, gpus_here.error().message()));
+  for (const int number : devices) {
+    const auto gpu = std::ranges::find(*gpus_here, number, &gpu_info::index);
+    if (gpu == gpus_here->end()) {
+      return usage_error(fmt::format("{}: there is no GPU {}: this machine has {}, counted from 0", option, number,
+                                     gpus_here->size()));
+    }
+    if (!gpu->problem.empty()) return usage_error(fmt::format("{}: {}", option, gpu->problem));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/context_file.h>
 #include <cutpoint/engine.h>
@@ -143,10 +144,11 @@ class thread_options {
 class lane_options {
  public:
   void add_to(option_list& options);
-  /// Adds only what predictions depend on: threads, devices, and their memory. The back end stays automatic.
+  /// Adds only what predictions depend on: threads, devices, and their memory. The back end stays automatic, and the devices may be
+  /// those of another machine.
   void add_predicted_to(option_list& options);
 
-  /// Errors: a wrong name, value, bound or combination.
+  /// Errors: a wrong name, value, bound or combination; as `check_gpus`, if an option is for devices.
   [[nodiscard]] status set(feed_options& feed, engine_options& engine) const;
 
  private:
@@ -154,12 +156,18 @@ class lane_options {
   [[nodiscard]] status check_devices(feed_options& feed) const;
   [[nodiscard]] result<std::vector<int>> checked_devices() const;
 
+  bool is_predicted_ = false;
   std::string backend_ = "auto";
   std::optional<std::string> devices_;
   std::optional<std::string> device_memory_;
   std::optional<std::string> batch_;
   thread_options threads_;
 };
+
+/// Looks whether these devices are among those that there are and can be used. `option` is what the user wrote. Errors:
+/// invalid_argument, with the option, the number and how many there are, or why there are none.
+[[nodiscard]] status check_gpus(std::string_view option, const std::vector<int>& devices,
+                                const result<std::vector<gpu_info>>& gpus_here);
 
 [[nodiscard]] std::vector<std::string_view> placement_names();
 

@@ -14,19 +14,27 @@ namespace cutpoint::cuda {
 std::string to_string(version v) { return std::to_string(v.major) + "." + std::to_string(v.minor); }
 
 status no_cuda_in_this_build() {
-  return {status_code::unavailable,
-          "this build has no CUDA code (in a checkout, scripts/setup --cuda lets scripts/cutpoint build it)"};
+  return {
+      status_code::unavailable,
+      "this build has no CUDA code: install one that was made with a CUDA compiler, as scripts/setup --cuda and then "
+      "scripts/package make it in a checkout"};
 }
 
 status check_driver(const driver_probe& probe) {
   const auto unavailable = [](std::string sentence) { return status(status_code::unavailable, std::move(sentence)); };
-  if (probe.driver == version{}) return unavailable("no NVIDIA driver was found");
+  const std::string needed = "CUDA " + to_string(version{probe.runtime.major, 0}) + " or newer";
+  if (probe.driver == version{}) {
+    return unavailable("no NVIDIA driver was found: install one for " + needed +
+                       ", or start the container with the GPUs of its host");
+  }
   if (probe.driver.major < probe.runtime.major) {
-    return unavailable("the NVIDIA driver supports CUDA " + to_string(probe.driver) + ", but this build needs CUDA " +
-                       to_string(version{probe.runtime.major, 0}) + " or newer");
+    return unavailable("the NVIDIA driver supports CUDA " + to_string(probe.driver) + ", but this build needs " +
+                       needed);
   }
   if (!probe.error.empty()) return unavailable("the NVIDIA driver could not list its devices: " + probe.error);
-  if (probe.device_count == 0) return unavailable("the NVIDIA driver shows this process no device");
+  if (probe.device_count == 0)
+    return unavailable(
+        "the NVIDIA driver shows this process no device: CUDA_VISIBLE_DEVICES or a container can hide them");
   return {};
 }
 

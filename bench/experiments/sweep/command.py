@@ -38,7 +38,7 @@ class Command:
 
     def __init__(self, path: Path):
         self.path = Path(os.path.realpath(path))
-        self._absences: dict[str, str] = {}  # by back end
+        self._absences: dict[tuple[str, ...], str] = {}  # by back end and the options of devices
 
     def run(self, *words: str) -> str:
         """Returns the output. Raises Failed with the last line of standard error, or with the exit code if that is empty."""
@@ -99,17 +99,25 @@ class Command:
         processors = self.machine["machine"]["usable_processors"]
         if cell.threads > processors:
             return f"{cell.threads} threads do not run at once here: {processors} {'processors are' if processors > 1 else 'processor is'} usable"
-        if cell.backend not in self._absences:
-            self._absences[cell.backend] = "" if self.back_ends[cell.backend] else self._problem_of(cell.backend)
-        return self._absences[cell.backend]
+        options = self._of_devices(cell)
+        key = (cell.backend, *options)
+        if key not in self._absences:
+            runs_here = self.back_ends[cell.backend]
+            self._absences[key] = "" if runs_here and not options else self._problem_of(cell.backend, options)
+        return self._absences[key]
 
-    def _problem_of(self, back_end: str) -> str:
-        """The command's own words, which say why it cannot use a back end."""
+    def _problem_of(self, back_end: str, options: list[str]) -> str:
+        """The command's own words, which say why it cannot use a back end or devices; empty if it can."""
         try:
-            self.run("chunk", "-q", "--algorithm", "fixed", "--backend", back_end, os.devnull)
+            self.run("chunk", "-q", "--algorithm", "fixed", "--backend", back_end, *options, os.devnull)
         except Failed as refused:
             return refused.reason
-        return f"back end '{back_end}' does not run here"
+        return "" if self.back_ends[back_end] else f"back end '{back_end}' does not run here"
+
+    @staticmethod
+    def _of_devices(cell: Cell) -> list[str]:
+        options = {"--device": cell.devices, "--device-memory": cell.device_memory, "--batch": cell.batch}
+        return [word for option, value in options.items() if value for word in (option, value)]
 
     def cuts(self, cell: Cell) -> list[str]:
         """The options that decide the cuts."""
@@ -127,8 +135,8 @@ class Command:
             words += ["--threads", str(cell.threads)]
         if cell.segment != "auto":
             words += ["--segment", cell.segment]
-        options = {"--device": cell.devices, "--device-memory": cell.device_memory, "--batch": cell.batch, "--placement": cell.placement, "--memory": cell.memory}
-        return words + [word for option, value in options.items() if value for word in (option, value)]
+        options = {"--placement": cell.placement, "--memory": cell.memory}
+        return words + self._of_devices(cell) + [word for option, value in options.items() if value for word in (option, value)]
 
     def store(self, cell: Cell) -> list[str]:
         """The words that make a store for a cell, but for its folder. It takes any fingerprint."""
@@ -160,9 +168,13 @@ class Command:
         try:
             self.run(*self.words(cell), *(["--data"] if cell.kind == "kernels" else []), os.devnull)
         except Failed as refused:
-            return refused.reason if refused.code == WRONG_USAGE else ""  # others are about the empty input
+            return self._wrong_usage(refused)
         return ""
 
+    @staticmethod
+    def _wrong_usage(refused: Failed) -> str:
+        """The message, or nothing if it is about the empty input or about GPUs that other machines have."""
+        return refused.reason if refused.code == WRONG_USAGE and "there is no GPU" not in refused.reason else ""
 
     def _refusal_of_store(self, cell: Cell) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -171,7 +183,7 @@ class Command:
                 if cell.kind == "backup":
                     self.run(*self.words(cell), "--store", f"{folder}/store", os.devnull)
             except Failed as refused:
-                return refused.reason if refused.code == WRONG_USAGE else ""
+                return self._wrong_usage(refused)
         return ""
 
 

@@ -68,6 +68,18 @@ class BackEnds(CommandTest):
         self.assert_refused(self.forced("auto", "--device", "0,"), "--device: ''")
         self.assert_refused(self.forced("auto", "--batch", "1K"), "--batch 1K: must be at least 4K")
 
+    def test_devices_that_are_not_there_are_refused_also_where_the_processor_could_do(self):
+        info = self.run_command("info", "--json").json()
+        for option, value in (("--device", "4095"), ("--device-memory", "1G"), ("--batch", "8M")):
+            run = self.forced("auto", option, value)
+            if "cuda" not in self.here:
+                self.assert_refused(run, f"{option} {value}: ", info.get("why_no_gpus") or info["gpus"][0]["problem"])
+            elif option == "--device":
+                count = len(info["gpus"])
+                self.assert_refused(run, f"--device 4095: there is no GPU 4095: this machine has {count}, counted from 0")
+            else:
+                self.assert_done(run)
+
     def test_the_environment_stands_in_for_the_option(self):
         told = {**os.environ, "CUTPOINT_BACKEND": "scalar"}
         run = self.run_command("dedup", "--json", *KERNELS, "data", env=told)

@@ -76,13 +76,14 @@ class Info(CommandTest):
                 self.assertRegex(gpu["compute_capability"], r"^\d+\.\d+$")
         elif "why_no_gpus" in described:
             self.assertTrue(described["why_no_gpus"])
+            self.assertIn("what one would bring: cutpoint info --plan --rates FILE\n", self.run_command("info").stdout)
 
     def test_says_the_same_as_text(self):
         machine = self.described()["machine"]
         run = self.run_command("info")
         self.assert_done(run)
         for words in (
-            f"{machine['packages']} packages, {machine['cores']} cores, {machine['processors']} processors",
+            ", ".join(f"{machine[noun + 's']} {noun}{'s' * (machine[noun + 's'] != 1)}" for noun in ("package", "core", "processor")),
             " ".join(machine["instruction_sets"]),
             "GPU ",
         ):

@@ -14,12 +14,17 @@ std::string sentence(const driver_probe& probe) {
 
 TEST(check_driver, names_each_reason_for_no_cuda) {
   const version runtime{13, 0};
-  EXPECT_EQ(no_cuda_in_this_build().message(),
-            "this build has no CUDA code (in a checkout, scripts/setup --cuda lets scripts/cutpoint build it)");
-  EXPECT_EQ(sentence({.driver = {}, .runtime = runtime}), "no NVIDIA driver was found");
+  EXPECT_EQ(
+      no_cuda_in_this_build().message(),
+      "this build has no CUDA code: install one that was made with a CUDA compiler, as scripts/setup --cuda and then "
+      "scripts/package make it in a checkout");
+  EXPECT_EQ(sentence({.driver = {}, .runtime = runtime}),
+            "no NVIDIA driver was found: install one for CUDA 13.0 or newer, or start the container with the GPUs of "
+            "its host");
   EXPECT_EQ(sentence({.driver = {12, 8}, .runtime = runtime}),
             "the NVIDIA driver supports CUDA 12.8, but this build needs CUDA 13.0 or newer");
-  EXPECT_EQ(sentence({.driver = {13, 1}, .runtime = runtime}), "the NVIDIA driver shows this process no device");
+  EXPECT_EQ(sentence({.driver = {13, 1}, .runtime = runtime}),
+            "the NVIDIA driver shows this process no device: CUDA_VISIBLE_DEVICES or a container can hide them");
   EXPECT_EQ(sentence({.driver = {13, 0}, .runtime = runtime, .error = "system not yet initialized"}),
             "the NVIDIA driver could not list its devices: system not yet initialized");
 }
