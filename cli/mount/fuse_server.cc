@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <fuse_lowlevel.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "cli/mount/served_store.h"
 
@@ -293,7 +294,8 @@ struct session_deleter {
 status serve(store_view& view, const std::string& folder, mount_audience audience, const console& say,
              const std::function<void()>& mounted) {
   struct stat facts = {};
-  if (::stat(folder.c_str(), &facts) != 0) {
+  struct statvfs file_system = {};  // the kernel may remember the folder of a mount whose process is dead, but not this
+  if (::stat(folder.c_str(), &facts) != 0 || ::statvfs(folder.c_str(), &file_system) != 0) {
     const status why = system_failure(folder, "mounted on", errno);
     if (why.system_error() != ENOTCONN) return why;
     return {why.code(), fmt::format("{}; 'umount {}' ends a mount whose process is dead", why.message(), folder),

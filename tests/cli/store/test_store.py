@@ -249,7 +249,8 @@ class EncryptedStore(StoreTest):
             (("--password-file", "wrong"), "no key of the store is opened"),
             ((), "a password or a key file is needed"),
         ):
-            self.assert_refused(self.run_command("snapshots", "--store", "store", *words), told)
+            # Of a session of its own, which has no terminal to ask on.
+            self.assert_refused(self.run_command("snapshots", "--store", "store", *words, start_new_session=True), told)
 
     def test_keys_are_added_replaced_and_removed(self):
         self.write("word", b"a new word\n")

@@ -333,6 +333,16 @@ class Mount(StoreTest):
         self.assertFalse(os.path.ismount(self.shown))
         self.assertEqual(os.listdir(self.shown), [])
 
+    def test_what_a_killed_one_leaves_is_to_be_unmounted_first(self):
+        self.backup()
+        process = self.mount()
+        process.kill()
+        self.wait(process)
+        self.assert_failed(self.run_store("mount", "shown"), "Transport endpoint is not connected", "'umount shown' ends a mount whose process is dead")
+        subprocess.run(["umount", self.shown] if os.getuid() == 0 else ["fusermount3", "-u", self.shown], check=True, timeout=PATIENCE)
+        self.unmount(self.mount())
+        self.assertFalse(os.path.ismount(self.shown))
+
     def test_others_see_what_modes_allow_only_if_they_are_let_in(self):
         if os.getuid() != 0:
             self.skipTest("only root can become another user")

@@ -21,11 +21,16 @@
 // lies before it can. A file whose path ends in CUTPOINT_STREAM_SUFFIX can be read from front to back only, as some of
 // the kernel's own files: pread and lseek fail (ESPIPE).
 //
+// Ctrl-C comes before a read at an offset of a file whose path ends in CUTPOINT_INTERRUPT_SUFFIX, at the first for which a handler of the
+// signal is there.
+//
 // OpenSSL lacks the algorithms that CUTPOINT_MISSING_ALGORITHMS names, such as "MD5 AES-256-CTR", as it lacks some under FIPS rules.
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -93,8 +98,23 @@ ssize_t read_before_fault(int descriptor, std::size_t size, off_t offset, Call c
 
 bool is_stream(int descriptor) { return is_meant(descriptor, "CUTPOINT_STREAM_SUFFIX"); }
 
+/// Sends the signal to the process once, and returns when a thread has taken it.
+void interrupt_once() {
+  static std::atomic<bool> is_done = false;
+  struct sigaction action = {};
+  ::sigaction(SIGINT, nullptr, &action);
+  if (action.sa_handler == SIG_DFL || is_done.exchange(true)) return;
+  ::kill(::getpid(), SIGINT);
+  sigset_t pending;
+  do {
+    ::usleep(1000);
+    ::sigpending(&pending);
+  } while (sigismember(&pending, SIGINT) == 1);
+}
+
 ssize_t read_at(read_at_call* call, int descriptor, void* buffer, std::size_t size, off_t offset) {
   if (is_stream(descriptor)) return failed(ESPIPE);
+  if (is_meant(descriptor, "CUTPOINT_INTERRUPT_SUFFIX")) interrupt_once();
   if (is_meant(descriptor, "CUTPOINT_END_SUFFIX")) {
     const off_t rest = std::max<off_t>(fault_offset() - offset, 0);
     return call(descriptor, buffer, std::min(size, static_cast<std::size_t>(rest)), offset);
