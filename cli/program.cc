@@ -148,6 +148,10 @@ std::string description_of(const std::vector<std::string>& remaining, const opti
     usual = "not expected here:";
     for (const std::string& word : remaining) usual += ' ' + unprotected(word);
   }
+  if (const std::size_t end = usual.find(" required "); end != std::string::npos && usual.find(": ") < end) {
+    const bool is_repeated = usual.find("but received") != std::string::npos;
+    usual = usual.substr(0, usual.find(": ") + 2) + (is_repeated ? "is given more than once" : "has no value");
+  }
   const auto unknown = std::find_if(remaining.begin(), remaining.end(),
                                     [](const std::string& word) { return unprotected(word).starts_with("--"); });
   if (unknown == remaining.end()) return usual;

@@ -56,6 +56,10 @@ class console {
   [[nodiscard]] exit_code refuse(const status& why) const;
   /// Prints a warning, unless quiet.
   void warning(std::string_view sentence) const;
+  /// Warns of a pattern to exclude that matched nothing, if verbose or in a dry run: a backup of each night would mail it each night.
+  void unmatched_pattern(std::string_view sentence, bool is_dry_run) const {
+    if (is_dry_run || level_ == verbosity::verbose) warning(sentence);
+  }
   /// Prints what was done, if verbose.
   void note(std::string_view sentence) const;
 

@@ -151,7 +151,8 @@ status console_feeder::feed_all() {
   }
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
   if (outcome.ok() && inputs_.reads_folders()) {
-    exclude_->visit_unmatched([this](const path_pattern&, const status& why) { say_.warning(why.message()); });
+    exclude_->visit_unmatched(
+        [this](const path_pattern&, const status& why) { say_.unmatched_pattern(why.message(), false); });
   }
   outcome = feeder_.finish();
   if (const std::string why = destination_.statistics().device_warning; !why.empty()) say_.warning(why);
@@ -167,6 +168,7 @@ void console_feeder::passed_over(const std::string& path, file_kind kind) {
   if (kind == file_kind::regular_file) {
     say_.warning(fmt::format("{}: skipped, the results are written to it", path));
   } else {
+    ++other_kind_count_;
     say_.note(fmt::format("{}: skipped, it is a {}", path, to_string(kind)));
   }
 }

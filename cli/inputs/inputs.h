@@ -90,6 +90,8 @@ class console_feeder : private input_observer {
   [[nodiscard]] status feed_all();
 
   [[nodiscard]] const reading_record& record() const { return feeder_.record(); }
+  /// Returns how many links, devices and other files were skipped.
+  [[nodiscard]] std::uint64_t other_kind_count() const { return other_kind_count_; }
 
  private:
   bool takes(const tree_entry& entry) override;
@@ -111,6 +113,7 @@ class console_feeder : private input_observer {
   const output* trace_ = nullptr;
   feed_timeline* timeline_ = nullptr;
   repeated_file_filter repeats_;
+  std::uint64_t other_kind_count_ = 0;
   input_feeder feeder_;
 };
 

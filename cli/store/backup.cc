@@ -144,9 +144,8 @@ result<exit_code> backup_command::run() {
        .problem = [&](const std::string& path, const status& why) { report.add_problem(path, why); },
        .warning =
            [&](const std::string& path, const status& why) {
-             const bool is_unmatched_pattern = why.system_error() == ENOENT;
-             if (!is_unmatched_pattern || is_dry_run_ || verbosity_ == verbosity::verbose)
-               say.warning(problem_text(path, why));
+             if (why.system_error() == ENOENT) return say.unmatched_pattern(problem_text(path, why), is_dry_run_);
+             say.warning(problem_text(path, why));
            },
        .before_commit = [&] { return reads_command_ ? command.wait() : status(); },
        .progress = [&](const store_backup_progress& progress) { report.update(progress); },

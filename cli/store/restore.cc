@@ -61,12 +61,12 @@ std::string restore_command::summary_of(const store_restore_summary& restored) c
   text += is_dry_run_ ? ", would be restored"
                       : fmt::format(", of which {} were written", human_bytes(as_double(restored.written_bytes)));
   if (removes_others_) {
-    text += fmt::format("; {} others {}", human_count(restored.removed), is_dry_run_ ? "would be removed" : "removed");
+    text += fmt::format("; {} {}", counted(restored.removed, "other"), is_dry_run_ ? "would be removed" : "removed");
   }
   if (restored.copied_links != 0) {
-    text += fmt::format("; {} hard links became copies", human_count(restored.copied_links));
+    text += fmt::format("; {}", counted(restored.copied_links, "hard link became a copy", "hard links became copies"));
   }
-  if (restored.problems != 0) text += fmt::format("; {} problems", restored.problems);
+  if (restored.problems != 0) text += "; " + counted(restored.problems, "problem");
   return text + '\n';
 }
 
@@ -82,41 +82,37 @@ result<exit_code> restore_command::run() {
   std::uint64_t existing = 0;
   std::string listing;
   activity_line line(say);
-  const bool names_patterns = is_dry_run_ || verbosity_ == verbosity::verbose;
   const auto restored = store.restore(
-      which->snapshot.id, {.path = which->path,
-                           .target = target_,
-                           .include = std::move(include),
-                           .exclude = std::move(exclude),
-                           .replaces_files = overwrites_,
-                           .removes_others = removes_others_,
-                           .is_dry_run = is_dry_run_,
-                           .verifies = verifies_,
-                           .visit =
-                               [&](const std::string& path, store_restore_action action) {
-                                 const bool is_removed = action == store_restore_action::removed;
-                                 if (is_dry_run_ && !is_json_)
-                                   listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
-                                 if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
-                               },
-                           .problem =
-                               [&](const std::string& path, const status& why) {
-                                 const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
-                                 if (!is_one_of_many || verbosity_ == verbosity::verbose)
-                                   return problems.add(path, why);
-                                 if (existing++ == 0) first_existing = path;
-                               },
-                           .warning =
-                               [&](const std::string& pattern, const status& why) {
-                                 if (names_patterns) say.warning(problem_text(pattern, why));
-                               },
-                           .progress = line.drawer(),
-                           .cancel = &interruption()});
+      which->snapshot.id,
+      {.path = which->path,
+       .target = target_,
+       .include = std::move(include),
+       .exclude = std::move(exclude),
+       .replaces_files = overwrites_,
+       .removes_others = removes_others_,
+       .is_dry_run = is_dry_run_,
+       .verifies = verifies_,
+       .visit =
+           [&](const std::string& path, store_restore_action action) {
+             const bool is_removed = action == store_restore_action::removed;
+             if (is_dry_run_ && !is_json_) listing += (is_removed ? "remove   " : "restore  ") + printable(path) + '\n';
+             if (is_removed && !is_dry_run_) say.note("removed: " + printable(path));
+           },
+       .problem =
+           [&](const std::string& path, const status& why) {
+             const bool is_one_of_many = why.system_error() == EEXIST && !overwrites_ && !is_json_;
+             if (!is_one_of_many || verbosity_ == verbosity::verbose) return problems.add(path, why);
+             if (existing++ == 0) first_existing = path;
+           },
+       .warning = [&](const std::string& pattern,
+                      const status& why) { say.unmatched_pattern(problem_text(pattern, why), is_dry_run_); },
+       .progress = line.drawer(),
+       .cancel = &interruption()});
   line.erase();
   problems.finish();
   if (existing != 0) {
-    say.error(printable(fmt::format("{} files exist and were left as they are, {} first: --overwrite changes them",
-                                    human_count(existing), first_existing)));
+    say.error(printable(fmt::format("left as they are: {}, {} first: --overwrite changes them",
+                                    counted(existing, "file that exists", "files that exist"), first_existing)));
   }
   if (!restored && restored.error().code() == status_code::invalid_argument) return restored.error();
   if (!restored) {

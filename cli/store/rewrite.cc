@@ -38,11 +38,11 @@ void rewrite_command::add_options(option_list& options) {
   options.add_flag("--forget", forgets_, "Remove the old snapshots, whose places the new ones take");
   options.add_flag("--dry-run", is_dry_run_, "Change nothing, and print what would be left out");
   options.add_flag("--json", is_json_, "Print lines of JSON");
-  options.add_quiet(level_);
+  options.add_verbosity(level_);
 }
 
 std::string rewrite_command::sum_of(const store_edit_summary& done) const {
-  std::string text = fmt::format("{} snapshots {}, {} unchanged", human_count(done.edited),
+  std::string text = fmt::format("{} {}, {} unchanged", counted(done.edited, "snapshot"),
                                  is_dry_run_ ? "would be rewritten" : "rewritten", human_count(done.unchanged));
   if (is_dry_run_ || done.edited == 0) return text;
   return text + (forgets_ ? ". What was left out stays in the store until cutpoint prune"
@@ -68,7 +68,8 @@ result<exit_code> rewrite_command::run() {
       .left_out = [&](const std::string& id, const std::string& path) { report.add_left_out(id, path); },
       .edited = [&](const std::string& old_id, const std::string& new_id) { report.add_edited(old_id, new_id); },
       .problem = [&](const std::string& id, const status& why) { report.add_problem(id, why); },
-      .warning = [&](const std::string& text, const status& why) { say.warning(problem_text(text, why)); },
+      .warning = [&](const std::string& text,
+                     const status& why) { say.unmatched_pattern(problem_text(text, why), is_dry_run_); },
       .cancel = &interruption()};
   for (const store_snapshot& each : chosen->snapshots) options.snapshots.insert(each.id);
   const auto done = store.rewrite(options);

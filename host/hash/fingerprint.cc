@@ -77,12 +77,16 @@ std::string_view name_of(const fingerprint_recipe& recipe) noexcept {
 }
 
 result<fingerprint_kind> parse_fingerprint(std::string_view name) {
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> strong_names;  // a wrong name must not lead to a fingerprint whose collisions are known
+  std::vector<std::string_view> weak_names;
   for (const fingerprint_info& info : infos) {
     if (info.name == name) return info.kind;
-    names.push_back(info.name);
+    (info.resists_collisions ? strong_names : weak_names).push_back(info.name);
   }
-  return unknown_name("fingerprint", name, names);
+  const status unknown = unknown_name("fingerprint", name, strong_names);
+  if (unknown.message().ends_with('?')) return unknown;
+  return status(unknown.code(), fmt::format("{}, and without resistance to collisions {}", unknown.message(),
+                                            fmt::join(weak_names, ", ")));
 }
 
 fingerprinter::fingerprinter(std::unique_ptr<state> own) noexcept : state_(std::move(own)) {}

@@ -41,6 +41,8 @@ class UnknownNames(Usage):
             (("--zzzzzzzz",), "--zzzzzzzz", "'cutpoint chunk --help'"),
             (("--hash", "sha265"), "no fingerprint 'sha265', did you mean 'sha256'?"),
             (("--hash", "crc"), "no fingerprint 'crc'", "sha1", "none"),
+            (("--hash", "sha3"), "no fingerprint 'sha3'; there are sha256, sha512-256, blake3, and without resistance to collisions none, sha1, md5, xxh3"),
+            (("--hash", "md-5"), "no fingerprint 'md-5'; there are sha256"),
             (("--format", "length"), "no format 'length', did you mean 'lengths'?"),
             (("--format", "xml"), "no format 'xml'", "text", "lengths", "csv", "jsonl"),
             (("--backend", "scalr"), "no back end 'scalr', did you mean 'scalar'?"),
@@ -61,6 +63,9 @@ class UnknownNames(Usage):
             (("list", "gear", "xet"), "xet"),
             (("info", "all"), "all"),
             (("chunk", "a", "--json"), "--json"),
+            (("init", "--quiet", "avx2"), "not expected here: avx2; 'cutpoint init --help'"),
+            (("dedup", "a", "--device"), "--device: has no value; 'cutpoint dedup --help'"),
+            (("dedup", "a", "--hash", "sha1", "--hash", "md5"), "--hash: is given more than once; 'cutpoint dedup --help'"),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.run_command(*arguments), told)

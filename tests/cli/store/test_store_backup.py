@@ -72,7 +72,9 @@ class LeftOut(BackupTest):
     def test_patterns_that_match_nothing_are_named_to_those_who_look(self):
         patterns = ("data", "--exclude", "*.o", "--exclude", "/dta/sub")
         warning = "cutpoint: warning: /dta/sub: this pattern matched nothing\n"
-        self.assertEqual(self.run_command("chunk", "-o", "listing", *patterns).stderr, warning)
+        for command in (("chunk", "-o", "listing"), ("dedup", "-o", "report")):
+            self.assert_done(self.run_command(*command, *patterns))
+            self.assertIn(warning, self.run_command(*command, *patterns, "--verbose").stderr)
         self.assertEqual(self.back_up(*patterns, "--dry-run").stderr, warning)
         self.assertIn(warning, self.back_up(*patterns, "--verbose").stderr)
         self.assert_done(self.back_up(*patterns))  # which may run each day
