@@ -46,8 +46,8 @@ json one_json(const cluster::simulation_options& options, const cluster::finishe
 
 std::string simulation_table(const simulation_facts& facts) {
   std::string text =
-      fmt::format("{} chunks, {} in {} files, {} of them unique\n\n", human_count(facts.totals.chunk_count),
-                  human_bytes(as_double(facts.totals.byte_count)), human_count(facts.totals.file_count),
+      fmt::format("{}, {} in {}, {} of them unique\n\n", counted(facts.totals.chunk_count, "chunk"),
+                  human_bytes(as_double(facts.totals.byte_count)), counted(facts.totals.file_count, "file"),
                   human_bytes(as_double(facts.totals.unique_bytes)));
   text += fmt::format("{:<16} {:>6} {:>3} {:>7} {:>7} {:>7} {:>7} {:>14} {:>14} {:>9} {:>12}\n", "policy", "nodes", "k",
                       "NDR", "NEDR", "DS", "saved", "look-ups", "messages", "index", "chunks/s");

@@ -58,7 +58,7 @@ class chunk_progress {
     if (!lock.owns_lock() || now < next_) return;
     next_ = now + std::chrono::milliseconds(100);
     const std::string share = total_ == 0 ? "" : fmt::format("{} %, ", 100 * std::min(count, total_) / total_);
-    say_.progress(fmt::format("{}{} chunks, {:.1f} million a second", share, human_count(count),
+    say_.progress(fmt::format("{}{}, {:.1f} million a second", share, counted(count, "chunk"),
                               as_double(count) / std::chrono::duration<double>(now - begin_).count() / 1e6));
   }
 

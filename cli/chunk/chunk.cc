@@ -54,8 +54,8 @@ class chunk_lister final : public input_receiver {
   }
 
   [[nodiscard]] std::string summary() const {
-    return fmt::format("{} inputs, {} bytes, {} chunks, {} failed", done_count(), byte_count_, chunk_count_,
-                       failed_count());
+    return fmt::format("{}, {}, {}, {} failed", counted(done_count(), "input"), counted(byte_count_, "byte"),
+                       counted(chunk_count_, "chunk"), human_count(failed_count()));
   }
 
  private:

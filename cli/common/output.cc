@@ -218,8 +218,9 @@ std::string human_count(std::uint64_t count) {
   return out;
 }
 
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
+std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural) {
+  const bool takes_s = count != 1 && plural.empty();
+  return fmt::format("{} {}{}", human_count(count), count == 1 || takes_s ? noun : plural, takes_s ? "s" : "");
 }
 
 std::string line(std::string_view name, std::string_view text) { return fmt::format("{:<14} {}\n", name, text); }

@@ -99,8 +99,8 @@ class output_option {
 [[nodiscard]] std::string human_duration(double seconds);
 /// Formats a count as "1,234,567".
 [[nodiscard]] std::string human_count(std::uint64_t count);
-/// Returns a count with a noun, which gets an s unless the count is 1.
-[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+/// Returns a count with a noun: in the plural, which is that with an s unless another is given, if the count is not 1.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural = {});
 
 /// Formats a number with `format`; returns "-" for nullopt.
 template <class Number, class Format>

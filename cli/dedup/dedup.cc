@@ -201,6 +201,7 @@ result<exit_code> dedup_command::run(const chunking& job, const chunking_context
                      .input_count = receiver.done_count(),
                      .failed_count = receiver.failed_count(),
                      .repeated_count = feeder.record().repeated_count,
+                     .other_kind_count = feeder.other_kind_count(),
                      .is_interrupted = is_interrupted,
                      .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                      .tally = &receiver.tally(),
@@ -214,13 +215,14 @@ result<exit_code> dedup_command::run(const chunking& job, const chunking_context
     facts.exact = exact_comparison{&exact_run->receiver.tally(), exact_run->compared.differences()};
   outcome = write_all(out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
   if (is_interrupted) {
-    say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
+    say.error(fmt::format("interrupted after {}{}", counted(facts.input_count, "whole input"),
                           !outcome.ok() ? ""
                           : is_complete ? "; the report covers what was read"
                                         : "; the report covers a part of what was read"));
   }
-  say.note(fmt::format("{} inputs, {} bytes, {} chunks, {} failed", facts.input_count, facts.tally->total().bytes,
-                       facts.tally->total().chunk_count, facts.failed_count));
+  say.note(fmt::format("{}, {}, {}, {} failed", counted(facts.input_count, "input"),
+                       counted(facts.tally->total().bytes, "byte"), counted(facts.tally->total().chunk_count, "chunk"),
+                       human_count(facts.failed_count)));
   if (!outcome.ok()) say.error(outcome.message());
   if (is_interrupted) return exit_code::interrupted;
   return outcome.ok() && is_traced && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;

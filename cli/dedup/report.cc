@@ -19,7 +19,7 @@ constexpr std::size_t kinds_in_details = 10;
 constexpr double bar_columns = 40;
 
 std::string bytes_of(std::uint64_t count) {
-  return fmt::format("{} ({} bytes)", human_bytes(as_double(count)), human_count(count));
+  return fmt::format("{} ({})", human_bytes(as_double(count)), counted(count, "byte"));
 }
 
 std::string ratio_of(const std::optional<double>& ratio) {
@@ -32,19 +32,22 @@ std::string settings_of(const dedup_report& facts) {
   const feed_options& feed = *facts.feed;
   std::string out = line("cuts", feed.cuts.canonical());
   out += line("fingerprint", std::string(name_of(feed.fingerprint)));
-  out += line("join", fmt::format("{}, segments of {}, {} threads", name_of(feed.join),
-                                  human_bytes(as_double(facts.segment_bytes())), facts.thread_count));
+  out +=
+      line("join", fmt::format("{}, segments of {}, {}", name_of(feed.join),
+                               human_bytes(as_double(facts.segment_bytes())), counted(facts.thread_count, "thread")));
   return out;
 }
 
 std::string inputs_of(const dedup_report& facts) {
-  const std::string repeated = facts.repeated_count == 0
-                                   ? ""
-                                   : fmt::format(", {} more name{} of these files", human_count(facts.repeated_count),
-                                                 facts.repeated_count == 1 ? "" : "s");
+  std::string skipped;
+  if (facts.repeated_count != 0)
+    skipped = fmt::format(", {} of these files", counted(facts.repeated_count, "more name"));
+  if (facts.other_kind_count != 0) {
+    skipped += ", " + counted(facts.other_kind_count, "file of another kind", "files of other kinds");
+  }
   return (facts.is_interrupted ? line("interrupted", "this report is about what was read until then") : std::string()) +
          line("inputs", fmt::format("{} whole, {} failed{}", human_count(facts.input_count),
-                                    human_count(facts.failed_count), repeated));
+                                    human_count(facts.failed_count), skipped));
 }
 
 std::string savings_of(const dedup_counts& total) {
@@ -54,9 +57,9 @@ std::string savings_of(const dedup_counts& total) {
 }
 
 std::string counts_of(const dedup_counts& total) {
-  return line("bytes", fmt::format("{} in {} chunks", bytes_of(total.bytes), human_count(total.chunk_count))) +
+  return line("bytes", fmt::format("{} in {}", bytes_of(total.bytes), counted(total.chunk_count, "chunk"))) +
          line("unique",
-              fmt::format("{} in {} chunks", bytes_of(total.unique_bytes), human_count(total.unique_chunk_count)));
+              fmt::format("{} in {}", bytes_of(total.unique_bytes), counted(total.unique_chunk_count, "chunk")));
 }
 
 std::string index_of(const fingerprint_index& index) {
@@ -149,7 +152,7 @@ std::string kinds_of(const dedup_report& facts, std::size_t most_kinds) {
     }
     rest += counts;
   }
-  if (order.size() > most_kinds) out += kind_row(fmt::format("{} others", order.size() - most_kinds), rest);
+  if (order.size() > most_kinds) out += kind_row(counted(order.size() - most_kinds, "other"), rest);
   return out;
 }
 
@@ -169,11 +172,11 @@ std::string comparison_of(const dedup_report& facts) {
   return fmt::format("\nBeside the exact cuts (made at the same time: join {} alone takes less time)\n",
                      name_of(facts.feed->join)) +
          savings_of(exact) + counts_of(exact) + index_of(facts.exact->tally->index()) + missed_of(facts) +
-         line("dirty", fmt::format("{} of {} chunks, {}; {} for each of {} ends of segments",
-                                   human_count(differences.dirty_chunk_count), human_count(differences.chunk_count),
-                                   human_bytes(as_double(differences.dirty_bytes)),
-                                   or_dash(differences.dirty_bytes_per_boundary(), human_bytes),
-                                   human_count(differences.boundary_count)));
+         line("dirty",
+              fmt::format("{} of {}, {}; {} for each of {}", human_count(differences.dirty_chunk_count),
+                          counted(differences.chunk_count, "chunk"), human_bytes(as_double(differences.dirty_bytes)),
+                          or_dash(differences.dirty_bytes_per_boundary(), human_bytes),
+                          counted(differences.boundary_count, "end of segments", "ends of segments")));
 }
 
 }  // namespace
@@ -241,9 +244,9 @@ std::string stages_of(const dedup_report& facts, const explanation& why) {
   const auto bottleneck = facts.bottleneck();
   if (!bottleneck) return out;
   return out + line("bottleneck",
-                    fmt::format("{}: alone it takes longest (chunking and fingerprinting are shared by {} threads, "
+                    fmt::format("{}: alone it takes longest (chunking and fingerprinting are shared by {}, "
                                 "{}the others are done by one at a time)",
-                                *bottleneck, facts.thread_count,
+                                *bottleneck, counted(facts.thread_count, "thread"),
                                 devices.empty() ? "" : "a device's work by its streams, at the rate of them all, "));
 }
 

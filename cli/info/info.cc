@@ -152,20 +152,22 @@ std::string text_of(const topology& machine) {
   std::string out = machine.problem.empty() ? "" : fmt::format("topology     unknown: {}\n", machine.problem);
   out += fmt::format("processor    {}\n             ",
                      machine.processor_model.empty() ? "unknown" : machine.processor_model);
-  if (machine.package_count != 0) out += fmt::format("{} packages, ", machine.package_count);
-  if (machine.core_count != 0) out += fmt::format("{} cores, ", machine.core_count);
-  out += fmt::format("{} processors\n", machine.processor_count);
+  if (machine.package_count != 0) out += counted(machine.package_count, "package") + ", ";
+  if (machine.core_count != 0) out += counted(machine.core_count, "core") + ", ";
+  out += counted(machine.processor_count, "processor") + "\n";
   out += fmt::format("threads      {} by default{}\n", machine.usable_processor_count,
                      machine.cpu_quota ? fmt::format("; a CPU quota grants {} processors", *machine.cpu_quota) : "");
   out += machine.instruction_sets.empty() ? "instructions unknown: /proc/cpuinfo tells none\n"
                                           : fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
   for (const cache_info& cache : machine.caches) {
-    out += fmt::format("cache        L{} {}: {} x {}, shared by {} processors, lines of {} bytes\n", cache.level,
-                       cache.kind, cache.count, format_size(cache.bytes), cache.processor_count, cache.line_bytes);
+    out += fmt::format("cache        L{} {}: {} x {}, shared by {}, lines of {} bytes\n", cache.level, cache.kind,
+                       cache.count, format_size(cache.bytes), counted(cache.processor_count, "processor"),
+                       cache.line_bytes);
   }
   for (const numa_node_info& node : machine.numa_nodes) {
-    out += fmt::format("NUMA node    {}: {:.1f} GiB, {} processors\n", node.index,
-                       static_cast<double>(node.memory_bytes) / static_cast<double>(GiB), node.processor_count);
+    out += fmt::format("NUMA node    {}: {:.1f} GiB, {}\n", node.index,
+                       static_cast<double>(node.memory_bytes) / static_cast<double>(GiB),
+                       counted(node.processor_count, "processor"));
   }
   for (const system_device& device : machine.devices)
     out += fmt::format("device       {} {}\n", device.kind, device.name);
@@ -189,7 +191,10 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
   for (const backend_info& b : backends()) {
     out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
   }
-  if (!gpus) out += fmt::format("GPU          none: {}\n", gpus.error().message());
+  if (!gpus) {
+    out += fmt::format("GPU          none: {}\n             what one would bring: cutpoint info --plan --rates FILE\n",
+                       gpus.error().message());
+  }
   if (gpus) {
     for (const gpu_info& gpu : *gpus) out += text_of(gpu);
   }

@@ -117,16 +117,17 @@ json json_of_all() {
           {"missing_entries", json_list(missing_entries(), missing)}};
 }
 
-/// Returns the sizes among an entry's defaults: "min 2K, avg 8K, max 64K".
+/// Returns the sizes among an entry's defaults: "min 2K, avg 8K, max 64K". Some parameters are a size's logarithm.
 std::string sizes_of(const catalog_entry& entry) {
   std::string sizes;
   for (const listed_parameter& parameter : entry.parameters) {
     if (!is_bounded(parameter.info)) continue;
-    if (!parameter.info.name.ends_with("_bytes") && !parameter.info.name.ends_with("_exp")) continue;
-    if (parameter.info.name == "value_bytes") continue;
+    const std::string_view name = parameter.info.name;
+    const bool is_logarithm = name.ends_with("_exp") || name == "mask_bits";
+    if ((!name.ends_with("_bytes") && !is_logarithm) || name == "value_bytes") continue;
     const auto value = parse_number(parameter.default_value);
-    sizes += fmt::format("{}{} {}", sizes.empty() ? "" : ", ", parameter.info.name.substr(0, 3),
-                         parameter.info.kind == value_kind::size ? format_size(*value) : parameter.default_value);
+    sizes += fmt::format("{}{} {}", sizes.empty() ? "" : ", ", name == "mask_bits" ? "avg" : name.substr(0, 3),
+                         format_size(is_logarithm ? std::uint64_t{1} << *value : *value));
   }
   return sizes;
 }
@@ -138,12 +139,12 @@ std::string text_of_all() {
                                          : "\nProfiles: the exact cuts of chunkers that real systems use\n";
     for (const catalog_entry& entry : catalog()) {
       if (entry.kind != kind) continue;
-      out += fmt::format("  {:<14} {:<9} {:<28} {}\n", entry.name, to_string(entry.defaults.candidates()),
+      out += fmt::format("  {:<18} {:<9} {:<28} {}\n", entry.name, to_string(entry.defaults.candidates()),
                          sizes_of(entry), entry.source);
     }
     for (const missing_entry& entry : missing_entries()) {
       if (entry.kind == kind)
-        out += fmt::format("  {:<14} {}; not here: {}\n", entry.name, entry.source, entry.why.message());
+        out += fmt::format("  {:<18} {}; not here: {}\n", entry.name, entry.source, entry.why.message());
     }
   }
   out += "\nFingerprints\n";
@@ -183,8 +184,9 @@ std::string text_of(const catalog_entry& entry) {
   const std::uint64_t reach = entry.defaults.reach();
   std::string out = fmt::format("{} ({}, {})\n  {}\n  cuts   {}\n", entry.name, to_string(entry.kind),
                                 to_string(entry.defaults.candidates()), entry.source, entry.defaults.canonical());
-  out += fmt::format("  reach  a cut depends on {} bytes after the start of the chunk and {} bytes before it\n",
-                     reach == unlimited ? "any number of" : fmt::format("{}", reach), entry.defaults.behind());
+  out += fmt::format("  reach  a cut depends on {} after the start of the chunk and {} before it\n",
+                     reach == unlimited ? "any number of bytes" : counted(reach, "byte"),
+                     counted(entry.defaults.behind(), "byte"));
   for (const listed_parameter& parameter : entry.parameters) {
     const std::string rule = parameter.when_left_out.empty() ? "" : fmt::format(" = {}", parameter.when_left_out);
     out += fmt::format("  --param {}={}{}\n      {}; {}\n", parameter.info.name, parameter.default_value, rule,

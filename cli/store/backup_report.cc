@@ -41,7 +41,7 @@ void backup_report::update(const store_backup_progress& progress) {
     next_line_ = now + std::chrono::milliseconds(100);
     progress_facts facts{.bytes = progress.bytes, .seconds = seconds()};
     if (progress.parent_bytes > progress.bytes) facts.total_bytes = progress.parent_bytes;
-    say_.progress(fmt::format("{}, {} files, {}", progress_text(facts), human_count(count_of(progress.files)),
+    say_.progress(fmt::format("{}, {}, {}", progress_text(facts), counted(count_of(progress.files), "file"),
                               printable(progress.path)));
   }
   if (format_ == report_format::text || now < next_status_) return;
@@ -76,8 +76,9 @@ status backup_report::summarize(const store_snapshot& snapshot, bool is_dry_run)
     const std::string text = text_of(snapshot, is_dry_run);
     if (!snapshot.id.empty()) write(snapshot.id + '\n');
     if (snapshot.healed_chunks != 0 && level_ != verbosity::quiet) {
-      say_.announce(fmt::format("{} chunks whose stored copies are damaged {} stored again",
-                                human_count(snapshot.healed_chunks), is_dry_run ? "would be" : "were"));
+      say_.announce(fmt::format("{} again: {}", is_dry_run ? "would be stored" : "stored",
+                                counted(snapshot.healed_chunks, "chunk whose stored copies are damaged",
+                                        "chunks whose stored copies are damaged")));
     }
     if (is_dry_run) {
       write(text);

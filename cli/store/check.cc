@@ -81,15 +81,14 @@ result<exit_code> check_command::run() {
                       {"moved_chunks", summary->moved_chunks},
                       {"read_containers", summary->read_containers}});
   } else {
-    text =
-        fmt::format("{} snapshots, {} containers{}, {} chunks and nodes: {}\n", human_count(summary->snapshots),
-                    human_count(summary->containers),
-                    options.reads_data ? fmt::format(" ({} of them read)", human_count(summary->read_containers)) : "",
-                    human_count(summary->records),
-                    summary->is_clean()
-                        ? "no damage"
-                        : fmt::format("{} damaged objects, {} files with losses; 'cutpoint repair' saves what is whole",
-                                      summary->object_problems, summary->file_problems));
+    text = fmt::format(
+        "{}, {}{}, {}: {}\n", counted(summary->snapshots, "snapshot"), counted(summary->containers, "container"),
+        options.reads_data ? fmt::format(" ({} of them read)", human_count(summary->read_containers)) : "",
+        counted_records(summary->records),
+        summary->is_clean() ? "no damage"
+                            : fmt::format("{}, {}; 'cutpoint repair' saves what is whole",
+                                          counted(summary->object_problems, "damaged object"),
+                                          counted(summary->file_problems, "file with losses", "files with losses")));
   }
   const exit_code written = write_report(text, is_json_, say);
   line.finish("done");

@@ -92,7 +92,7 @@ result<exit_code> copy_command::run() {
   if (written.ok()) written = out->finish();
   if (!copied) return fail(say, copied.error(), "the copies that were printed stand; the next copy goes on");
   if (!written.ok()) return fail(say, written);
-  line.finish(fmt::format("{} snapshots copied, {} were there before, {} new, {} stored", human_count(copied->copied),
+  line.finish(fmt::format("{} copied, {} there before, {} new, {} stored", counted(copied->copied, "snapshot"),
                           human_count(copied->skipped), human_bytes(as_double(copied->new_raw_bytes)),
                           human_bytes(as_double(copied->new_stored_bytes))));
   return copied->problems == 0 ? exit_code::done : exit_code::input_failed;

@@ -63,28 +63,28 @@ exit_code exit_code_of(const store_prune_summary& done, exit_code written) {
 
 std::string prune_text(const store_prune_summary& done, const store_prune_options& options) {
   const auto bytes = [](std::uint64_t count) { return human_bytes(as_double(count)); };
-  std::string text = line("before", fmt::format("{} containers, {}, of which {} unused", human_count(done.containers),
+  std::string text = line("before", fmt::format("{}, {}, of which {} unused", counted(done.containers, "container"),
                                                 bytes(done.container_bytes), bytes(done.unused_bytes)));
   text += line(options.is_dry_run ? "would copy" : "copied",
-               fmt::format("{} of {} containers", bytes(done.rewritten_bytes), human_count(done.rewritten_containers)));
+               fmt::format("{} of {}", bytes(done.rewritten_bytes), counted(done.rewritten_containers, "container")));
   text += line(options.is_dry_run ? "would remove" : "removed",
-               fmt::format("{} containers, {}", human_count(done.removed_containers), bytes(done.removed_bytes)));
+               fmt::format("{}, {}", counted(done.removed_containers, "container"), bytes(done.removed_bytes)));
   text += line("left unused", bytes(done.left_unused_bytes));
   if (done.kept_containers != 0) {
-    text += line("kept",
-                 fmt::format("{} containers, which backups have used meanwhile", human_count(done.kept_containers)));
+    text +=
+        line("kept", fmt::format("{}, which backups have used meanwhile", counted(done.kept_containers, "container")));
   }
   if (done.missing_bytes != 0) {
     text += line("no room", fmt::format("to rewrite more: free {} or forget snapshots, and prune again",
                                         bytes(done.missing_bytes)));
   }
   if (done.damaged_copies != 0) {
-    text += line("damaged", fmt::format("{} copies that were to stay; run cutpoint repair, and prune again",
-                                        human_count(done.damaged_copies)));
+    text += line("damaged", fmt::format("{} that had to stay; run cutpoint repair, and prune again",
+                                        counted(done.damaged_copies, "copy", "copies")));
   }
   if (done.awaited.empty()) return text;
-  text += line("waiting", fmt::format("{} containers; the next prune removes them when these have ended:",
-                                      human_count(done.waiting_containers)));
+  text += line("waiting", fmt::format("{} for the next prune, after these have ended:",
+                                      counted(done.waiting_containers, "container")));
   for (const std::string& each : done.awaited) text += line("", printable(each));
   return text;
 }

@@ -1,7 +1,7 @@
 // `cutpoint repair`: makes a damaged store consistent for what is left.
 #include <fmt/format.h>
 
-#include "cli/common/output.h"
+#include "cli/store/reports.h"
 #include "cli/store_options/store_options.h"
 #include "cli/subcommands.h"
 
@@ -34,7 +34,7 @@ result<exit_code> repair_command::run() {
   const store_repair_options options{
       .damaged =
           [&](const std::string& object, const status& why, std::uint64_t saved) {
-            say.warning(fmt::format("{}; {} chunks and nodes were saved", problem_text(object, why), saved));
+            say.warning(fmt::format("{}; saved: {}", problem_text(object, why), counted_records(saved)));
           },
       .lost =
           [&](const std::string& snapshot, const std::string& path, const status& why) {
@@ -56,8 +56,9 @@ result<exit_code> repair_command::run() {
                         true, say);
   }
   return write_report(
-      fmt::format("{} damaged objects, {} chunks and nodes saved, {} files lost, {} snapshots replaced\n",
-                  done->damaged_objects, done->saved_records, done->lost_files, done->replaced_snapshots),
+      fmt::format("{}, {} saved, {} lost, {} replaced\n", counted(done->damaged_objects, "damaged object"),
+                  counted_records(done->saved_records), counted(done->lost_files, "file"),
+                  counted(done->replaced_snapshots, "snapshot")),
       false, say);
 }
 

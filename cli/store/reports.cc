@@ -50,16 +50,38 @@ void activity_line::finish(std::string_view summary) const {
   say_.announce(fmt::format("{} in {}", summary, human_duration(seconds)));
 }
 
+std::string counted_records(std::uint64_t count) { return counted(count, "chunk or node", "chunks and nodes"); }
+
 // --- Settings --------------------------------------------------------------------------------------------------------
 
 namespace {
+
+/// Returns the name of the catalog that chooses these cuts: of a profile, only if all parameters are its own. Empty if none does, or if it
+/// is the algorithm's in the canonical string.
+std::string_view catalog_name(const std::string& canonical) {
+  std::string fields = canonical;
+  for (char& each : fields) each = each == '(' || each == ')' ? ',' : each;
+  const auto stands_for = [&](const catalog_entry& entry) {
+    if (entry.kind == entry_kind::profile) return entry.defaults.canonical() == canonical;
+    return canonical.starts_with(fmt::format("{}(", entry.algorithm)) &&
+           std::ranges::all_of(entry.parameters, [&](const listed_parameter& each) {
+             const std::string field = fmt::format(",{}={},", each.info.name, each.default_value);
+             return !each.is_fixed || fields.find(field) != std::string::npos;
+           });
+  };
+  // Profiles come last, and are what is more special.
+  const auto entry = std::ranges::find_if(catalog().rbegin(), catalog().rend(), stands_for);
+  return entry == catalog().rend() || entry->name == entry->algorithm ? "" : entry->name;
+}
 
 std::string compression_text(int level) { return level == 0 ? "none" : fmt::format("zstd, level {}", level); }
 
 }  // namespace
 
 std::string settings_lines(const store_settings& settings) {
+  const std::string_view name = catalog_name(settings.cuts);
   std::string text = line("cuts", settings.cuts);
+  if (!name.empty()) text += line("catalog name", std::string(name));
   for (const context_rule& rule : settings.context.rules()) {
     text += line("class " + rule.name,
                  fmt::format("{}; compression {}; {}", rule.cuts.canonical(),

@@ -41,6 +41,9 @@ class activity_line {
   clock::time_point next_ = begin_ + std::chrono::milliseconds(100);
 };
 
+/// Returns a count of what containers have, which is chunks and nodes.
+[[nodiscard]] std::string counted_records(std::uint64_t count);
+
 /// Returns a line for each setting, and for each rule of the context.
 [[nodiscard]] std::string settings_lines(const store_settings& settings);
 

@@ -53,8 +53,9 @@ std::string text_of(const record_totals& totals) {
 }
 
 std::string text_of(const snapshot_layout& layout) {
-  return fmt::format("{}: {} in {} containers, {:.3f} for each MiB", short_id(layout.id),
-                     human_bytes(as_double(layout.bytes)), human_count(layout.containers), layout.containers_per_mib());
+  return fmt::format("{}: {} in {}, {} for each MiB", short_id(layout.id), human_bytes(as_double(layout.bytes)),
+                     counted(layout.containers, "container"),
+                     layout.bytes == 0 ? "-" : fmt::format("{:.3f}", layout.containers_per_mib()));
 }
 
 std::string text_of(const store_report& report, const live_share_bin& bin) {
@@ -122,7 +123,7 @@ std::string details_text(const store_report& report) {
   text += "kinds of files of the newest snapshot\n";
   for (std::size_t i = 0; i < std::min(report.kinds.size(), most_kinds); ++i) {
     const kind_totals& each = report.kinds[i];
-    text += fmt::format("  {:<12} {:>9} files  {:>9}  stored as {:>9}\n", printable(each.kind), human_count(each.files),
+    text += fmt::format("  {:<12} {:>15}  {:>9}  stored as {:>9}\n", printable(each.kind), counted(each.files, "file"),
                         human_bytes(as_double(each.bytes)), human_bytes(as_double(each.stored_bytes)));
   }
   if (report.kinds.size() > most_kinds) text += fmt::format("  and {} more\n", report.kinds.size() - most_kinds);
@@ -150,36 +151,37 @@ std::uint64_t bytes_of(const std::vector<store_snapshot>& snapshots) {
   return bytes;
 }
 
-json json_of(const backup_store& store, const store_statistics& counted, const std::vector<store_snapshot>& snapshots) {
+json json_of(const backup_store& store, const store_statistics& statistics,
+             const std::vector<store_snapshot>& snapshots) {
   const store_settings& settings = store.settings();
   return {{"cuts", settings.cuts},
           {"fingerprint", name_of(settings.fingerprint)},
           {"is_encrypted", store.is_encrypted()},
           {"compression_level", settings.compression_level},
           {"context", context_json(settings.context)},
-          {"snapshots", counted.snapshots},
+          {"snapshots", statistics.snapshots},
           {"snapshot_bytes", bytes_of(snapshots)},
-          {"containers", counted.containers},
-          {"container_bytes", counted.container_bytes},
-          {"records", counted.records},
-          {"shards", counted.shards},
-          {"shard_bytes", counted.shard_bytes},
+          {"containers", statistics.containers},
+          {"container_bytes", statistics.container_bytes},
+          {"records", statistics.records},
+          {"shards", statistics.shards},
+          {"shard_bytes", statistics.shard_bytes},
           {"growth", growth_json(snapshots)}};
 }
 
-std::string text_of(const backup_store& store, const store_statistics& counted,
+std::string text_of(const backup_store& store, const store_statistics& statistics,
                     const std::vector<store_snapshot>& snapshots) {
   const store_settings& settings = store.settings();
   const std::uint64_t bytes = bytes_of(snapshots);
-  const double stored = as_double(counted.container_bytes + counted.shard_bytes);
+  const double stored = as_double(statistics.container_bytes + statistics.shard_bytes);
   std::string text = settings_lines(settings);
   text += line("encrypted", store.is_encrypted() ? "yes" : "no");
-  text += line("snapshots", fmt::format("{}, with files of {} together", human_count(counted.snapshots),
+  text += line("snapshots", fmt::format("{}, with files of {} together", human_count(statistics.snapshots),
                                         human_bytes(as_double(bytes))));
-  text += line("containers",
-               fmt::format("{}, {}", human_count(counted.containers), human_bytes(as_double(counted.container_bytes))));
-  text += line("index", fmt::format("{} chunks and nodes, {}", human_count(counted.records),
-                                    human_bytes(as_double(counted.shard_bytes))));
+  text += line("containers", fmt::format("{}, {}", human_count(statistics.containers),
+                                         human_bytes(as_double(statistics.container_bytes))));
+  text += line("index", fmt::format("{}, {}", counted_records(statistics.records),
+                                    human_bytes(as_double(statistics.shard_bytes))));
   if (bytes != 0) text += line("stored", human_percent(stored / as_double(bytes)) + " of the files' bytes");
   return text;
 }
@@ -203,10 +205,10 @@ result<exit_code> stats_command::run() {
   };
   const auto all = store.snapshots(note);
   if (!all) return fail(say, all.error());
-  const auto counted = store.statistics();
-  if (!counted) return fail(say, counted.error());
-  json record = json_of(store, *counted, *all);
-  std::string text = text_of(store, *counted, *all);
+  const auto statistics = store.statistics();
+  if (!statistics) return fail(say, statistics.error());
+  json record = json_of(store, *statistics, *all);
+  std::string text = text_of(store, *statistics, *all);
   if (has_details_) {
     // Snapshots that cannot be read were named already.
     const auto report = store.report({.problem =

@@ -46,8 +46,9 @@ constexpr std::size_t verified_count = 5;
 std::string task_text(const tune_search_space& plan, const tune_facts& facts) {
   std::vector<std::string> targets;
   for (const std::uint64_t each : plan.targets) targets.push_back(format_size(each));
-  return fmt::format("trying {} algorithms at means of {}, and {} profiles, on a sample of {}", plan.algorithms.size(),
-                     fmt::join(targets, ", "), plan.profiles.size(), human_bytes(as_double(facts.sample_bytes)));
+  return fmt::format("trying {} at means of {}, and {}, on a sample of {}",
+                     counted(plan.algorithms.size(), "algorithm"), fmt::join(targets, ", "),
+                     counted(plan.profiles.size(), "profile"), human_bytes(as_double(facts.sample_bytes)));
 }
 
 }  // namespace

@@ -122,11 +122,10 @@ class fastcdc_reference : public restarted_reference {
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
-    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 2 * MiB, "smallest chunk but the last; even"});
+    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 2 * MiB, "smallest chunk but the last"});
     visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 8 * MiB,
-                                      "where the strict mask gives way to the loose one; even"});
-    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 0, 64 * MiB,
-                                      "largest chunk, at least 1K, even; 0 is no maximum"});
+                                      "where the strict mask gives way to the loose one"});
+    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 0, 64 * MiB, "largest chunk; 0 is no maximum"});
     visit(p.normalization, parameter_info{"normalization", value_kind::count, 0, 3,
                                           "how many bits the masks are stricter and looser than log2(avg_bytes)"});
     visit(p.seed, parameter_info{"seed", value_kind::word, 0, ~std::uint64_t{0}, "xored into the gear table"});

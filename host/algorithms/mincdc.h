@@ -41,7 +41,7 @@ class mincdc_reference : public reference_defaults {
   static void visit_fields(Self& p, Visit&& visit) {
     visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 0, largest_average, "smallest chunk but the last",
                                       "avg_bytes / 2, or 2 * avg_bytes - max_bytes"});
-    visit_average(p, visit, "mean of min_bytes and max_bytes, rounded up");
+    visit_average(p, visit, "mean chunk size");
     visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 1, 2 * largest_average, "largest chunk",
                                       "avg_bytes * 3 / 2, or 2 * avg_bytes - min_bytes"});
     visit(p.multiplier, parameter_info{"multiplier", value_kind::word, 1, 0xffffffff,

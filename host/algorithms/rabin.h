@@ -48,9 +48,9 @@ class rabin_hash {
 
 template <class Self, class Visit>
 void visit_polynomial(Self& p, Visit&& visit) {
-  visit(p.polynomial, parameter_info{"poly", value_kind::word, std::uint64_t{1} << gf2::rabin_degree,
-                                     (std::uint64_t{2} << gf2::rabin_degree) - 1,
-                                     "modulus over GF(2), bit k for x^k: irreducible, of degree 53"});
+  visit(p.polynomial,
+        parameter_info{"poly", value_kind::word, std::uint64_t{1} << gf2::rabin_degree,
+                       (std::uint64_t{2} << gf2::rabin_degree) - 1, "modulus of degree 53, bit k for x^k"});
 }
 
 [[nodiscard]] inline parameter_rules rabin_rules() { return joined({rules::irreducible("poly")}, rolling_rules()); }

@@ -56,6 +56,7 @@ struct dedup_report {
   std::uint64_t input_count = 0;         ///< inputs that were opened
   std::uint64_t failed_count = 0;        ///< inputs that failed
   std::uint64_t repeated_count = 0;      ///< as `reading_record::repeated_count`
+  std::uint64_t other_kind_count = 0;    ///< links, devices and other files that were skipped since they have no bytes
   bool is_interrupted = false;           ///< whether the execution was cancelled
   double wall_seconds = 0;
   const dedup_tally* tally = nullptr;

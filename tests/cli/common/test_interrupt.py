@@ -33,7 +33,7 @@ class Interrupt(CommandTest):
         if process.stdin is not None:
             process.wait(PATIENCE)  # though its input is still open: a listing that fits in the pipe
         run = self.wait(process)
-        self.assert_failed(run, f"interrupted after {inputs} whole inputs", code=INTERRUPTED)
+        self.assert_failed(run, f"interrupted after {inputs} whole input{'s' * (inputs != 1)}", code=INTERRUPTED)
         self.assertEqual(len(run.stderr.splitlines()), 1, run)
         return run
 

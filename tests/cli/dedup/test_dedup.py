@@ -56,6 +56,16 @@ class Counts(DedupTest):
         self.assertIn("tree/b: skipped, its file was read under another name", run.stderr, run)
         self.assertEqual(len({row.path for row in rows_of(self, "tree")}), 3)
 
+    def test_are_those_of_a_backup_and_say_which_files_they_leave_out(self):
+        self.write("tree/a")
+        os.link(self.folder / "tree/a", self.folder / "tree/b")
+        os.symlink("a", self.folder / "tree/link")
+        self.assertIn("1 whole, 0 failed, 1 more name of these files, 1 file of another kind\n", self.run_command("dedup", "tree").stdout)
+        os.mkfifo(self.folder / "tree/fifo")
+        self.assertIn("1 whole, 0 failed, 1 more name of these files, 2 files of other kinds\n", self.run_command("dedup", "tree").stdout)
+        self.run_command("init", "--store", "store", "--encryption", "none")
+        self.assertIn("files: 4 new", self.run_command("backup", "--store", "store", "--verbose", "tree").stderr)
+
     def test_of_nothing_are_nothing(self):
         (self.folder / "empty").mkdir()
         self.write("none", b"")

@@ -154,7 +154,7 @@ class Text(TerminalTest):
 
     def test_is_quiet_or_talkative_as_asked(self):
         self.assertEqual(self.run_command("dedup", "-q", "tree").stderr, "")
-        self.assertIn("14 inputs, 207800 bytes", self.run_command("dedup", "-v", "tree").stderr)
+        self.assertIn("14 inputs, 207,800 bytes", self.run_command("dedup", "-v", "tree").stderr)
         run = self.run_command("dedup", "-q", "tree", "missing")
         self.assertEqual((run.code, len(run.stderr.splitlines())), (INPUT_FAILED, 1), run)
 

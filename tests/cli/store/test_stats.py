@@ -74,6 +74,25 @@ class Stats(StoreTest):
             self.assertIn(told, text)
         self.assertNotIn("growth", self.store("stats"))
 
+    def test_the_text_names_cuts_as_they_were_chosen(self):
+        for number, (words, name) in enumerate((
+            (("--algorithm", "seqcdc-inc"), "seqcdc-inc"), (("--algorithm", "seqcdc-dec", "--size", "8K"), "seqcdc-dec"), (("--profile", "casync"), "casync"),
+            (("--profile", "casync", "--size", "32K"), ""), (("--algorithm", "gear"), ""),
+        )):  # fmt: skip
+            init = self.run_command("init", "--store", f"other{number}", "--encryption", "none", *words).stdout
+            shown = self.run_command("stats", "--store", f"other{number}").stdout
+            for text in (init, shown):
+                self.assertEqual([line.split()[-1] for line in text.splitlines() if line.startswith("catalog name ")], [name] * bool(name), words)
+
+    def test_the_text_has_counts_in_words_and_no_rate_of_nothing(self):
+        self.run_command("init", "--store", "other", "--encryption", "none")
+        self.write("empty", b"")
+        self.run_command("backup", "--store", "other", "empty")
+        text = self.run_command("stats", "--store", "other", "--details").stdout
+        self.assertRegex(text, r"newest         \w+: 0 B in 0 containers, - for each MiB\n")
+        self.assertRegex(text, r"\(none\) +1 file +0 B")
+        self.assertRegex(self.run_command("check", "--store", "other").stdout, r"\A1 snapshot, 1 container, \d+ chunks and nodes: no damage\n\Z")
+
     def test_what_is_damaged_is_named_and_the_rest_is_shown(self):
         self.assertIn("data/link: is stored as a symbolic link", self.run_store("backup", "data/link").stderr)
         snapshot = self.folder / "store/snapshots" / self.first

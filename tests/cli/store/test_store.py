@@ -123,7 +123,7 @@ class Store(StoreTest):
         self.assertNotIn("a", left)
         self.assertIn("incomplete", self.store("snapshots"))
         healed = self.run_store("backup", "data", "--force")
-        self.assertEqual((healed.code, healed.stderr), (0, "cutpoint: 1 chunks whose stored copies are damaged were stored again\n"))
+        self.assertEqual((healed.code, healed.stderr), (0, "cutpoint: stored again: 1 chunk whose stored copies are damaged\n"))
         self.assertEqual(self.summary("data", "--force")["healed_chunks"], 0)
 
     def test_an_older_copy_in_the_place_of_a_store_is_seen(self):

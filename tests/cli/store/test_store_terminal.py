@@ -16,7 +16,7 @@ class Terminal(StoreTest, TerminalTest):
         for words, summary in (
             (("restore", "latest", "--target", "out", "--store", "store"), "done in "),
             (("check", "--read-data", "--store", "store"), "done in "),
-            (("copy", "--from-store", "store", "--store", "other"), "1 snapshots copied, 0 were there before, .* new, .* stored in "),
+            (("copy", "--from-store", "store", "--store", "other"), "1 snapshot copied, 0 there before, .* new, .* stored in "),
             (("prune", "--store", "store"), "done in "),
         ):
             stdout, shown = self.on_terminal(*words)
