@@ -85,8 +85,7 @@ result<fingerprint_kind> parse_fingerprint(std::string_view name) {
   }
   const status unknown = unknown_name("fingerprint", name, strong_names);
   if (unknown.message().ends_with('?')) return unknown;
-  return status(unknown.code(), fmt::format("{}, and without resistance to collisions {}", unknown.message(),
-                                            fmt::join(weak_names, ", ")));
+  return status(unknown.code(), fmt::format("{}, {}", unknown.message(), fmt::join(weak_names, ", ")));
 }
 
 fingerprinter::fingerprinter(std::unique_ptr<state> own) noexcept : state_(std::move(own)) {}

@@ -243,7 +243,7 @@ class Endings(SweepTest):
         text = '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gear"]\ndevices = ["4095"]\n'
         self.assertIn("unavailable: --device 4095: there is no GPU", self.sweep(text))
         self.assertEqual(self.select("select outcome from cells"), [("unavailable",)])
-        self.assertIn("--device much: ", self.sweep(text.replace("4095", "much"), code=2))
+        self.assertIn("--device: 'much' is not a number", self.sweep(text.replace("4095", "much"), code=2))
 
     def test_what_a_machine_lacks_is_named_once_with_its_reason_and_the_rest_is_done(self):
         """A GPU, the instruction sets of another architecture, and more threads than run at once."""

@@ -41,7 +41,7 @@ class UnknownNames(Usage):
             (("--zzzzzzzz",), "--zzzzzzzz", "'cutpoint chunk --help'"),
             (("--hash", "sha265"), "no fingerprint 'sha265', did you mean 'sha256'?"),
             (("--hash", "crc"), "no fingerprint 'crc'", "sha1", "none"),
-            (("--hash", "sha3"), "no fingerprint 'sha3'; there are sha256, sha512-256, blake3, and without resistance to collisions none, sha1, md5, xxh3"),
+            (("--hash", "sha3"), "no fingerprint 'sha3'; there are sha256, sha512-256, blake3, none, sha1, md5, xxh3"),
             (("--hash", "md-5"), "no fingerprint 'md-5'; there are sha256"),
             (("--format", "length"), "no format 'length', did you mean 'lengths'?"),
             (("--format", "xml"), "no format 'xml'", "text", "lengths", "csv", "jsonl"),
