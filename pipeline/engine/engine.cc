@@ -108,9 +108,8 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
   configuration.chunked_on = backend_of(cuts[0]);
   if (configuration.fingerprinted_on != backend::scalar) configuration.fingerprint_task_bytes = vector_task_bytes;
   CUTPOINT_TRY(auto for_runs, fingerprinter::make(options.fingerprint));
-  auto opened_feed =
-      std::make_unique<feed::threaded_feed>(*pool_, configuration, cuts, std::move(setup.key), std::move(setup.memory),
-                                            std::move(lanes), run_periods(cuts, std::move(for_runs)), receiver);
+  auto opened_feed = std::make_unique<feed::threaded_feed>(*pool_, std::move(setup), cuts, std::move(lanes),
+                                                           run_periods(cuts, std::move(for_runs)), receiver);
   if (options.trace != nullptr) opened_feed->trace(*options.trace);
   CUTPOINT_RETURN_IF_FAILED(opened_feed->start());
   return feed(std::move(opened_feed));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
@@ -23,6 +24,7 @@
 
 #include "pipeline/backends/device_lanes.h"
 #include "pipeline/backends/fastest.h"
+#include "pipeline/schedule/load_balance.h"
 #include "pipeline/schedule/ring.h"
 
 namespace cutpoint {
@@ -120,15 +122,22 @@ class feed_memory {
   [[nodiscard]] bool has_own_ring() const noexcept { return own_.has_value(); }
   void set_own_ring(cutpoint::ring bytes) {
     own_.emplace(std::move(bytes));
-    if (devices.empty()) return;
-    own_->prepare(own_->size());
-    static_cast<void>(lock(own_lock_, own_->bytes(0, own_->size())));
+    if (!devices.empty()) lock_own_ring(devices);
+  }
+
+  /// Readies its own ring for devices that become `devices` afterwards, also if it returns false: another feed has reserved too
+  /// much of their memory. Others may use the ring meanwhile.
+  [[nodiscard]] bool admit(std::vector<device_lanes>& added, device_budgets& budgets) {
+    if (!reserve_on_devices(added, budgets)) return false;
+    lock_own_ring(added);
+    return true;
   }
 
   /// Makes the bytes the ring until `leave_bytes`. Returns false and does nothing if devices would copy from bytes that are
   /// not locked. If `may_lock`, it tries to lock them until then.
   [[nodiscard]] bool stay_at(byte_span bytes, bool may_lock) {
-    const bool can_stay = devices.empty() || devices.front().is_pinned(bytes) || (may_lock && lock(place_lock_, bytes));
+    const bool can_stay =
+        devices.empty() || devices.front().is_pinned(bytes) || (may_lock && lock(place_lock_, devices.front(), bytes));
     if (can_stay) place_.emplace(cutpoint::ring::over(bytes));
     return can_stay;
   }
@@ -145,8 +154,8 @@ class feed_memory {
     more_.emplace(std::move(more));
   }
   /// Reserves the memory of the lanes on their devices. Returns false if another thread has reserved too much meanwhile.
-  [[nodiscard]] bool reserve_on_devices(device_budgets& budgets) {
-    for (const device_lanes& each : devices) {
+  [[nodiscard]] bool reserve_on_devices(const std::vector<device_lanes>& lanes, device_budgets& budgets) {
+    for (const device_lanes& each : lanes) {
       memory_budget& budget = budgets.of(each.device());
       if (!budget.reserve(each.memory_bytes())) return false;
       on_devices_.emplace_back(budget, each.memory_bytes());
@@ -174,9 +183,13 @@ class feed_memory {
     byte_span memory_;
   };
 
-  [[nodiscard]] bool lock(std::optional<memory_lock>& place, byte_span memory) {
-    if (devices.front().pin(memory)) place.emplace(devices.front(), memory);
+  [[nodiscard]] static bool lock(std::optional<memory_lock>& place, device_lanes& locking, byte_span memory) {
+    if (locking.pin(memory)) place.emplace(locking, memory);
     return place.has_value();
+  }
+  void lock_own_ring(std::vector<device_lanes>& lanes) {
+    own_->prepare(own_->size());
+    static_cast<void>(lock(own_lock_, lanes.front(), own_->bytes(0, own_->size())));
   }
 
   std::optional<memory_budget::reservation> least_;     ///< ends after the ring
@@ -195,10 +208,17 @@ class feed_memory {
 
 /// The parts of a feed that depend on devices and memory.
 struct feed_setup {
+  feed_options options;  ///< with what is left of the devices and of their memory
   feed_configuration configuration;
   feed_memory_key key;  ///< of the memory
   std::unique_ptr<feed_memory> memory;
 };
+
+/// Opens the lanes of the devices. If one cannot be used, stops, erases it from `options` and says why. Errors: as
+/// `device_lanes::open`.
+[[nodiscard]] result<std::vector<device_lanes>> open_devices(const device_provider& provider, feed_options& options,
+                                                             const std::vector<device_configuration>& wanted,
+                                                             std::string& warning);
 
 // A feed as the threads of an engine see it.
 
@@ -228,7 +248,7 @@ class engine::pool {
   /// Chooses the configuration of a feed of `options`, whose chunker is placed and whose devices differ, and finds its
   /// memory: `bytes`, if they are all that is fed and may stay where they are; what an earlier feed has left; or new. A
   /// device that cannot be used is left out, with a warning. Errors: as `engine::open`.
-  [[nodiscard]] result<feed_setup> set_up(feed_options options, const chunk_receiver& receiver, byte_span bytes);
+  [[nodiscard]] result<feed_setup> set_up(feed_options asked, const chunk_receiver& receiver, byte_span bytes);
 
   /// The failure of feeds for which too little memory is left. `who` says which need `least_bytes`; `enough_bytes` would do.
   [[nodiscard]] status too_little_memory(std::string_view who, std::uint64_t least_bytes, std::uint64_t used_bytes,
@@ -263,11 +283,18 @@ class engine::pool {
   memory_budget for_least;            ///< of the memory that feeds need at least: half of the memory of all feeds
   memory_budget for_more;             ///< of what they have besides; the other half
   device_budgets on_devices;          ///< of theirs on devices
+  device_loads loads;                 ///< of all feeds; guarded by `mutex`
+  /// Seconds since the engine was made.
+  [[nodiscard]] double now() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - making_time_).count();
+  }
   /// Whether what a feed leaves may be kept for the next one.
   [[nodiscard]] bool may_keep() const noexcept { return !for_least.is_limited() && !on_devices.are_limited(); }
 
  private:
   void run_lane(std::uint64_t lane);
+
+  const std::chrono::steady_clock::time_point making_time_ = std::chrono::steady_clock::now();
 
   std::uint64_t thread_count_;
   std::uint64_t thread_limit_;

@@ -1,6 +1,8 @@
 // Sets a feed up, its configuration, devices and memory, and runs its lanes.
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include <cutpoint/text.h>
@@ -31,11 +33,12 @@ std::uint64_t bytes_to_reserve(const feed_configuration& configuration, std::uin
          configuration.kept_memory_bytes;
 }
 
-/// Opens the lanes of the configuration's devices. If one cannot be used, stops, erases it from `options` and says why.
+}  // namespace
+
 result<std::vector<device_lanes>> open_devices(const device_provider& provider, feed_options& options,
-                                               const feed_configuration& configuration, std::string& warning) {
+                                               const std::vector<device_configuration>& wanted, std::string& warning) {
   std::vector<device_lanes> devices;
-  for (const device_configuration& each : configuration.devices) {
+  for (const device_configuration& each : wanted) {
     CUTPOINT_TRY(auto lanes, device_lanes::open(provider, each.device, options, each));
     if (lanes.size() == 0) {
       warning = lanes.warning();
@@ -46,8 +49,6 @@ result<std::vector<device_lanes>> open_devices(const device_provider& provider, 
   }
   return devices;
 }
-
-}  // namespace
 
 status engine::pool::too_little_memory(std::string_view who, std::uint64_t least_bytes, std::uint64_t used_bytes,
                                        std::uint64_t enough_bytes) const {
@@ -60,11 +61,12 @@ status engine::pool::too_little_memory(std::string_view who, std::uint64_t least
                       format_size(half_bytes), format_size(enough_bytes))};
 }
 
-result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiver& receiver, byte_span bytes) {
+result<feed_setup> engine::pool::set_up(feed_options asked, const chunk_receiver& receiver, byte_span bytes) {
+  feed_setup setup{.options = std::move(asked), .configuration = {}, .key = {}, .memory = {}};
+  feed_options& options = setup.options;
   const bool may_stay = !bytes.empty() && !has_many_runs(bytes);
   if (may_stay && options.segment_bytes == 0) options.segment_bytes = usual_segment_bytes(options.cuts);
   const bool is_memory_limited = for_least.is_limited();
-  feed_setup setup;
   if (is_memory_limited && stream_chunkers(options).reach() == unlimited) {  // with more it would find longer chunks
     options.memory_bytes = std::min(options.memory_bytes, for_least.limit_bytes());
   }
@@ -88,14 +90,14 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
                  .ring_bytes = setup.configuration.ring_bytes};
     setup.memory = has_devices || !may_stay ? take_kept(setup.key) : nullptr;
     if (setup.memory == nullptr) {
-      CUTPOINT_TRY(auto lanes, open_devices(*devices, options, setup.configuration, warning));
+      CUTPOINT_TRY(auto lanes, open_devices(*devices, options, setup.configuration.devices, warning));
       if (!warning.empty() && options.device_memory_bytes < allowed_on_device) {
         warning += fmt::format("; open feeds leave {} of the {} that the engine may use on each device",
                                format_size(options.device_memory_bytes), format_size(on_devices.limit_bytes()));
       }
       if (lanes.size() != setup.configuration.devices.size()) continue;
       setup.memory = std::make_unique<feed_memory>(std::move(lanes));
-      if (!setup.memory->reserve_on_devices(on_devices)) continue;
+      if (!setup.memory->reserve_on_devices(setup.memory->devices, on_devices)) continue;
     }
     const bool stays = may_stay && setup.memory->stay_at(bytes, setup.configuration.pays_to_pin);
     const std::uint64_t reserved_bytes =
@@ -116,6 +118,7 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
     setup.memory->hold(std::move(least), memory_budget::reservation(for_more, reserved_bytes - least_reserved_bytes));
     if (stays) {
       setup.configuration.intake.shortens_runs = false;
+      setup.configuration.standby.clear();  // for which the bytes would have to be locked
     } else if (!setup.memory->has_own_ring()) {
       CUTPOINT_TRY(auto new_ring, ring::make(setup.configuration.ring_bytes));
       const int node = has_devices ? setup.memory->devices.front().node() : -1;
@@ -164,7 +167,7 @@ bool feed::threaded_feed::perform_one_device_task(std::unique_lock<std::mutex>& 
                                                   std::size_t device_lane, std::uint64_t lane_index) {
   const bool has_failed = !schedule_.failure().ok();
   std::optional<task> next_task;
-  run_or_fail([&] { next_task = schedule_.take_for_device(device, now()); });
+  run_or_fail([&] { next_task = schedule_.take_for_device(device, pool_.now()); });
   if (!next_task) return !has_failed && notify_failure();
   lane& worker = lanes_[lane_index];
   worker.work = {};
@@ -179,9 +182,52 @@ bool feed::threaded_feed::perform_one_device_task(std::unique_lock<std::mutex>& 
   return true;
 }
 
+void feed::threaded_feed::consider_standby() {
+  if (standby_thread_.joinable()) return;
+  const auto work = schedule_.work_for_standby();
+  if (!work) return;
+  const signals_blocked quiet;
+  try {
+    standby_thread_ = std::thread([this, work] { open_standby(*work); });
+  } catch (const std::system_error&) {
+    schedule_.drop_standby();
+  }
+}
+
+void feed::threaded_feed::open_standby(work_kind work) {
+  for (device_configuration& each : standby_) each.work = work;
+  std::string warning;
+  std::vector<device_lanes> new_devices;
+  bool is_ready = false;
+  try {
+    auto lanes = open_devices(*pool_.devices, options_, standby_, warning);
+    if (!lanes) warning = lanes.error().message();
+    if (lanes && lanes->size() == standby_.size()) {
+      new_devices = *std::move(lanes);
+      is_ready = memory_->admit(new_devices, pool_.on_devices);
+      if (!is_ready) warning = "other feeds have taken the rest of the memory that the engine may use on devices";
+    }
+  } catch (const std::bad_alloc&) {  // the processor needs less
+  }
+  const std::lock_guard lock(pool_.mutex);
+  device_warning_ = std::move(warning);
+  if (!is_ready) return schedule_.drop_standby();
+  devices_ = std::move(new_devices);  // does not move the lanes, to which locks refer
+  run_or_fail([&] {
+    for (std::size_t i = 0; i < standby_.size(); ++i) standby_[i].fingerprints = devices_[i].fingerprints();
+    memory_key_.configurations = standby_;
+    if (is_dropped_) return;
+    schedule_.use_standby(std::move(standby_));
+    const status started = start();
+    if (started.ok()) return;
+    device_warning_ = started.message();
+    for (std::size_t d = 0; d < devices_.size(); ++d) schedule_.remove_device(d);
+  });
+}
+
 void feed::threaded_feed::hand_back(task done, std::uint64_t lane_index) {
   run_or_fail([&] {
-    schedule_.complete(std::move(done), lanes_[lane_index].work, now());
+    schedule_.complete(std::move(done), lanes_[lane_index].work, pool_.now());
     add(totals_[lane_index], lanes_[lane_index].work);
     device_bytes_ += std::exchange(lanes_[lane_index].device_bytes, 0);
     record_queue_levels(lane_index);

@@ -13,25 +13,27 @@ namespace cutpoint {
 constexpr std::uint64_t publish_threshold_bytes = 256 * KiB;
 constexpr std::uint64_t publish_threshold_calls = 1024;
 
-feed::threaded_feed::threaded_feed(engine::pool& pool, const feed_configuration& configuration,
-                                   const stream_chunkers& cuts, feed_memory_key key,
-                                   std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
-                                   chunk_receiver& receiver)
+feed::threaded_feed::threaded_feed(engine::pool& pool, feed_setup setup, const stream_chunkers& cuts,
+                                   std::vector<lane> lanes, run_periods periods, chunk_receiver& receiver)
     : pool_(pool),
-      memory_key_(std::move(key)),
-      memory_(std::move(memory)),
+      memory_key_(std::move(setup.key)),
+      memory_(std::move(setup.memory)),
       ring_(memory_->ring()),
       devices_(memory_->devices),
-      intake_(ring_, cuts, std::move(periods), configuration.intake),
-      schedule_(configuration, cuts, ring_, receiver),
+      intake_(ring_, cuts, std::move(periods), setup.configuration.intake),
+      schedule_(setup.configuration, cuts, ring_, pool.loads, receiver),
       lanes_(std::move(lanes)),
-      device_warning_(configuration.device_warning),
+      is_alone_(setup.configuration.lane_count == 1 && setup.configuration.devices.empty()),
+      standby_(setup.configuration.standby),
+      options_(std::move(setup.options)),
+      device_warning_(std::move(setup.configuration.device_warning)),
       rule_count_(cuts.size()),
-      help_threshold_segments_(help_threshold_segments(configuration)),
       totals_(lanes_.size()) {
-  std::size_t lane_index = configuration.lane_count;
-  for (const device_lanes& each : devices_) {
-    for (std::size_t k = 0; k < each.size(); ++k) totals_[lane_index++].device = each.device();
+  std::size_t lane_index = setup.configuration.lane_count;
+  for (const auto* const list : {&setup.configuration.devices, &setup.configuration.standby}) {
+    for (const device_configuration& each : *list) {
+      for (std::uint64_t k = 0; k < each.lane_count; ++k) totals_[lane_index++].device = each.device;
+    }
   }
   const std::lock_guard lock(pool_.mutex);
   pool_.feeds.push_back(this);
@@ -46,6 +48,7 @@ feed::threaded_feed::~threaded_feed() {
     is_dropped_ = true;
   }
   pool_.work.notify_all();
+  if (standby_thread_.joinable()) standby_thread_.join();  // it may start the others
   for (std::thread& waiting : device_threads_) waiting.join();
   memory_->leave_bytes();
   if (memory_->is_reusable() && pool_.may_keep()) pool_.keep(std::move(memory_key_), std::move(memory_));
@@ -114,7 +117,7 @@ std::uint64_t feed::threaded_feed::room() {
 }
 
 result<byte_span> feed::threaded_feed::read(const shared_range& range) {
-  if (lanes_.size() == 1 || is_polled_ || !ring_.is_mapped()) return byte_span();
+  if (is_alone_ || is_polled_ || !ring_.is_mapped()) return byte_span();
   std::unique_lock lock(pool_.mutex);
   const block_read* const first = schedule_.first_read();
   const bool goes_on = first != nullptr && first->from.reader == range.reader && first->from.offset == range.offset;
@@ -234,7 +237,7 @@ status feed::threaded_feed::publish_if_due(status outcome, std::uint64_t count) 
   std::unique_lock lock(pool_.mutex);
   if (!outcome.ok()) schedule_.fail(std::move(outcome));
   publish(lock);
-  while (!is_polled_ && schedule_.waiting_segments() >= help_threshold_segments_ && perform_one_task(lock, 0)) {
+  while (!is_polled_ && schedule_.needs_help() && perform_one_task(lock, 0)) {
   }
   return schedule_.failure().ok() ? status() : failed(lock);
 }
@@ -245,6 +248,7 @@ void feed::threaded_feed::publish(const std::unique_lock<std::mutex>&) {
   intake_update update = intake_.take_update();
   if (schedule_.failure().ok()) schedule_.apply_update(std::move(update));  // else an earlier update may be missing
   record_queue_levels(0);
+  consider_standby();
   pool_.work.notify_all();
 }
 
@@ -257,7 +261,7 @@ void feed::threaded_feed::wait_for_running_tasks(std::unique_lock<std::mutex>& l
   pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
 }
 
-std::uint64_t feed::threaded_feed::most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
+std::uint64_t feed::threaded_feed::most_room() const { return is_alone_ ? most_room_alone : most_room_shared; }
 
 std::uint64_t feed::threaded_feed::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
 
@@ -279,6 +283,7 @@ feed_statistics feed::threaded_feed::statistics() const {
   feed_statistics all = schedule_.statistics();
   all.fed_bytes = intake_.taken_bytes();
   all.lanes = totals_;
+  if (devices_.empty()) all.lanes.resize(pool_.thread_count());  // nothing was opened for the others
   all.device_bytes = device_bytes_;
   all.device_warning = device_warning_;
   for (const device_lanes& each : devices_) {

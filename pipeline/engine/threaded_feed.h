@@ -87,17 +87,16 @@ class queue_meter {
 
 class feed::threaded_feed final : public task_source {
  public:
-  /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
-  threaded_feed(engine::pool& pool, const feed_configuration& configuration, const stream_chunkers& cuts,
-                feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
-                chunk_receiver& receiver);
+  /// `lanes` has those of the processor first, then those of the devices. The setup's memory is kept under its key after the feed.
+  threaded_feed(engine::pool& pool, feed_setup setup, const stream_chunkers& cuts, std::vector<lane> lanes,
+                run_periods periods, chunk_receiver& receiver);
   threaded_feed(const threaded_feed&) = delete;
   threaded_feed& operator=(const threaded_feed&) = delete;
   ~threaded_feed();
 
   /// Call it before `start`.
   void trace(trace_receiver& receiver);
-  /// Starts the threads that wait for devices. Errors: unavailable.
+  /// Starts the threads that wait for its devices. Errors: unavailable.
   [[nodiscard]] status start();
 
   bool perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) override;
@@ -148,6 +147,9 @@ class feed::threaded_feed final : public task_source {
   void record_queue_levels(std::uint64_t lane_index);
   [[nodiscard]] stage_meter intake_meter() { return {stage::intake, intake_work_, lanes_.front().notes.get()}; }
 
+  /// Opens the standby devices on a thread of its own, if the processor's lanes have become slow.
+  void consider_standby();
+  void open_standby(work_kind work);
   /// The loop of a thread that waits for a device.
   void run_lane(std::size_t device, std::size_t device_lane, std::uint64_t lane_index);
   bool perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device, std::size_t device_lane,
@@ -186,9 +188,12 @@ class feed::threaded_feed final : public task_source {
   intake intake_;  ///< used by the feeding thread only
   schedule schedule_;
   std::vector<lane> lanes_;  ///< each is used by its thread only; those of the pool come first
-  const std::string device_warning_;
-  const std::size_t rule_count_;           ///< with rule 0
-  std::uint64_t help_threshold_segments_;  ///< waiting segments from which on the feeding thread works too
+  const bool is_alone_;      ///< has a single lane when it is opened
+  std::vector<device_configuration> standby_;
+  feed_options options_;        ///< for the standby devices
+  std::thread standby_thread_;  ///< opens these devices, and is the only one to use these two
+  std::string device_warning_;
+  const std::size_t rule_count_;  ///< with rule 0
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;

@@ -121,18 +121,14 @@ work_choice choose_work(const feed_options& job, std::uint64_t thread_count) {
     chosen.predictions = predict_plans(rates);
   }
   if (job.devices.empty()) return chosen;
-  const plan_prediction* const alone = prediction_of(chosen.predictions, work_plan::processor);
-  const plan_prediction* const shared = prediction_of(chosen.predictions, work_plan::shared);
-  const bool is_gain = shared != nullptr && shared->bytes_per_second > worthwhile_gain * alone->bytes_per_second;
   if (job.where == backend::cuda) {
     chosen.plan = work_plan::device;
     return chosen;
   }
-  if (job.where == backend::hybrid || (job.where == backend::automatic && is_gain)) {
+  if (job.where == backend::hybrid || (job.where == backend::automatic && devices_pay(chosen.predictions))) {
     chosen.plan = work_plan::shared;
   }
-  const bool is_faster_without_cuts = shared != nullptr && shared->device_cut_share < shared->device_fingerprint_share;
-  if (!can_cut || is_faster_without_cuts) chosen.on_devices = work_kind::fingerprints;
+  chosen.on_devices = can_cut ? faster_kind(chosen.predictions) : work_kind::fingerprints;
   return chosen;
 }
 
@@ -142,6 +138,18 @@ std::uint64_t least_memory_bytes(const feed_options& options) {
   const std::uint64_t needed_bytes = bytes_held_for_cuts(cuts, options.join) + smallest_segment;
   // An eighth of all is left for what is known about the bytes, and another for selection ahead.
   return std::min(needed_bytes + needed_bytes / 3 + 1 + options.kept_memory_bytes, options.memory_bytes);
+}
+
+bool devices_pay(std::span<const plan_prediction> predictions) {
+  const plan_prediction* const alone = prediction_of(predictions, work_plan::processor);
+  const plan_prediction* const shared = prediction_of(predictions, work_plan::shared);
+  return shared != nullptr && shared->bytes_per_second > worthwhile_gain * alone->bytes_per_second;
+}
+
+work_kind faster_kind(std::span<const plan_prediction> predictions) {
+  const plan_prediction* const shared = prediction_of(predictions, work_plan::shared);
+  const bool is_faster_without_cuts = shared != nullptr && shared->device_cut_share < shared->device_fingerprint_share;
+  return is_faster_without_cuts ? work_kind::fingerprints : work_kind::cuts;
 }
 
 std::uint64_t usual_segment_bytes(const chunker& cuts) { return usual_segment_of(cuts.reach()); }
@@ -155,6 +163,7 @@ status check_rules(const feed_options& options) {
 std::uint64_t feed_configuration::all_lanes() const noexcept {
   std::uint64_t lanes = lane_count;
   for (const device_configuration& each : devices) lanes += each.lane_count;
+  for (const device_configuration& each : standby) lanes += each.lane_count;
   return lanes;
 }
 
@@ -269,6 +278,15 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   configuration.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
   configuration.ring_bytes = rounded_up(is_bounded ? configuration.fill_limit : memory + 1);
   configuration.fill_limit = std::min(rounded_up(configuration.fill_limit), configuration.ring_bytes);
+  if (options.where == backend::automatic && chosen.plan == work_plan::processor && !configuration.has_candidates) {
+    options.batch_bytes = 0;  // the ring stays as it is, so a batch has no more than fits
+    for (const device_rates& each : chosen.rates.devices) {
+      configuration.standby.push_back(configure_device(options, each.device, chosen.on_devices,
+                                                       configuration.segment_bytes,
+                                                       configuration.ring_bytes / (2 * batches_held)));
+    }
+    configuration.rates = std::make_shared<const job_rates>(std::move(chosen.rates));
+  }
   if (options.join == join_kind::exact) {
     configuration.intake.shortens_runs = for_runs <= configuration.fill_limit;
     configuration.intake.counts_zeros = is_bounded && !configuration.intake.shortens_runs;

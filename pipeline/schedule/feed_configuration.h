@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct feed_configuration {
   std::shared_ptr<const job_rates> rates;    ///< that are expected; may be null
   std::uint64_t lane_count = 1;              ///< of the processor
   std::vector<device_configuration> devices;
+  /// Devices that are opened when the processor's lanes turn out so slow that they pay. Empty if there are others.
+  std::vector<device_configuration> standby = {};
   /// Whether devices copy memory of a caller sooner if it is locked for the feed than from the ring.
   bool pays_to_pin = false;
   std::string device_warning = {};  ///< why the feed leaves out a device, or empty
@@ -69,7 +72,7 @@ struct feed_configuration {
   bool has_candidates = false;              ///< whether maps mark candidates
   intake_options intake = {};
 
-  /// Lanes of the processor and of all devices.
+  /// Lanes of the processor and of all devices, also on standby.
   [[nodiscard]] std::uint64_t all_lanes() const noexcept;
 };
 
@@ -84,6 +87,12 @@ inline constexpr std::uint64_t most_read_by_lane = 512 * KiB;
 
 /// The number of waiting segments that gives every lane something to take. From then on the feeding thread works too.
 [[nodiscard]] std::uint64_t help_threshold_segments(const feed_configuration& configuration) noexcept;
+
+/// Whether the plan `shared` is predicted to be enough faster than the processor alone.
+[[nodiscard]] bool devices_pay(std::span<const plan_prediction> predictions);
+
+/// The kind of work that devices are predicted to be faster with.
+[[nodiscard]] work_kind faster_kind(std::span<const plan_prediction> predictions);
 
 /// Returns an error if the back end cannot cut by several chunkers.
 [[nodiscard]] status check_rules(const feed_options& options);

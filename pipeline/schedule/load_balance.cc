@@ -4,6 +4,13 @@
 
 namespace cutpoint {
 
+/// Standby devices are considered if the processor takes this many times as long as expected. Calibrated rates are the best
+/// of several, and lanes at work reach two thirds of them now and then.
+constexpr double slow_processor_factor = 1.5;
+
+/// So many tasks of the processor forget most of what was measured before.
+constexpr std::uint64_t tasks_between_checks = 16;
+
 /// The weight of earlier measurements, with each new one.
 constexpr double remembered_share = 0.8;
 
@@ -11,34 +18,44 @@ constexpr double remembered_share = 0.8;
 /// meanwhile.
 constexpr double device_take_factor = 2.0 / 3;
 
+/// All feeds together give a device so many batches for each lane that keeps it busy, and as many bytes as it is expected to take
+/// in so many latencies. More would wait behind each other at the end, when lanes of the processor have nothing to do. The
+/// measured rate does not count: it follows from what the device was given.
+constexpr std::uint64_t enough_batches_per_lane = 2;
+constexpr double enough_latencies = 2;
+
 /// A batch is slow if it takes this many times as long as expected.
 constexpr double slow_batch_factor = 2;
 
-void load_balance::measured_rate::add(double more_bytes, double more_seconds) {
+void measured_rate::add(double more_bytes, double more_seconds) {
   bytes = remembered_share * bytes + more_bytes;
   seconds = remembered_share * seconds + more_seconds;
 }
 
 double load_balance::device_state::rate() const {
-  const double seen = measured.bytes_per_second();
+  const double seen = load->measured.bytes_per_second();
   return seen > 0 ? seen : expected;
 }
 
-load_balance::load_balance(const feed_configuration& configuration)
-    : processor_lanes_(configuration.lane_count),
+load_balance::load_balance(const feed_configuration& configuration, device_loads& loads)
+    : loads_(&loads),
+      rates_(configuration.rates),
+      processor_lanes_(configuration.lane_count),
       has_fingerprints_(configuration.fingerprint != fingerprint_kind::none),
       plan_(configuration.devices.empty() ? work_plan::processor : configuration.plan) {
-  for (const device_configuration& each : configuration.devices) devices_.push_back({.configuration = each});
-  defers_fingerprints_ = any_device_takes(work_kind::fingerprints);
-  const job_rates* const rates = configuration.rates.get();
-  if (rates == nullptr) return;
-  expected_ = rates->processor;
-  for (device_state& each : devices_) {
-    const device_rates* const known = rates->find_device(each.configuration.device);
+  if (rates_) expected_ = rates_->processor;
+  add_devices(configuration.devices);
+}
+
+void load_balance::add_devices(const std::vector<device_configuration>& configurations) {
+  for (const device_configuration& each : configurations) {
+    device_state& added = devices_.emplace_back(device_state{.configuration = each, .load = loads_->of(each.device)});
+    const device_rates* const known = rates_ ? rates_->find_device(each.device) : nullptr;
     if (known == nullptr) continue;
-    each.latency_seconds = known->latency_seconds;
-    each.expected = predict_device_rate(*known, each.configuration.work);
+    added.latency_seconds = known->latency_seconds;
+    added.expected = predict_device_rate(*known, each.work);
   }
+  defers_fingerprints_ = any_device_takes(work_kind::fingerprints);
 }
 
 // --- Observations ----------------------------------------------------------------------------------------------------
@@ -50,23 +67,37 @@ void load_balance::record_processor_work(const std::array<stage_work, stage_coun
   };
   record(chunking_, stage::chunking);
   record(fingerprinting_, stage::fingerprinting);
+  ++tasks_since_check_;
 }
 
-void load_balance::record_device_start(std::size_t device, double now) {
-  if (devices_[device].running++ == 0) devices_[device].since = now;
+void load_balance::record_device_start(std::size_t device, std::uint64_t bytes, double now) {
+  device_load& load = *devices_[device].load;
+  load.running_bytes += bytes;
+  if (load.running++ == 0) load.since = now;
 }
 
 void load_balance::record_device_work(std::size_t device, std::uint64_t bytes, double now) {
-  device_state& state = devices_[device];
-  const double seconds = now - state.since;
-  --state.running;
-  state.since = now;
-  // The time of a small batch is mostly latency. It only counts if it shows that the device is slower than expected.
+  const device_state& state = devices_[device];
+  const double seconds = now - state.load->since;
+  --state.load->running;
+  state.load->running_bytes -= bytes;
+  state.load->since = now;
+  // The time of a small batch is mostly latency. It only counts if it shows that the device is slower than expected, or no longer
+  // as slow as measured.
   const double rate = state.rate();
+  const auto amount = static_cast<double>(bytes);
   const bool is_full = bytes >= state.configuration.least_batch_bytes;
-  const bool is_slow =
-      rate > 0 && seconds > slow_batch_factor * (state.latency_seconds + static_cast<double>(bytes) / rate);
-  if (is_full || is_slow) state.measured.add(static_cast<double>(bytes), seconds);
+  const bool is_slow = rate > 0 && seconds > slow_batch_factor * (state.latency_seconds + amount / rate);
+  if (is_full || is_slow) {
+    state.load->measured.add(amount, seconds);
+  } else if (rate < state.expected && amount > rate * seconds) {
+    state.load->measured.add(amount, std::max(seconds, amount / state.expected));
+  }
+}
+
+void load_balance::use_standby(const std::vector<device_configuration>& configurations) {
+  add_devices(configurations);
+  plan_ = work_plan::shared;
 }
 
 void load_balance::remove_device(std::size_t device) {
@@ -76,6 +107,23 @@ void load_balance::remove_device(std::size_t device) {
 }
 
 // --- Decisions -------------------------------------------------------------------------------------------------------
+
+std::optional<work_kind> load_balance::work_for_standby() {
+  if (tasks_since_check_ < tasks_between_checks) return std::nullopt;
+  tasks_since_check_ = 0;
+  job_rates measured = *rates_;
+  const auto correct = [](double& rate, const measured_rate& seen) {
+    if (seen.bytes_per_second() > 0) rate = std::min(rate, seen.bytes_per_second());
+  };
+  correct(measured.processor.chunking, chunking_);
+  correct(measured.processor.fingerprinting, fingerprinting_);
+  const auto seconds = [](const processor_rates& rates) {
+    return (rates.chunking > 0 ? 1 / rates.chunking : 0) + (rates.fingerprinting > 0 ? 1 / rates.fingerprinting : 0);
+  };
+  if (seconds(measured.processor) < slow_processor_factor * seconds(expected_)) return std::nullopt;
+  const std::vector<plan_prediction> predictions = predict_plans(measured);
+  return devices_pay(predictions) ? std::optional(faster_kind(predictions)) : std::nullopt;
+}
 
 bool load_balance::has_devices() const noexcept {
   return std::any_of(devices_.begin(), devices_.end(), [](const device_state& d) { return !d.is_lost; });
@@ -93,6 +141,12 @@ bool load_balance::may_take(lane_owner owner, work_kind which) const noexcept {
   const device_state& state = devices_[*owner];
   const bool is_idle = which == work_kind::fingerprints && !(has_fingerprints_ && state.configuration.fingerprints);
   return !state.is_lost && state.configuration.work == which && !is_idle;
+}
+
+bool load_balance::is_busy(std::size_t device) const noexcept {
+  const device_state& state = devices_[device];
+  return state.load->running >= enough_batches_per_lane * state.configuration.lane_count &&
+         static_cast<double>(state.load->running_bytes) >= enough_latencies * state.latency_seconds * state.expected;
 }
 
 double load_balance::rate(lane_owner owner, work_kind which) const noexcept {
@@ -139,7 +193,7 @@ bool load_balance::should_leave_to_faster_lane(lane_owner owner, work_kind which
   const double own_rate = rate(owner, which);
   if (fastest == owner || own_rate <= 0) return false;
   if (share < least) return true;
-  const std::uint64_t busy = fastest ? devices_[*fastest].running * devices_[*fastest].configuration.batch_bytes : 0;
+  const std::uint64_t busy = fastest ? devices_[*fastest].load->running_bytes : 0;
   return static_cast<double>(std::max(share, least)) / own_rate >
          static_cast<double>(waiting + busy) / rate(fastest, which);
 }

@@ -22,9 +22,10 @@ bool has_walking(const stream_chunkers& cuts) {
 
 }  // namespace
 
-schedule::schedule(const feed_configuration& chosen, stream_chunkers cuts, const ring& ring, chunk_receiver& receiver)
+schedule::schedule(const feed_configuration& chosen, stream_chunkers cuts, const ring& ring, device_loads& loads,
+                   chunk_receiver& receiver)
     : configuration_(chosen),
-      balance_(chosen),
+      balance_(chosen, loads),
       chunkers_(std::move(cuts)),
       ring_(&ring),
       receiver_(&receiver),
@@ -152,6 +153,12 @@ void schedule::seal(std::uint64_t end) {
   streams_when_sealed_ = sequence_.stream_count();
   unsealed_run_bytes_ = 0;
   ++statistics_.segment_count;
+}
+
+void schedule::use_standby(std::vector<device_configuration> devices) {
+  balance_.use_standby(devices);
+  configuration_.devices = std::move(devices);
+  configuration_.standby.clear();
 }
 
 // --- State -----------------------------------------------------------------------------------------------------------

@@ -38,7 +38,9 @@ enum class lane_role { works, feeds };
 
 class schedule {
  public:
-  schedule(const feed_configuration& chosen, stream_chunkers cuts, const ring& ring, chunk_receiver& receiver);
+  /// What `ring`, `loads` and `receiver` refer to must outlive it.
+  schedule(const feed_configuration& chosen, stream_chunkers cuts, const ring& ring, device_loads& loads,
+           chunk_receiver& receiver);
 
   // The feeding side.
 
@@ -74,6 +76,14 @@ class schedule {
   [[nodiscard]] std::optional<task> take_for_device(std::size_t device, double now);
   /// Whether a device has a task to take.
   [[nodiscard]] bool has_device_work() const noexcept;
+  /// The kind of work for which the standby devices should be opened now, or nullopt.
+  [[nodiscard]] std::optional<work_kind> work_for_standby() {
+    return configuration_.standby.empty() ? std::nullopt : balance_.work_for_standby();
+  }
+  /// Makes the standby devices, which are open now, those of the feed.
+  void use_standby(std::vector<device_configuration> devices);
+  /// The standby devices cannot be opened.
+  void drop_standby() noexcept { configuration_.standby.clear(); }
   /// The device takes no more tasks.
   void remove_device(std::size_t device) noexcept { balance_.remove_device(device); }
   /// The context of all tasks, for `perform`.
@@ -82,8 +92,10 @@ class schedule {
   void complete(task done, const std::array<stage_work, stage_count>& spent, double now);
 
   [[nodiscard]] bool has_running() const noexcept { return !retained_positions_.empty(); }
-  /// Number of segments that wait to be mapped.
-  [[nodiscard]] std::uint64_t waiting_segments() const noexcept { return waiting_segments_; }
+  /// Whether so many segments wait to be mapped that the feeding thread should work too.
+  [[nodiscard]] bool needs_help() const noexcept {
+    return waiting_segments_ >= help_threshold_segments(configuration_);
+  }
   /// How full the queues are. The time is not set.
   [[nodiscard]] trace_levels levels() const noexcept;
   /// Whether the chunks of all streams have been delivered.

@@ -30,7 +30,7 @@ std::optional<task> schedule::take(lane_role role) {
   // Tasks that other work waits for come first.
   auto next = take_delivery();
   if (!next) next = take_join();
-  if (!next && waiting_segments_ < help_threshold_segments(configuration_)) next = take_read();
+  if (!next && !needs_help()) next = take_read();
   if (!next) next = take_first_map(role);
   if (!next) next = take_chunk_work();
   if (!next) next = take_fingerprints();
@@ -270,14 +270,17 @@ bool schedule::has_device_work() const noexcept {
 std::optional<task> schedule::take_for_device(std::size_t device, double now) {
   if (!may_take()) return std::nullopt;
   const auto bytes = bytes_for_device(device);
-  if (!bytes) return std::nullopt;
-  balance_.record_device_start(device, now);
+  if (!bytes || balance_.is_busy(device)) return std::nullopt;
+  std::optional<task> next;
   if (configuration_.devices[device].work == work_kind::fingerprints) {
-    return retain_bytes(make_fingerprint_task(device, *bytes));
+    next = retain_bytes(make_fingerprint_task(device, *bytes));
+  } else {
+    const std::size_t number = next_to_map();
+    resize(number, *bytes);
+    next = retain_bytes(make_map_task(*segments_[number], map_start(number), device));
   }
-  const std::size_t number = next_to_map();
-  resize(number, *bytes);
-  return retain_bytes(make_map_task(*segments_[number], map_start(number), device));
+  if (next) balance_.record_device_start(device, next->device_bytes, now);  // last: whoever takes a task hands it back
+  return next;
 }
 
 }  // namespace cutpoint

@@ -79,8 +79,9 @@ struct feed_options {
   std::vector<chunker> rule_cuts = {};
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// The back end that cuts and fingerprints. It does not change the chunks. `automatic` uses devices only with `rates`
-  /// that promise at least a tenth more speed with them. It takes the fastest back end of the processor, unless `cuts` has
-  /// a kernel (`chunker::by`, `chunker_on`), which it keeps.
+  /// that promise at least a tenth more speed with them, when the feed is opened or later, because the processor has become
+  /// slow. It takes the fastest back end of the processor, unless `cuts` has a kernel (`chunker::by`, `chunker_on`), which it
+  /// keeps.
   backend where = backend::automatic;
   /// The expected rates of the job's lanes, or null. The plan and the size of batches follow from them. While the feed
   /// works, lanes share the work by measured rates.
@@ -167,7 +168,7 @@ struct feed_statistics {
   std::uint64_t device_bytes = 0;              ///< cut on devices, without what the processor did again
   /// Why the processor does a device's work: memory is missing, or a call failed. Else empty.
   std::string device_warning;
-  work_plan plan = work_plan::processor;     ///< `processor` after the last device has failed
+  work_plan plan = work_plan::processor;     ///< the present one; `processor` after the last device has failed
   std::vector<plan_prediction> predictions;  ///< made when the feed was opened, the fastest first; empty without rates
   occupancy held_bytes;                      ///< bytes in the ring
   occupancy waiting_segments;                ///< segments to be mapped

@@ -88,6 +88,27 @@ TEST(feed_configuration, has_room_for_what_every_lane_works_on_and_as_much_that_
   EXPECT_EQ(got.all_lanes(), 8u + 2 * 3);
 }
 
+TEST(feed_configuration, keeps_devices_that_do_not_pay_on_standby_for_auto_only) {
+  feed_options options = configured_options();
+  options.rates = rates_with(0.05);
+  options.batch_bytes = 32 * MiB;
+  const auto got = value_of(configured(options, 2));
+  EXPECT_EQ(got.plan, work_plan::processor);
+  EXPECT_TRUE(got.devices.empty());
+  ASSERT_EQ(got.standby.size(), 1u);
+  EXPECT_EQ(got.all_lanes(), 2u + 3);
+  EXPECT_LE(6 * got.standby[0].least_batch_bytes, got.ring_bytes) << "three batches, and as many that wait";
+  options.rates = nullptr;
+  const auto without = value_of(configured(options, 2));
+  EXPECT_TRUE(without.standby.empty());
+  EXPECT_EQ(got.ring_bytes, without.ring_bytes) << "nothing is kept for them";
+  options.rates = rates_with(0.05);
+  options.where = backend::scalar;
+  EXPECT_TRUE(value_of(configured(options, 2)).standby.empty());
+  options.where = backend::hybrid;
+  EXPECT_TRUE(value_of(configured(options, 2)).standby.empty());
+}
+
 TEST(feed_configuration, has_short_segments_for_a_single_lane_only) {
   EXPECT_EQ(configured(configured_options(), 1)->segment_bytes, 512 * KiB);
   EXPECT_EQ(configured(configured_options("min_bytes=256K,avg_bytes=1M,max_bytes=4M"), 1)->segment_bytes, 8 * MiB);

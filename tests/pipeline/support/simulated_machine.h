@@ -18,6 +18,14 @@ struct simulated_machine {
   job_rates rates;
   /// Seconds after which every call to a device fails, for each device. Devices without an entry never fail.
   std::vector<double> device_fails_at = {};
+  /// Other work on the processors: from the time on, its lanes work at this share of their rates. In order of time.
+  struct slowdown {
+    double begin = 0;
+    double speed = 1;
+  };
+  std::vector<slowdown> slowdowns = {};
+  /// Seconds of each batch in which its device does nothing else, besides the latency, in which it does.
+  double launch_seconds = 0;
   /// The time of each task is drawn: up to this share longer or shorter than its rates say.
   double jitter = 0;
   std::uint64_t seed = 1;
@@ -40,6 +48,19 @@ struct simulated_run {
 
   [[nodiscard]] double bytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
 };
+
+/// One of the feeds of an engine, whose bytes are one stream. `receiver` must outlive it.
+struct simulated_feed {
+  feed_options options;
+  byte_span stream;
+  chunk_receiver* receiver;
+};
+
+/// Feeds all at the same time, as the feeds of one engine whose thread limit is its number of threads: threads of the
+/// engine take turns, each feed has a feeding thread, and lanes of its own for each device. All share the devices and the
+/// memory. Returns the runs of the feeds, in which `seconds` is when each is done. Else as `simulate_feed`.
+[[nodiscard]] result<std::vector<simulated_run>> simulate_feeds(const simulated_machine& machine,
+                                                                const std::vector<simulated_feed>& feeds);
 
 /// Feeds one stream and delivers its chunks to `receiver`, on the lanes of the processor and of the devices that
 /// `options` names, whose rates the machine must have. Batches of a device pass its link, its kernels and its link back

@@ -8,7 +8,7 @@ namespace cutpoint {
 
 result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& options, std::uint64_t processor_lanes,
                                                          chunk_receiver& receiver,
-                                                         const make_fingerprints& fingerprints) {
+                                                         const make_fingerprints& fingerprints, device_loads* loads) {
   auto configuration = make_feed_configuration(options, processor_lanes, receiver);
   if (!configuration) return configuration.error();
   auto memory = ring::make(configuration->ring_bytes);
@@ -16,26 +16,29 @@ result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& opt
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
   std::vector<driven_lane> lanes;
+  const std::vector<device_configuration>& devices =
+      configuration->devices.empty() ? configuration->standby : configuration->devices;
   const auto add = [&](lane_owner owner, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       lanes.push_back({.tools = {.fingerprints = fingerprints()},
                        .owner = owner,
-                       .record = {.device = owner ? configuration->devices[*owner].device : -1}});
+                       .record = {.device = owner ? devices[*owner].device : -1}});
     }
   };
   add({}, processor_lanes);
-  for (std::size_t i = 0; i < configuration->devices.size(); ++i) add(i, configuration->devices[i].lane_count);
+  for (std::size_t i = 0; i < devices.size(); ++i) add(i, devices[i].lane_count);
   return std::unique_ptr<stepped_feed>(
       new stepped_feed(options, *std::move(configuration), *std::move(memory), std::move(lanes),
-                       run_periods(stream_chunkers(options), *std::move(of_runs)), receiver));
+                       run_periods(stream_chunkers(options), *std::move(of_runs)), loads, receiver));
 }
 
 stepped_feed::stepped_feed(const feed_options& options, feed_configuration configuration, ring memory,
-                           std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver)
+                           std::vector<driven_lane> lanes, run_periods periods, device_loads* loads,
+                           chunk_receiver& receiver)
     : configuration_(std::move(configuration)),
       ring_(std::move(memory)),
       intake_(ring_, stream_chunkers(options), std::move(periods), configuration_.intake),
-      schedule_(configuration_, stream_chunkers(options), ring_, receiver),
+      schedule_(configuration_, stream_chunkers(options), ring_, loads != nullptr ? *loads : own_loads_, receiver),
       lanes_(std::move(lanes)) {}
 
 void stepped_feed::put(byte_span bytes) {
@@ -65,6 +68,15 @@ void stepped_feed::end(status outcome) {
   intake_.end(outcome.ok() ? range_end::stream : range_end::failed, std::move(outcome));
 }
 
+void stepped_feed::publish() {
+  schedule_.apply_update(intake_.take_update());
+  const auto work = schedule_.work_for_standby();
+  if (!work) return;
+  configuration_.devices = std::exchange(configuration_.standby, {});
+  for (device_configuration& each : configuration_.devices) each.work = *work;
+  schedule_.use_standby(configuration_.devices);
+}
+
 void stepped_feed::finish() {
   publish();
   schedule_.finish();
@@ -72,6 +84,7 @@ void stepped_feed::finish() {
 
 bool stepped_feed::take(std::size_t lane, double now) {
   driven_lane& driven = lanes_[lane];
+  if (driven.owner && configuration_.devices.empty()) return false;  // they are on standby
   driven.current = driven.owner ? schedule_.take_for_device(*driven.owner, now)
                                 : schedule_.take(lane == 0 ? lane_role::feeds : lane_role::works);
   driven.is_performed = false;

@@ -18,11 +18,13 @@ class stepped_feed {
   using make_fingerprints = std::function<std::unique_ptr<batch_fingerprinter>()>;
 
   /// Makes lanes of the processor, of which the first feeds, and then those of each device that the plan uses.
-  /// `receiver` must outlive the feed. Errors: as `engine::open`, but for threads and devices.
+  /// `receiver` must outlive the feed, and so must `loads`, which are those of an engine; without, the feed is alone. Errors: as
+  /// `engine::open`, but for threads and devices.
   [[nodiscard]] static result<std::unique_ptr<stepped_feed>> make(const feed_options& options,
                                                                   std::uint64_t processor_lanes,
                                                                   chunk_receiver& receiver,
-                                                                  const make_fingerprints& fingerprints);
+                                                                  const make_fingerprints& fingerprints,
+                                                                  device_loads* loads = nullptr);
 
   // Feeding.
 
@@ -34,8 +36,8 @@ class stepped_feed {
   /// Takes the bytes of the first read, and returns their number; 0 if it is not done.
   std::uint64_t take_read();
   void end(status outcome);
-  /// Makes the bytes that were taken known to the schedule.
-  void publish() { schedule_.apply_update(intake_.take_update()); }
+  /// Makes the bytes that were taken known to the schedule. Standby devices are opened in no time.
+  void publish();
   /// Publishes, and ends the feed.
   void finish();
   [[nodiscard]] std::uint64_t room() const noexcept { return schedule_.room(intake_.cursor()); }
@@ -44,6 +46,8 @@ class stepped_feed {
 
   [[nodiscard]] std::size_t lane_count() const noexcept { return lanes_.size(); }
   [[nodiscard]] lane_owner owner(std::size_t lane) const noexcept { return lanes_[lane].owner; }
+  /// The number of the lane's GPU, if it is of a device.
+  [[nodiscard]] int device(std::size_t lane) const noexcept { return lanes_[lane].record.device; }
   [[nodiscard]] bool is_busy(std::size_t lane) const noexcept { return lanes_[lane].current.has_value(); }
   /// Returns false if the lane finds no task.
   [[nodiscard]] bool take(std::size_t lane, double now);
@@ -69,9 +73,10 @@ class stepped_feed {
   };
 
   stepped_feed(const feed_options& options, feed_configuration configuration, ring memory,
-               std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver);
+               std::vector<driven_lane> lanes, run_periods periods, device_loads* loads, chunk_receiver& receiver);
 
   feed_configuration configuration_;
+  device_loads own_loads_;
   ring ring_;
   intake intake_;
   schedule schedule_;
