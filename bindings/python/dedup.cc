@@ -1,4 +1,6 @@
 // What deduplication would save, as a report for Python.
+#include "bindings/python/dedup.h"
+
 #include <chrono>
 #include <optional>
 
@@ -17,11 +19,6 @@
 namespace cutpoint::python {
 
 namespace {
-
-struct failed_input {
-  std::string path;
-  status why;
-};
 
 /// Counts inputs and keeps their failures.
 class dedup_receiver final : public input_tally {
@@ -90,20 +87,21 @@ nb::list list_of_kinds(const dedup_report& report) {
   for (const std::size_t kind : report.kinds_by_bytes()) {
     nb::dict row;
     row["kind"] = sentence_text(report.kind_names[kind]);
+    if (!report.context.rules().empty()) row["class"] = report.context.class_name(report.kind_rules[kind]);
     add_counts(row, report.tally->kinds()[kind]);
     out.append(row);
   }
   return out;
 }
 
-nb::list list_of_failures(const std::vector<failed_input>& failures) {
+nb::list list_of_classes(const dedup_report& report) {
   nb::list out;
-  for (const failed_input& each : failures) {
+  const std::vector<dedup_counts> counts = report.classes();
+  for (std::size_t rule = 0; rule < counts.size(); ++rule) {
     nb::dict row;
-    row["path"] = system_text(each.path);
-    row["error"] = to_string(each.why.code());
-    row["errno"] = each.why.system_error() != 0 ? nb::cast(each.why.system_error()) : nb::none();
-    row["message"] = sentence_text(each.why.message());
+    row["class"] = report.context.class_name(rule);
+    row["cuts"] = report.feed->cuts_of(rule).canonical();
+    add_counts(row, counts[rule]);
     out.append(row);
   }
   return out;
@@ -133,6 +131,53 @@ nb::dict dict_of_work(const feed_statistics& work) {
   out["ring_bytes"] = work.ring_bytes;
   return out;
 }
+
+}  // namespace
+
+nb::list failure_list(const std::vector<failed_input>& failures) {
+  nb::list out;
+  for (const failed_input& each : failures) {
+    nb::dict row;
+    row["path"] = system_text(each.path);
+    row["error"] = to_string(each.why.code());
+    row["errno"] = each.why.system_error() != 0 ? nb::cast(each.why.system_error()) : nb::none();
+    row["message"] = sentence_text(each.why.message());
+    out.append(row);
+  }
+  return out;
+}
+
+nb::dict report_dict(const dedup_report& report) {
+  nb::dict result;
+  add_counts(result, report.tally->total());
+  result["chunks"] = dict_of(report.tally->lengths(), report.feed->cuts.expected_chunk_bytes());
+  result["index"] = dict_of(report.tally->index());
+  nb::dict backends;
+  backends["chunking"] = to_string(report.work.chunked_on);
+  backends["fingerprinting"] = to_string(report.work.fingerprinted_on);
+
+  nb::dict out;
+  out["version"] = version();
+  out["cuts"] = report.feed->cuts.canonical();
+  out["fingerprint"] = name_of(report.feed->fingerprint);
+  out["thread_count"] = report.thread_count;
+  out["segment_bytes"] = report.work.segment_bytes;
+  out["memory_limit_bytes"] = report.memory_limit_bytes;
+  out["input_count"] = report.input_count;
+  out["failed_input_count"] = report.failed_count;
+  out["repeated_input_count"] = report.repeated_count;
+  out["result"] = result;
+  out["classes"] = list_of_classes(report);
+  out["kinds"] = list_of_kinds(report);
+  out["wall_seconds"] = report.wall_seconds;
+  out["bytes_per_second"] = or_none(report.bytes_per_second());
+  out["backends"] = backends;
+  out["stages"] = list_of_stages(report);
+  out["work"] = dict_of_work(report.work);
+  return out;
+}
+
+namespace {
 
 /// Reads all files that `paths` name or contain and returns the report. An input that fails is listed in the report's
 /// `failures`, and the other inputs are still read. The parameters after `paths` are those of `walk_options`.
@@ -195,32 +240,8 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& path_objects,
                             .reading = feeder->record().work,
                             .work = destination->statistics(),
                             .exact = {}};
-  nb::dict result;
-  add_counts(result, tally.total());
-  result["chunks"] = dict_of(tally.lengths(), options.cuts.expected_chunk_bytes());
-  result["index"] = dict_of(tally.index());
-  nb::dict backends;
-  backends["chunking"] = to_string(report.work.chunked_on);
-  backends["fingerprinting"] = to_string(report.work.fingerprinted_on);
-
-  nb::dict out;
-  out["version"] = version();
-  out["cuts"] = options.cuts.canonical();
-  out["fingerprint"] = name_of(options.fingerprint);
-  out["thread_count"] = report.thread_count;
-  out["segment_bytes"] = report.work.segment_bytes;
-  out["memory_limit_bytes"] = report.memory_limit_bytes;
-  out["input_count"] = report.input_count;
-  out["failed_input_count"] = report.failed_count;
-  out["repeated_input_count"] = report.repeated_count;
-  out["failures"] = list_of_failures(receiver.failures());
-  out["result"] = result;
-  out["kinds"] = list_of_kinds(report);
-  out["wall_seconds"] = report.wall_seconds;
-  out["bytes_per_second"] = or_none(report.bytes_per_second());
-  out["backends"] = backends;
-  out["stages"] = list_of_stages(report);
-  out["work"] = dict_of_work(report.work);
+  nb::dict out = report_dict(report);
+  out["failures"] = failure_list(receiver.failures());
   return out;
 }
 

@@ -5,12 +5,12 @@
 
 #include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/python/input.h"
 #include "bindings/python/module.h"
 #include "bindings/python/process.h"
+#include "bindings/python/views.h"
 
 namespace cutpoint::python {
 
@@ -96,16 +96,6 @@ struct input_stream {
     return interruptibly(cancel, expected, std::forward<Body>(body));
   }
 };
-
-/// Returns a memoryview that owns the memory of a vector. nanobind's conversion to NumPy arrays would run Python code.
-template <class Item>
-nb::object view_of(std::vector<Item>&& items, std::initializer_list<std::size_t> shape) {
-  auto owned = std::make_unique<std::vector<Item>>(std::move(items));
-  Item* const data = owned->data();
-  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Item>*>(p); });
-  static_cast<void>(owned.release());
-  return nb::ndarray<nb::memview, Item>(data, shape, owner).cast();
-}
 
 /// Returns views of offsets, lengths and digests.
 nb::tuple views_of(chunk_columns&& columns, const settings& how) {

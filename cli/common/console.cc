@@ -49,45 +49,6 @@ bool is_interrupted() noexcept { return requested.is_requested(); }
 
 namespace {
 
-/// Returns the length of the UTF-8 character at the beginning of the text, or 1 if there is none.
-std::size_t character_bytes(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (length > text.size()) return 1;
-  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  return std::all_of(text.begin() + 1, text.begin() + length, is_continuation) ? length : 1;
-}
-
-/// Returns whether a terminal may act on the character: a control character (C1 also as a byte of Latin-1), or one that
-/// changes the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
-bool is_control(std::string_view character) {
-  const auto last = static_cast<unsigned char>(character.back());
-  if (character.size() == 1) return last < 0x20 || (last >= 0x7f && last < 0xa0);
-  const std::string_view lead = character.substr(0, character.size() - 1);
-  if (lead == "\xc2") return last < 0xa0;
-  if (lead == "\xd8") return last == 0x9c;
-  if (lead == "\xe2\x80") return last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae);
-  return lead == "\xe2\x81" && last >= 0xa6 && last <= 0xa9;
-}
-
-}  // namespace
-
-std::string printable(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::string_view character = text.substr(0, character_bytes(text));
-    if (is_control(character)) {
-      for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += character;
-    }
-    text.remove_prefix(character.size());
-  }
-  return out;
-}
-
-namespace {
-
 constexpr std::string_view erased_line = "\r\x1b[K";
 
 /// Ignores failures: a closed terminal or log must not end the run.

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <cutpoint/report_text.h>
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
 
@@ -27,10 +28,6 @@ enum class exit_code : int {
 [[nodiscard]] bool is_interrupted() noexcept;
 
 // --- Messages --------------------------------------------------------------------------------------------------------
-
-/// Replaces the bytes of control characters (C1 included), and of characters that change the direction of text, by
-/// \xHH.
-[[nodiscard]] std::string printable(std::string_view text);
 
 enum class verbosity { quiet, normal, verbose };
 

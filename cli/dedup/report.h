@@ -12,8 +12,6 @@
 
 namespace cutpoint::cli {
 
-/// Returns less than 20 lines: the savings, what was read and cut, the time, and the largest kinds of files.
-[[nodiscard]] std::string dedup_summary(const dedup_report& facts);
 /// Returns the summary with chunk lengths, more kinds of files, and the times of stages, devices, lanes and queues.
 [[nodiscard]] std::string dedup_details(const dedup_report& facts);
 [[nodiscard]] std::string dedup_json(const dedup_report& facts);

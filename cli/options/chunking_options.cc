@@ -7,6 +7,7 @@
 #include <cutpoint/backends.h>
 #include <cutpoint/chunk_sizes.h>
 #include <cutpoint/cut_stream.h>
+#include <cutpoint/dedup_report.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
@@ -376,10 +377,6 @@ status segment_options::set(feed_options& feed) const {
 }
 
 std::vector<std::string_view> join_names() { return names_in(joins); }
-
-std::string_view name_of(join_kind kind) {
-  return std::find_if(joins.begin(), joins.end(), [&](const auto& join) { return join.second == kind; })->first;
-}
 
 std::string name_of_cuts(const feed_options& options) {
   if (options.join == join_kind::exact) return options.cuts.canonical();

@@ -188,7 +188,6 @@ class segment_options {
 };
 
 [[nodiscard]] std::vector<std::string_view> join_names();
-[[nodiscard]] std::string_view name_of(join_kind kind);
 /// Returns the canonical string. If the join changes the cuts, the join and the size of segments follow, which no
 /// canonical string has.
 [[nodiscard]] std::string name_of_cuts(const feed_options& options);

@@ -149,6 +149,12 @@ status dedup_tally::take(const delivered_chunk& chunk) {
 
 status dedup_tally::end_stream(std::uint64_t, const status&) { return {}; }
 
+void dedup_tally::add_counts(std::size_t kind, const dedup_counts& counts) {
+  if (kinds_.size() <= kind) kinds_.resize(kind + 1);
+  kinds_[kind] += counts;
+  total_ += counts;
+}
+
 // --- Comparison ------------------------------------------------------------------------------------------------------
 
 dedup_counts& dedup_counts::operator+=(const dedup_counts& other) noexcept {

@@ -100,6 +100,10 @@ class dedup_tally final : public chunk_receiver {
   [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
                               std::span<std::unique_ptr<chunk_work>> work) override;
 
+  /// Adds what was counted elsewhere: the streams and chunks of a kind, or chunks of a length. The caller's index has the digests.
+  void add_counts(std::size_t kind, const dedup_counts& counts);
+  void add_lengths(std::uint64_t length, std::uint64_t chunk_count) { lengths_.add(length, chunk_count); }
+
   [[nodiscard]] const dedup_counts& total() const noexcept { return total_; }
   /// Returns the counts of each kind, up to the largest number that was given.
   [[nodiscard]] const std::vector<dedup_counts>& kinds() const noexcept { return kinds_; }

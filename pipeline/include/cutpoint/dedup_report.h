@@ -87,4 +87,12 @@ struct dedup_report {
   [[nodiscard]] std::vector<std::size_t> kinds_by_bytes() const;
 };
 
+/// Returns "exact", "pdedupe" or "none".
+[[nodiscard]] std::string_view name_of(join_kind join) noexcept;
+
+/// Returns the report as less than 20 lines for people: the savings, what was read and cut, the time, and the largest kinds of files.
+[[nodiscard]] std::string dedup_summary(const dedup_report& facts);
+/// Returns the same without the time, but with chunk lengths and more kinds of files.
+[[nodiscard]] std::string dedup_contents(const dedup_report& facts);
+
 }  // namespace cutpoint

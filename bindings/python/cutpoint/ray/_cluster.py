@@ -1,0 +1,130 @@
+"""Ray as the runner of a deduplication's tasks. Nothing else of the package imports Ray."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cutpoint import _core
+from cutpoint.ray import _tables
+from cutpoint.ray._driver import TaskLost
+from cutpoint.ray._tables import DedupError
+
+TESTED = "2.60"  #: what Ray's errors are, and when it repeats what, has changed between versions before
+
+try:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+except ImportError:
+    raise DedupError("Ray is missing: install it by pip install 'cutpoint[ray]'") from None
+
+
+def connect(address: str) -> None:
+    """Connects to a cluster, or starts Ray in this process, unless the program is connected already."""
+    if ray.is_initialized():
+        return
+    if not ray.__version__.startswith(TESTED + "."):
+        raise DedupError(f"Ray {ray.__version__} is installed, and cutpoint works with {TESTED}: install it by pip install 'cutpoint[ray]'")
+    host, _, port = address.rpartition(":")
+    if address not in ("auto", "local"):
+        try:
+            socket.create_connection((host, int(port)), timeout=2).close()  # Ray itself would look for it for 14 minutes
+        except (OSError, ValueError) as error:
+            raise DedupError(f"no Ray cluster answers at {address}: {error}") from None
+    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")
+    try:
+        ray.init(address, log_to_driver=False, logging_level="ERROR", **({"include_dashboard": False} if address == "local" else {}))
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise DedupError(f"there is no Ray cluster to join at {address!r}: {reason}") from None
+
+
+class Node(str):
+    """Names a machine in messages."""
+
+    id: str
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What runs in a task: an exception comes back as one sentence, since those of Ray keep only the text."""
+    try:
+        return function(*arguments)
+    except (OSError, ValueError, MemoryError, _core.CutpointError) as error:
+        raise DedupError(str(error)) from None
+
+
+def stream(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    try:
+        yield from function(*arguments)
+    except (OSError, ValueError, MemoryError, _core.CutpointError) as error:
+        raise DedupError(str(error)) from None
+
+
+class RayTasks:
+    def __init__(self, threads: int | None, options: dict[str, Any]) -> None:
+        """`options` are Ray's for the tasks that read, such as a label_selector."""
+        alive = [each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU")]
+        if not alive:
+            raise DedupError("the Ray cluster has no machine with processors")
+        self.threads_each = threads or int(min(each["Resources"]["CPU"] for each in alive))
+        self.slots = sum(int(each["Resources"]["CPU"]) // self.threads_each for each in alive)
+        if self.slots == 0:
+            raise DedupError(f"no machine of the Ray cluster has {self.threads_each} processors")
+        self.threads = self.slots * self.threads_each
+        self.nodes = []
+        for each in alive:
+            self.nodes.append(Node(each["NodeManagerHostname"] + " " + each["NodeID"][:8]))
+            self.nodes[-1].id = each["NodeID"]
+        self.options = options
+
+    def check(self, paths: list[str], is_per_machine: bool) -> None:
+        """Looks that each machine has this package, and whether it sees the paths."""
+        handles = {node: self.submit("look", _tables.describe_node, paths, node=node)[0] for node in self.nodes}
+        missing: dict[str, list[str]] = {path: [] for path in paths}
+        for node, handle in handles.items():
+            try:
+                facts = ray.get(handle)
+            except Exception as error:
+                raise DedupError(f"{node}: cutpoint cannot be used there: {str(error).strip().splitlines()[-1]}") from None
+            if facts["version"] != _core.__version__:
+                raise DedupError(f"{node}: has cutpoint {facts['version']}, and this program has {_core.__version__}")
+            for path in facts["missing"]:
+                missing[path].append(node)
+        for path, nodes in missing.items():
+            if nodes and (is_per_machine or len(nodes) < len(self.nodes)):
+                raise DedupError(f"{path}: is not seen by {', '.join(nodes)}")
+
+    def remote(self, name: str, function: Callable[..., Any], node: Any, **options: Any) -> Any:
+        where = {"scheduling_strategy": NodeAffinitySchedulingStrategy(node.id, soft=False)} if node is not None else {}
+        return ray.remote(function).options(name=f"cutpoint: {name}", max_retries=0, **options, **where)
+
+    def submit(
+        self, name: str, function: Callable[..., Any], *arguments: Any, outputs: int = 1, cpus: float = 0, node: Any = None
+    ) -> list[Any]:
+        extra = self.options if function in (_tables.map_page, _tables.map_segment) else {}
+        handles = self.remote(name, call, node, num_cpus=cpus, num_returns=outputs, **extra).remote(function, *arguments)
+        return handles if outputs > 1 else [handles]
+
+    def stream(self, name: str, function: Callable[..., Any], *arguments: Any, node: Any = None) -> Iterator[Any]:
+        backpressure = {"_generator_backpressure_num_objects": 16}
+        return iter(self.remote(name, stream, node, num_cpus=0, num_returns="streaming", **backpressure).remote(function, *arguments))
+
+    def wait(self, handles: list[Any]) -> Any:
+        return ray.wait(handles, num_returns=1, fetch_local=False)[0][0]
+
+    def get(self, handle: Any) -> Any:
+        try:
+            return ray.get(handle)
+        except ray.exceptions.RayTaskError as error:
+            raise DedupError(str(error.cause)) from None
+        except (
+            ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError, ray.exceptions.ObjectLostError,
+            ray.exceptions.NodeDiedError, ray.exceptions.LocalRayletDiedError, ray.exceptions.TaskUnschedulableError,
+        ) as error:  # fmt: skip
+            raise TaskLost(str(error).strip().splitlines()[0]) from None
+
+    def cancel(self, handles: list[Any]) -> None:
+        for handle in handles:
+            ray.cancel(handle, force=False)
