@@ -460,11 +460,13 @@ nb::tuple map_segment(const dedup_job& job, const nb::bytes& name, const std::ve
   return nb::make_tuple(table.counts(), std::move(table.chunks).views(), outside_bytes, tuple_of(work, {}));
 }
 
-/// Returns the look-behind, the reach or None without a maximum, and the length of all chunks or None, by which the file is cut.
+/// Returns of the chunker of a file the look-behind, the reach or None without a maximum, the length of all chunks or None, and whether
+/// candidates depend on where chunks begin, so that chunks from another start meet late.
 nb::tuple cut_bounds(const dedup_job& job, const nb::bytes& name) {
   const chunker& cuts = job.how.feed.cuts_of(job.context.rule_of({name.c_str(), name.size()}));
+  const auto fixed = cuts.fixed_chunk_bytes();
   return nb::make_tuple(cuts.behind(), cuts.reach() == unlimited ? nb::none() : nb::cast(cuts.reach()),
-                        cuts.fixed_chunk_bytes() ? nb::cast(*cuts.fixed_chunk_bytes()) : nb::none());
+                        fixed ? nb::cast(*fixed) : nb::none(), cuts.candidates() == candidate_kind::walking);
 }
 
 // --- The report ------------------------------------------------------------------------------------------------------

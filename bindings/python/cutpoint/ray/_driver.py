@@ -71,6 +71,7 @@ class Group:
 
     leaves: list[tuple[Leaf, int]]
     tables: list[Any]
+    attempts: int = 1  #: to merge or count them
 
 
 @dataclass(eq=False)
@@ -200,10 +201,10 @@ class Driver:
         if facts["large"] is None:
             self.map_page(leaf, page)
             return
-        ((_, (row,)),) = (facts["large"],)
+        (name,), (row,) = facts["large"]
         large = LargeFile(leaf, page, int(row[_tables.KIND]), int(row[_tables.SIZE]))
         segment_bytes = self.options["segment_bytes"] or max(
-            self.options["task_bytes"], _tables.least_segment_bytes(self.job), large.size // 256
+            self.options["task_bytes"], _tables.least_segment_bytes(self.job, name), large.size // 256
         )
         submit = functools.partial(self.tasks.submit, "plan segments", _tables.plan_segments, self.job, page, segment_bytes, node=self.node_of(listing))
         self.start(submit, lambda planned, _: self.map_segments(large, planned))
@@ -300,6 +301,7 @@ class Driver:
             if left["end"] == right["first"]:
                 continue
             self.counts["segments_again"] += 1
+            self.counts["twice_read_bytes"] += large.segments[number + 1][2] - large.segments[number + 1][1]
             (warm_up, begin, _), (next_warm_up, next_begin, end) = large.segments[number : number + 2]
             if left["resume"] is not None and left["resume"] != next_warm_up:
                 large.segments[number + 1] = left["resume"], next_begin, end
@@ -366,6 +368,9 @@ class Driver:
         """Keeps the groups whose tables can still be had, and maps the leaves of the others again, each once."""
         for group in groups:
             if all(map(self.is_there, group.tables)):
+                group.attempts += 1
+                if group.attempts > MOST_ATTEMPTS:
+                    raise DedupError(f"a task was lost {MOST_ATTEMPTS} times: the one that counts a range of fingerprints")
                 self.add_group(group)
                 continue
             for leaf, run in group.leaves:

@@ -9,6 +9,7 @@ chunks more than once: merging them again changes nothing, so a task can be repe
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import hashlib
@@ -185,27 +186,27 @@ def saved(job: Job, key: str, compute: Callable[[], tuple[dict[str, Any], dict[s
 
 def write_once(path: str, write: Callable[[Any], object]) -> None:
     """Writes a file that has its name only when it is whole. A file that has the name already stays."""
-    folder = os.path.dirname(path)
+    folder, name = os.path.split(path)
+    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"  # on NFS, where no file is without a name
     try:
-        descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o644)
-        unnamed = f"/proc/self/fd/{descriptor}"
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
-            raise
-        unnamed = f"{path}.{os.getpid()}-{threading.get_ident()}"  # NFS: no file without a name
-        descriptor = os.open(unnamed, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
-    try:
+        try:
+            descriptor, source = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o644), None
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
+                raise
+            descriptor, source = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644), temporary
         with os.fdopen(descriptor, "w+b") as file:
             write(file)
             file.flush()
-            os.fsync(file.fileno())
-            try:
-                os.link(unnamed, path, follow_symlinks=True)
-            except FileExistsError:
-                pass
+            os.fsync(descriptor)
+            with contextlib.suppress(FileExistsError):
+                os.link(source or f"/proc/self/fd/{descriptor}", name, dst_dir_fd=directory)
+        os.fsync(directory)
     finally:
-        if not unnamed.startswith("/proc/"):
-            os.unlink(unnamed)
+        os.close(directory)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
 
 
 # --- Map ---
@@ -242,9 +243,7 @@ def plan_segments(job: Job, page: tuple[list[bytes], Array], segment_bytes: int)
     of the whole file when it begins; its begin; and its end."""
     (name,), ((_, _, size, *_),) = page
     size = int(size)
-    behind, reach, fixed = _core.cut_bounds(job.core, name)
-    warm_up = 0 if fixed else behind + (WARM_UP_CHUNKS * reach if reach else WARM_UP_BYTES)
-    unit = fixed or 1
+    warm_up, unit = warm_up_of(job, name)
     begins = [0]
     with open(name, "rb", buffering=0) as file:
         while (position := begins[-1] + segment_bytes) < size:
@@ -255,15 +254,26 @@ def plan_segments(job: Job, page: tuple[list[bytes], Array], segment_bytes: int)
     return [(max(0, begin - warm_up), begin, end) for begin, end in zip(begins, [*begins[1:], size], strict=True)]
 
 
-#: How many of the longest chunks a segment reads before its begin, or bytes where chunks have no maximum.
+#: How many of the longest chunks a segment reads before its begin. Where candidates depend on the chunk's begin, or chunks have no
+#: maximum, chunks meet later: on random data AE has not met after 1 MiB in 2 of 9 cases.
 WARM_UP_CHUNKS = 4
-WARM_UP_BYTES = 4 << 20
+LONG_WARM_UP_CHUNKS = 100
+LONG_WARM_UP_BYTES = 4 << 20
 
 
-def least_segment_bytes(job: Job) -> int:
+def warm_up_of(job: Job, name: bytes) -> tuple[int, int]:
+    """Returns how many bytes a segment of a file reads before its begin, and of what its begin is a multiple."""
+    behind, reach, fixed, is_walking = _core.cut_bounds(job.core, name)
+    if fixed:
+        return 0, fixed
+    if reach and not is_walking:
+        return behind + WARM_UP_CHUNKS * reach, 1
+    return behind + max(LONG_WARM_UP_BYTES, LONG_WARM_UP_CHUNKS * (reach or 0)), 1
+
+
+def least_segment_bytes(job: Job, name: bytes) -> int:
     """Of segments that are so long, less than 0.1 % is read twice."""
-    _, reach, fixed = _core.cut_bounds(job.core, b"")
-    return 1 << 20 if fixed else 1000 * ((WARM_UP_CHUNKS + 2) * reach if reach else 4 * WARM_UP_BYTES)
+    return 1250 * (warm_up_of(job, name)[0] + (_core.cut_bounds(job.core, name)[1] or LONG_WARM_UP_BYTES))
 
 
 def end_of_run(file: int, position: int, size: int) -> int:
