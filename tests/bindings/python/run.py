@@ -2,6 +2,7 @@
 
     run.py FOLDER          links the engine that the build in CUTPOINT_BUILD installs, and compiles only the module
     run.py FOLDER --clean  runs `pip install .` in an empty environment, which compiles the engine too
+    run.py FOLDER --ray    installs Ray too, and runs only the tests on a cluster
 
 If CUTPOINT_PTX_OBJECTS names the objects of the interpreted device, the module is linked once more with them, and batches are run on
 it. The environment and the wheel stay in FOLDER. Exits with 77, "skipped", if packages are missing and PyPI cannot be reached.
@@ -58,9 +59,9 @@ def environment(folder: Path, requirements: Path | None) -> Path:
     return python
 
 
-def test_wheel(folder: Path) -> None:
+def test_wheel(folder: Path, is_on_ray: bool = False) -> None:
     build, prefix, wheels = Path(os.environ["CUTPOINT_BUILD"]), folder / "prefix", folder / "wheels"
-    python = environment(folder / "environment", TESTS / "requirements.txt")
+    python = environment(folder / "environment", TESTS / ("requirements-ray.txt" if is_on_ray else "requirements.txt"))
     for output in (prefix, wheels):
         shutil.rmtree(output, ignore_errors=True)
     step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
@@ -78,10 +79,11 @@ def test_wheel(folder: Path) -> None:
     step("wheel", python, *PIP, "wheel", *made_from, env={**os.environ, "PATH": tools})
     (wheel,) = wheels.glob("cutpoint-*.whl")
     step("installation", python, *PIP, "install", "--no-deps", "--force-reinstall", wheel)
-    tested = [python, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "--durations=5", TESTS]
+    tests = TESTS / "test_ray_cluster.py" if is_on_ray else TESTS
+    tested = [python, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "--durations=5", tests]
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     outcome = subprocess.run(tested, cwd=folder, check=False, env=environ).returncode
-    if objects := os.environ.get("CUTPOINT_PTX_OBJECTS"):
+    if not is_on_ray and (objects := os.environ.get("CUTPOINT_PTX_OBJECTS")):
         outcome |= test_on_interpreted_device(folder, python, objects.split(os.pathsep))
     sys.exit(outcome)
 
@@ -108,4 +110,5 @@ def test_clean_installation(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    (test_clean_installation if "--clean" in sys.argv else test_wheel)(Path(sys.argv[1]).resolve())
+    where = Path(sys.argv[1]).resolve()
+    test_clean_installation(where) if "--clean" in sys.argv else test_wheel(where, "--ray" in sys.argv)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -35,7 +36,8 @@ def connect(address: str) -> None:
             raise DedupError(f"no Ray cluster answers at {address}: {error}") from None
     os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")
     try:
-        ray.init(address, log_to_driver=False, logging_level="ERROR", **({"include_dashboard": False} if address == "local" else {}))
+        is_local = address == "local"
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if is_local else None)
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
         raise DedupError(f"there is no Ray cluster to join at {address!r}: {reason}") from None
@@ -65,7 +67,8 @@ def stream(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
 class RayTasks:
     def __init__(self, threads: int | None, options: dict[str, Any]) -> None:
         """`options` are Ray's for the tasks that read, such as a label_selector."""
-        alive = [each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU")]
+        nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+        alive = [each for each in nodes if each["Alive"] and each["Resources"].get("CPU")]
         if not alive:
             raise DedupError("the Ray cluster has no machine with processors")
         self.threads_each = threads or int(min(each["Resources"]["CPU"] for each in alive))

@@ -447,6 +447,7 @@ class Driver:
             share = error / byte_count if byte_count else None
             report["result"] |= {"sample": sample, "unique_bytes_error": error, "error_share": share}
             text += f"\nsampled        one of {sample} fingerprints; standard error of the savings {100 * (share or 0):.2f} %\n"
+        report |= self.unpredicted(report)
         report["failures"] = self.failures
         report["cluster"] = {
             "machines": len(self.tasks.nodes), "tasks": counts["maps"], "lost_tasks": counts["lost_tasks"],
@@ -454,3 +455,18 @@ class Driver:
             "range_bytes": inputs[5],
         }  # fmt: skip
         return report, text
+
+    def unpredicted(self, report: dict[str, Any]) -> dict[str, Any]:
+        """The fields of `dedup --json` for plans and lanes, of which tasks have none."""
+        threads = self.tasks.threads
+        nothing = {"plan": "processor", "predicted_bytes_per_second": None, "limit": None, "limit_bytes_per_second": None}
+        for stage in report["stages"]:
+            is_parallel = stage["stage"] in ("chunking", "fingerprinting")
+            alone_seconds = stage["busy_seconds"] / (threads if is_parallel else 1)
+            stage |= {"is_parallel": is_parallel, "predicted_bytes_per_second": None, "alone_seconds": alone_seconds}
+        return {
+            "interrupted": False, "join": "exact", "bottleneck": None, "comparison": None, "plan": "processor", "predictions": [],
+            "before_offload": nothing, "after_offload": nothing, "device_cut_share": None, "devices": [], "lanes": [], "queues": [],
+            "model": dict.fromkeys(("chunking_seconds_per_byte", "fingerprinting_seconds_per_byte", "index_seconds_per_byte"), 0.0)
+            | {f"{name}_bytes_per_second": None for name in ("serial", "pipelined", "parallel")},
+        }  # fmt: skip

@@ -180,7 +180,8 @@ def saved(job: Job, key: str, compute: Callable[[], tuple[dict[str, Any], dict[s
     except FileNotFoundError:
         pass
     facts, columns = compute()
-    write_once(path, lambda file: np.savez(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **columns))
+    arrays: dict[str, Any] = {"facts": np.frombuffer(json.dumps(facts).encode(), np.uint8), **columns}
+    write_once(path, lambda file: np.savez(file, **arrays))
     return facts, columns
 
 
