@@ -94,7 +94,7 @@ NB_MODULE(_core, m) {
 
   add_streams(m);
   add_dedup(m);
-  add_dedup_parts(m);
+  add_dedup_tables(m);
   add_devices(m);
   add_clusters(m);
   add_stores(m);

@@ -9,7 +9,7 @@ namespace nb = nanobind;
 
 void add_streams(nb::module_& m);
 void add_dedup(nb::module_& m);
-void add_dedup_parts(nb::module_& m);
+void add_dedup_tables(nb::module_& m);
 void add_devices(nb::module_& m);
 void add_clusters(nb::module_& m);
 void add_stores(nb::module_& m);

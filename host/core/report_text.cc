@@ -1,3 +1,4 @@
+// Numbers, names and lines of reports, for people.
 #include <algorithm>
 #include <array>
 #include <cmath>

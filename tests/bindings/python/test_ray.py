@@ -178,12 +178,12 @@ def small(algorithm: str) -> dict[str, Any]:
     return {"min_exp": 9, "max_exp": 12, "mask_bits": 9, "key": bytes(32)} if algorithm.endswith("-aes") else {"avg_bytes": "1K"}
 
 
-pieces = st.lists(st.tuples(st.sampled_from(["noise", "zeros", "period", "repeat"]), st.integers(1, 60_000)), min_size=1, max_size=6)
+spans = st.lists(st.tuples(st.sampled_from(["noise", "zeros", "period", "repeat"]), st.integers(1, 60_000)), min_size=1, max_size=6)
 
 
-def content_of(parts: list[tuple[str, int]], seed: int) -> bytes:
+def content_of(span_list: list[tuple[str, int]], seed: int) -> bytes:
     noise, out = random.Random(seed), b""
-    for kind, length in parts:
+    for kind, length in span_list:
         match kind:
             case "noise":
                 out += noise.randbytes(length)
@@ -206,11 +206,11 @@ def test_segments_have_the_cuts_of_the_whole_file(algorithm, warm_up, tmp_path, 
     again = 0
 
     @settings(max_examples=6)
-    @given(st.lists(pieces, min_size=1, max_size=3), st.integers(5_000, 60_000))
+    @given(st.lists(spans, min_size=1, max_size=3), st.integers(5_000, 60_000))
     def run(contents: list[list[tuple[str, int]]], segment_bytes: int) -> None:
         nonlocal again
-        for number, parts in enumerate(contents):
-            (tmp_path / f"{number}.img").write_bytes(content_of(parts, number))
+        for number, span_list in enumerate(contents):
+            (tmp_path / f"{number}.img").write_bytes(content_of(span_list, number))
         paths = [tmp_path / f"{number}.img" for number in range(len(contents))]
         ours = cutpoint.ray.dedup(paths, algorithm, **small(algorithm), task_bytes=segment_bytes, segment_bytes=segment_bytes, tasks=ThreadTasks(), partitions=2)
         theirs = cutpoint.dedup(paths, algorithm, **small(algorithm), threads=2)
@@ -272,12 +272,12 @@ def test_a_checkpoint_goes_on(tree, tmp_path):
     tasks = ThreadTasks(lambda name, output: name == "count 0")
     with pytest.raises(DedupError):
         cutpoint.ray.dedup(tree, tasks=tasks, **options)
-    kept = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "kept").iterdir()}
-    assert len(kept) > 4
+    results = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "kept").iterdir()}
+    assert len(results) > 4
     (tree / ".hidden").write_bytes(b"changed")
     check([tree], tasks=ThreadTasks(), **options)
     after = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "kept").iterdir()}
-    assert after.items() >= kept.items() and len(after) > len(kept)
+    assert after.items() >= results.items() and len(after) > len(results)
     with pytest.raises(DedupError, match="other paths or options"):
         cutpoint.ray.dedup(tree, "gear", tasks=ThreadTasks(), **options)
 

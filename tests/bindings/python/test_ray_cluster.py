@@ -22,7 +22,9 @@ os.environ["RAY_worker_niceness"] = "0"  # of 15 by default, at which a busy mac
 def make_cluster():
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False})
+    spills = {"object_spilling_threshold": 0.05, "min_spilling_size": 100_000}
+    head = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False, "_system_config": spills}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
         cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
     return cluster
@@ -30,10 +32,10 @@ def make_cluster():
 
 @pytest.fixture(scope="module")
 def cluster():
-    made = make_cluster()
-    yield made
+    new_cluster = make_cluster()
+    yield new_cluster
     ray.shutdown()
-    made.shutdown()
+    new_cluster.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +68,14 @@ def test_each_machine_reads_its_own(cluster, tree):  # noqa: F811
 
 
 def test_an_object_store_that_spills(cluster, data):
-    words = ["--algorithm", "gear", "--size", "16:32:64"]
-    run(cluster, data, words, cuts="gear", size="16:32:64", task_bytes="20M", segment_bytes="50M", partitions=4)
+    spilled = set()
+
+    def look(event):
+        spilled.update(Path(ray._private.worker._global_node.get_session_dir_path()).glob("ray_spilled_objects*/*"))
+
+    words = ["--algorithm", "gear", "--size", "64:128:256"]
+    run(cluster, data, words, cuts="gear", size="64:128:256", task_bytes="20M", segment_bytes="50M", partitions=4, progress=look)
+    assert spilled
 
 
 def test_workers_that_are_killed(cluster, data):
@@ -128,9 +136,9 @@ def test_a_checkpoint_goes_on_in_another_cluster_after_a_raylet_was_killed(clust
         cutpoint.ray.dedup(data, address=cluster.address, progress=stop, **options)
     ray.shutdown()
     cluster.shutdown()
-    kept = set((tmp_path / "kept").iterdir())
-    assert len(kept) > 4
+    results = set((tmp_path / "kept").iterdir())
+    assert len(results) > 4
     ours = cutpoint.ray.dedup(data, address="local", **options)
     check_equal(ours, said_by_command(data))
-    assert set((tmp_path / "kept").iterdir()) > kept
+    assert set((tmp_path / "kept").iterdir()) > results
     ray.shutdown()

@@ -86,8 +86,8 @@ def main(words: list[str] | None = None) -> int:
         )  # fmt: skip
     except KeyboardInterrupt:
         progress.clear()
-        kept = f"; {options['checkpoint']} keeps the tasks that were done" if options["checkpoint"] else "; nothing is kept without --checkpoint"
-        say("interrupted" + kept)
+        note = f"; {options['checkpoint']} keeps the tasks that were done" if options["checkpoint"] else "; nothing is kept without --checkpoint"
+        say("interrupted" + note)
         return INTERRUPTED
     except (ValueError, TypeError) as error:
         say(error)

@@ -156,7 +156,7 @@ class Driver:
     def pages(self, listing: int) -> Iterator[tuple[dict[str, Any], Any]]:
         """Yields what pages have, and their handles. A listing that is lost begins again, and must find what it found."""
         digests, attempt, arguments = self.digests[listing], 1, (self.options["paths"], self.options["walk"], self.options["task_bytes"])
-        given = 0
+        page_count = 0
         while True:
             handles = self.tasks.stream("list files", _tables.pages, self.job, *arguments, node=self.node_of(listing))
             number = 0
@@ -168,8 +168,8 @@ class Driver:
                     elif digests[number] != facts["digest"]:
                         raise DedupError("files were changed, and their list was lost with a machine: begin again")
                     number += 1
-                    if number > given:
-                        given = number
+                    if number > page_count:
+                        page_count = number
                         yield facts, page
                 return
             except TaskLost as error:

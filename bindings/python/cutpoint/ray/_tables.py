@@ -145,11 +145,11 @@ def distinct(rows: Array) -> Array:
 def table_of(job: Job, columns: dict[str, Array], kinds: Array, first_owner: int) -> Array:
     """Makes a table of the chunks of a page whose files have these kinds. `first_owner` is the first file without its kind."""
     fingerprints, lengths = columns["fingerprints"], columns["lengths"]
-    kept = slice(None) if job.sample == 1 else np.flatnonzero(fingerprints % np.uint64(job.sample) == 0)
-    rows = np.empty(len(fingerprints[kept]), WITH_KINDS if job.has_kinds else WITHOUT_KINDS)
-    rows["fingerprint"], rows["length"] = fingerprints[kept], lengths[kept]
+    sampled = slice(None) if job.sample == 1 else np.flatnonzero(fingerprints % np.uint64(job.sample) == 0)
+    rows = np.empty(len(fingerprints[sampled]), WITH_KINDS if job.has_kinds else WITHOUT_KINDS)
+    rows["fingerprint"], rows["length"] = fingerprints[sampled], lengths[sampled]
     if job.has_kinds:
-        files = columns["files"][kept].astype(np.uint64)
+        files = columns["files"][sampled].astype(np.uint64)
         rows["owner"] = np.uint64(first_owner) + (files << np.uint64(KIND_BITS)) + kinds[files.astype(np.intp)]
     return distinct(rows)
 

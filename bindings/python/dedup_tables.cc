@@ -437,11 +437,11 @@ nb::tuple map_segment(const dedup_job& job, const nb::bytes& name, const std::ve
   check(interruptibly(cancel, duration::any,
                       [&]() -> status {
                         CUTPOINT_TRY(auto file, file_source::open(path, &cancel));
-                        struct stat found = {};
-                        const bool is_known = ::fstat(file.descriptor(), &found) == 0 && S_ISREG(found.st_mode) &&
-                                              static_cast<std::uint64_t>(found.st_size) == facts[2] &&
-                                              nanoseconds(found.st_mtim) == facts[3] &&
-                                              nanoseconds(found.st_ctim) == facts[4] && found.st_ino == facts[5];
+                        struct stat facts_now = {};
+                        const bool is_known = ::fstat(file.descriptor(), &facts_now) == 0 && S_ISREG(facts_now.st_mode) &&
+                                              static_cast<std::uint64_t>(facts_now.st_size) == facts[2] &&
+                                              nanoseconds(facts_now.st_mtim) == facts[3] &&
+                                              nanoseconds(facts_now.st_ctim) == facts[4] && facts_now.st_ino == facts[5];
                         if (!is_known)
                           return {status_code::io_error, path + ": has changed since it was listed", ESTALE};
                         CUTPOINT_TRY(const auto threads, find_engine(job.how.threads));
@@ -535,7 +535,7 @@ nb::tuple dedup_of_counts(const dedup_job& job, const std::vector<counted_kind>&
 
 }  // namespace
 
-void add_dedup_parts(nb::module_& m) {
+void add_dedup_tables(nb::module_& m) {
   nb::class_<dedup_job>(m, "DedupJob")
       .def(nb::init<const settings&, const std::string&, bool>())
       .def_prop_ro("cuts", [](const dedup_job& job) { return job.how.feed.cuts.canonical(); })
