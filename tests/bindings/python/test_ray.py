@@ -2,11 +2,11 @@
 tests/bindings/ray runs them on Ray."""
 
 import concurrent.futures
+import functools
 import json
 import os
 import random
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def check_equal(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
 
 
 def check(paths: list[Path], words: list[object] = [], tasks: ThreadTasks | None = None, **options: Any) -> dict[str, Any]:
-    ours = cutpoint.ray.dedup(paths, tasks=tasks or ThreadTasks(), **options)
+    ours = cutpoint.ray.dedup(paths, _tasks=tasks or ThreadTasks(), **options)
     check_equal(ours, said_by_command(*words, *paths))
     return ours
 
@@ -133,10 +133,16 @@ def tree(tmp_path: Path) -> Path:
         ({"task_bytes": 300_000, "segment_bytes": 100_000}, []),
         ({"cuts": "gear", "avg_bytes": "1K", "task_bytes": "64K", "partitions": 3}, ["--algorithm", "gear", "--size", "1K"]),
         ({"context": "prune", "task_bytes": 300_000, "segment_bytes": "256K"}, ["--context", "prune"]),
-        ({"cuts": "fixed", "size": "4K", "fingerprint": "xxh3", "task_bytes": 100_000}, ["--algorithm", "fixed", "--size", "4K", "--hash", "xxh3"]),
+        (
+            {"cuts": "fixed", "size": "4K", "fingerprint": "xxh3", "task_bytes": 100_000},
+            ["--algorithm", "fixed", "--size", "4K", "--hash", "xxh3"],
+        ),
         ({"follow_links": True, "exclude": "*.bin", "exclude_caches": True}, ["--follow", "--exclude", "*.bin", "--exclude-caches"]),
         ({"exclude_in_any_case": "*.txt", "largest_file_bytes": 5_000_000}, ["--iexclude", "*.txt", "--exclude-larger-than", "5000000"]),
-        ({"exclude_if_present": ["CACHEDIR.TAG"], "include": ["/sub", "/cache"]}, ["--exclude-if-present", "CACHEDIR.TAG", "--include", "/sub", "--include", "/cache"]),
+        (
+            {"exclude_if_present": ["CACHEDIR.TAG"], "include": ["/sub", "/cache"]},
+            ["--exclude-if-present", "CACHEDIR.TAG", "--include", "/sub", "--include", "/cache"],
+        ),
     ],
 )  # fmt: skip
 def test_the_counts_are_those_of_the_command(options, words, tree):
@@ -154,15 +160,15 @@ def test_names_of_one_file_and_paths_that_fail(tree):
 
 
 def test_kinds_can_be_left_out(tree):
-    ours, theirs = cutpoint.ray.dedup(tree, kinds=False, tasks=ThreadTasks()), said_by_command(tree)
+    ours, theirs = cutpoint.ray.dedup(tree, kinds=False, _tasks=ThreadTasks()), said_by_command(tree)
     assert ours["result"]["unique_bytes"] == theirs["result"]["unique_bytes"]
     assert ours["result"]["chunks"] == theirs["result"]["chunks"]
     assert ours["kinds"] == []
 
 
 def test_a_sample_is_near_and_says_how_near(tree):
-    exact = cutpoint.ray.dedup(tree, "gear", avg_bytes="1K", tasks=ThreadTasks())["result"]
-    sampled = cutpoint.ray.dedup(tree, "gear", avg_bytes="1K", sample=16, tasks=ThreadTasks())["result"]
+    exact = cutpoint.ray.dedup(tree, "gear", avg_bytes="1K", _tasks=ThreadTasks())["result"]
+    sampled = cutpoint.ray.dedup(tree, "gear", avg_bytes="1K", sample=16, _tasks=ThreadTasks())["result"]
     assert sampled["bytes"] == exact["bytes"] and sampled["chunks"] == exact["chunks"]
     assert sampled["unique_bytes_error"] > 0
     assert abs(sampled["unique_bytes"] - exact["unique_bytes"]) < 4 * sampled["unique_bytes_error"]
@@ -205,14 +211,15 @@ def test_segments_have_the_cuts_of_the_whole_file(algorithm, warm_up, tmp_path, 
     monkeypatch.setattr(cutpoint.ray._tables, "RUN_BYTES", 2048)
     again = 0
 
-    @settings(max_examples=6)
+    @settings(max_examples=3)
     @given(st.lists(spans, min_size=1, max_size=3), st.integers(5_000, 60_000))
     def run(contents: list[list[tuple[str, int]]], segment_bytes: int) -> None:
         nonlocal again
         for number, span_list in enumerate(contents):
             (tmp_path / f"{number}.img").write_bytes(content_of(span_list, number))
         paths = [tmp_path / f"{number}.img" for number in range(len(contents))]
-        ours = cutpoint.ray.dedup(paths, algorithm, **small(algorithm), task_bytes=segment_bytes, segment_bytes=segment_bytes, tasks=ThreadTasks(), partitions=2)
+        sizes = {"task_bytes": segment_bytes, "segment_bytes": segment_bytes, "partitions": 2}
+        ours = cutpoint.ray.dedup(paths, algorithm, **small(algorithm), **sizes, _tasks=ThreadTasks())
         theirs = cutpoint.dedup(paths, algorithm, **small(algorithm), threads=2)
         check_equal(ours, theirs)
         again += ours["cluster"]["segments_again"]
@@ -223,7 +230,8 @@ def test_segments_have_the_cuts_of_the_whole_file(algorithm, warm_up, tmp_path, 
 def test_little_is_read_twice(tmp_path):
     (tmp_path / "a.img").write_bytes(random.Random(1).randbytes(30_000_000))
     for algorithm in cutpoint.algorithms():
-        ours = cutpoint.ray.dedup(tmp_path / "a.img", algorithm, **small(algorithm), task_bytes="10M", segment_bytes="10M", tasks=ThreadTasks())
+        sizes = {"task_bytes": "10M", "segment_bytes": "10M"}
+        ours = cutpoint.ray.dedup(tmp_path / "a.img", algorithm, **small(algorithm), **sizes, _tasks=ThreadTasks())
         check_equal(ours, cutpoint.dedup(tmp_path / "a.img", algorithm, **small(algorithm)))
         assert ours["cluster"]["segments_again"] == 0, algorithm
 
@@ -232,7 +240,11 @@ def test_little_is_read_twice(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lost", "outputs"), [("map files", (0,)), ("map files", (1,)), ("map segment", (0, 3)), ("merge", (0,)), ("merge", (1,)), ("count", (0,)), ("list files", (5, 6))]
+    ("lost", "outputs"),
+    [
+        ("map files", (0,)), ("map files", (1,)), ("map segment", (0, 3)), ("merge", (0,)), ("merge", (1,)), ("count", (0,)),
+        ("list files", (5, 6)),
+    ],
 )
 def test_what_is_lost_is_done_again(lost, outputs, tree):
     seen = set()
@@ -249,7 +261,7 @@ def test_what_is_lost_is_done_again(lost, outputs, tree):
 
 def test_a_task_that_is_lost_four_times_ends_the_run(tree):
     with pytest.raises(DedupError, match="lost 4 times"):
-        cutpoint.ray.dedup(tree, tasks=ThreadTasks(lambda name, output: name.startswith("map files")))
+        cutpoint.ray.dedup(tree, _tasks=ThreadTasks(lambda name, output: name.startswith("map files")))
 
 
 def test_a_file_that_changes_between_its_segments_is_read_once_more(tmp_path):
@@ -262,7 +274,7 @@ def test_a_file_that_changes_between_its_segments_is_read_once_more(tmp_path):
                 path.write_bytes(random.Random(2).randbytes(2_000_000))
             return super().submit(name, function, *arguments, **options)
 
-    ours = cutpoint.ray.dedup(path, tasks=Changing(), task_bytes="1M", segment_bytes="500K")
+    ours = cutpoint.ray.dedup(path, _tasks=Changing(), task_bytes="1M", segment_bytes="500K")
     assert (ours["input_count"], ours["failed_input_count"], ours["result"]["bytes"]) == (1, 0, 2_000_000)
     check_equal(ours, said_by_command(path))
 
@@ -271,7 +283,7 @@ def test_a_checkpoint_goes_on(tree, tmp_path):
     options = {"task_bytes": 300_000, "segment_bytes": 100_000, "checkpoint": tmp_path / "kept"}
     tasks = ThreadTasks(lambda name, output: name == "count 0")
     with pytest.raises(DedupError):
-        cutpoint.ray.dedup(tree, tasks=tasks, **options)
+        cutpoint.ray.dedup(tree, _tasks=tasks, **options)
     results = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "kept").iterdir()}
     assert len(results) > 4
     (tree / ".hidden").write_bytes(b"changed")
@@ -279,10 +291,56 @@ def test_a_checkpoint_goes_on(tree, tmp_path):
     after = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "kept").iterdir()}
     assert after.items() >= results.items() and len(after) > len(results)
     with pytest.raises(DedupError, match="other paths or options"):
-        cutpoint.ray.dedup(tree, "gear", tasks=ThreadTasks(), **options)
+        cutpoint.ray.dedup(tree, "gear", _tasks=ThreadTasks(), **options)
 
 
 def test_bad_input_is_refused_before_anything_is_read(tree):
     for options in {"fingerprint": "none"}, {"cuts": "fastcd"}, {"sample": 0}, {"task_bytes": "4Q"}, {"per_machine": tree}:
         with pytest.raises(ValueError):
-            cutpoint.ray.dedup(tree, tasks=None, **options)
+            cutpoint.ray.dedup(tree, _tasks=None, **options)
+
+
+# --- The command ---
+
+
+@pytest.fixture
+def ray_command(monkeypatch, capsys):
+    from cutpoint.ray import _command
+
+    monkeypatch.setattr(_command, "dedup", functools.partial(cutpoint.ray.dedup, _tasks=ThreadTasks()))
+
+    def run(*words: object) -> tuple[int, str, str]:
+        return _command.main(["dedup", *map(str, words)]), *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_prints_the_report_of_dedup(ray_command, tree, tmp_path):
+    (tmp_path / "list").write_text(f"{tree / 'sub'}\n{tree / 'a.TXT'}\n")
+    (tmp_path / "patterns").write_text("# films\n*.mp4\n")
+    chosen = "--files-from", tmp_path / "list", "--exclude-file", tmp_path / "patterns", "--threads", 2
+    status, text, errors = ray_command(*chosen)
+    assert (status, errors) == (0, "")
+    assert COMMAND is not None
+    theirs = subprocess.run([COMMAND, "dedup", *map(str, chosen)], capture_output=True, text=True, check=True).stdout
+    timed = "join ", "time "
+    assert [each for each in text.splitlines() if not each.startswith(timed)] == [
+        each for each in theirs.splitlines() if not each.startswith(timed)
+    ]
+
+
+def test_the_command_prints_json_with_the_fields_of_its_schema(ray_command, tree):
+    status, text, errors = ray_command("--json", tree, "--sample", 4, "--task-bytes", "1M")
+    schema = json.loads((Path(__file__).parents[3] / "docs/schemas/dedup.schema.json").read_text())
+    report = json.loads(text)
+    assert set(schema["required"]) <= report.keys() and "text" not in report
+    assert set(schema["properties"]["stages"]["items"]["required"]) <= report["stages"][0].keys()
+    assert [*map(json.loads, errors.splitlines())][-1]["files"] == report["input_count"]
+
+
+def test_the_command_says_what_is_wrong(ray_command, tree, tmp_path):
+    status, text, errors = ray_command(tree / "missing")
+    assert status == 1 and errors.startswith("cutpoint-ray: error: ") and str(tree / "missing") in errors
+    for words in ["--param", "mask"], ["--hash", "none"], ["--task-bytes", "4Q"], [], ["--context", tmp_path / "missing"]:
+        status, text, errors = ray_command(*words, *([tree] if words else []))
+        assert (status in (1, 2), text, errors.count("\n")) == (True, "", 1), words

@@ -67,15 +67,15 @@ def dedup(
     checkpoint: Path | None = None,
     task_options: dict[str, Any] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
-    tasks: Any = None,
+    _tasks: Any = None,
     **parameters: Parameter,
 ) -> dict[str, Any]:
     """Reports what `cutpoint.dedup` reports, of files that the machines of a Ray cluster read together.
 
     The arguments that are not listed here are those of `cutpoint.dedup`. The report is that of `cutpoint dedup --json`, with
     `failures` as `cutpoint.dedup` has them, `text`, which is the report for people, and `cluster`: `machines`, `tasks`,
-    `lost_tasks`, `twice_read_bytes`, `segments_again` and `range_bytes`, the memory of the largest range. What is counted equals what one machine counts.
-    `result` has `error_share`, the standard error of the savings, if fingerprints were sampled.
+    `lost_tasks`, `twice_read_bytes`, `segments_again` and `range_bytes`, the memory of the largest range. What is counted equals what
+    one machine counts. `result` has `error_share`, the standard error of the savings, if fingerprints were sampled.
 
     paths, per_machine
         What is read: paths that every machine sees, or paths that each machine reads of its own disks. One of both.
@@ -139,12 +139,12 @@ def dedup(
         "is_per_machine": bool(machine_paths),
     }
     _ = job.core  # names, parameters and bounds are checked before a cluster is asked
-    if tasks is None:
+    if (tasks := _tasks) is None:
         from cutpoint.ray._cluster import RayTasks, connect
 
         connect(address)
         tasks = RayTasks(job.threads or None, task_options or {})
-        tasks.check(named, options["is_per_machine"])
+        tasks.check(named, bool(machine_paths))
         job = Job(**{**job.__getstate__(), "threads": tasks.threads_each})
     if job.checkpoint is not None:
         identity = {

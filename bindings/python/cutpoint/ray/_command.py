@@ -15,11 +15,14 @@ DONE, INPUT_FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("cutpoint-ray", description="Reports what deduplication would save, of data that many machines read together")
+    meaning = "Reports what deduplication would save, of data that many machines read together"
+    top = argparse.ArgumentParser("cutpoint-ray", description=meaning)
     top.add_argument("--version", action="version", version=f"cutpoint-ray {cutpoint.__version__}")
     out = top.add_subparsers(dest="command", required=True).add_parser("dedup", help="report what deduplication would save")
     add = out.add_argument
     add("paths", nargs="*", metavar="PATH", help="file or folder that every machine sees")
+    add("--files-from", action="append", default=[], metavar="FILE", help="read paths from a file, one a line")
+    add("--files-from0", action="append", default=[], metavar="FILE", help="the same, with a zero byte after each path")
     add("--per-machine", action="append", default=[], metavar="PATH", help="instead: read by each machine of its own disks")
     add("--address", default="auto", help="auto, local, or HOST:PORT of a Ray cluster")
     add("-a", "--algorithm", "--profile", "--cuts", dest="cuts", help="as `cutpoint dedup` takes them")
@@ -33,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     add("-L", "--follow", dest="follow_links", action="store_true")
     add("--exclude", action="append", default=[], metavar="PATTERN")
     add("--iexclude", dest="exclude_in_any_case", action="append", default=[], metavar="PATTERN")
+    add("--exclude-file", action="append", default=[], metavar="FILE", help="patterns, one a line")
     add("--include", action="append", default=[], metavar="PATTERN")
     add("--exclude-if-present", action="append", default=[], metavar="NAME[:TEXT]")
     add("--exclude-larger-than", metavar="SIZE")
@@ -70,13 +74,22 @@ def say(sentence: object) -> None:
     print(f"cutpoint-ray: error: {sentence}", file=sys.stderr)
 
 
+def bad_parameter(text: str) -> tuple[str, str]:
+    raise ValueError(f"--param {text}: must be KEY=VALUE")
+
+
 def main(words: list[str] | None = None) -> int:
     options = vars(parser().parse_args(words))
     del options["command"]
     is_json, memory, largest, size = (options.pop(name) for name in ("json", "memory", "exclude_larger_than", "size"))
     progress = Progress(is_json)
     try:
-        parameters = dict(each.split("=", 1) for each in options.pop("param") if "=" in each)
+        parameters = dict(each.split("=", 1) if "=" in each else bad_parameter(each) for each in options.pop("param"))
+        for name, end in ("files_from", "\n"), ("files_from0", "\0"):
+            for file in options.pop(name):
+                options["paths"] += Path(file).read_text(errors="surrogateescape").removesuffix(end).split(end)
+        for file in options.pop("exclude_file"):
+            options["exclude"] += [each for each in Path(file).read_text().splitlines() if each and not each.startswith("#")]
         if options["context"] not in ("", "prune"):
             options["context"] = Path(options["context"]).read_text()
         report = dedup(
@@ -86,8 +99,8 @@ def main(words: list[str] | None = None) -> int:
         )  # fmt: skip
     except KeyboardInterrupt:
         progress.clear()
-        note = f"; {options['checkpoint']} keeps the tasks that were done" if options["checkpoint"] else "; nothing is kept without --checkpoint"
-        say("interrupted" + note)
+        folder = options["checkpoint"]
+        say("interrupted; " + (f"{folder} keeps the tasks that were done" if folder else "nothing is kept without --checkpoint"))
         return INTERRUPTED
     except (ValueError, TypeError) as error:
         say(error)

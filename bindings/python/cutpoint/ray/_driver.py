@@ -155,7 +155,8 @@ class Driver:
 
     def pages(self, listing: int) -> Iterator[tuple[dict[str, Any], Any]]:
         """Yields what pages have, and their handles. A listing that is lost begins again, and must find what it found."""
-        digests, attempt, arguments = self.digests[listing], 1, (self.options["paths"], self.options["walk"], self.options["task_bytes"])
+        digests, attempt = self.digests[listing], 1
+        arguments = self.options["paths"], self.options["walk"], self.options["task_bytes"]
         page_count = 0
         while True:
             handles = self.tasks.stream("list files", _tables.pages, self.job, *arguments, node=self.node_of(listing))
@@ -186,10 +187,10 @@ class Driver:
     def take_page(self, listing: int, number: int, facts: dict[str, Any], page: Any) -> None:
         counts = self.counts
         for kind in facts["kinds"]:
-            known = sum(1 for each in self.kind_names if each[0] == listing)
-            if known >> _tables.KIND_BITS:
+            if counts["kinds"] >> _tables.KIND_BITS:
                 raise DedupError("there are more kinds of files than 2^20: leave kinds out")
-            self.kind_names[listing, known] = kind
+            self.kind_names[listing, counts["kinds"]] = kind
+            counts["kinds"] += 1
         self.failures += facts["failures"]
         counts["failed"] += len(facts["failures"])
         counts["repeated"] += facts["repeated"]
@@ -206,7 +207,8 @@ class Driver:
         segment_bytes = self.options["segment_bytes"] or max(
             self.options["task_bytes"], _tables.least_segment_bytes(self.job, name), large.size // 256
         )
-        submit = functools.partial(self.tasks.submit, "plan segments", _tables.plan_segments, self.job, page, segment_bytes, node=self.node_of(listing))
+        arguments = "plan segments", _tables.plan_segments, self.job, page, segment_bytes
+        submit = functools.partial(self.tasks.submit, *arguments, node=self.node_of(listing))
         self.start(submit, lambda planned, _: self.map_segments(large, planned))
 
     # --- Maps ---
@@ -262,10 +264,11 @@ class Driver:
         missing = next((each["path"] for each in failures if each["errno"] == 2), None)
         if missing is None or self.options["is_per_machine"]:
             return
-        seen = [self.tasks.get(*self.tasks.submit("look", _tables.describe_node, [missing], node=each)) for each in self.tasks.nodes]
-        blind = [node for node, facts in zip(self.tasks.nodes, seen, strict=True) if facts["missing"]]
-        if 0 < len(blind) < len(seen):
-            raise DedupError(f"{missing}: is not seen by {', '.join(map(str, blind))}: paths must be those of a file system that all machines share")
+        nodes = self.tasks.nodes
+        handles = [*(self.tasks.submit("look", _tables.describe_node, [missing], node=each)[0] for each in nodes)]
+        blind = [str(node) for node, handle in zip(nodes, handles, strict=True) if self.tasks.get(handle)["missing"]]
+        if 0 < len(blind) < len(nodes):
+            raise DedupError(f"{missing}: is not seen by {', '.join(blind)}: all machines must share the file system")
 
     # --- Large files ---
 
@@ -329,7 +332,14 @@ class Driver:
             self.merge(self.levels[level], level)
             self.levels[level] = []
 
-    def reduce(self, name: str, function: Callable[..., Any], groups: list[Group], outputs: int, done: Callable[[list[Any], list[Any]], None]) -> None:
+    def reduce(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        groups: list[Group],
+        outputs: int,
+        done: Callable[[list[Any], list[Any]], None],
+    ) -> None:
         """Calls a function for each range, with the tables of all groups. If one is lost, what has it is mapped again."""
         values: list[Any] = [None] * self.job.partitions
         handles: list[Any] = [None] * self.job.partitions
@@ -407,7 +417,7 @@ class Driver:
         try:
             for listing in range(len(self.tasks.nodes) if self.options["is_per_machine"] else 1):
                 self.digests.append([])
-                self.counts["first_file"] = 0
+                self.counts["first_file"] = self.counts["kinds"] = 0
                 for number, (facts, page) in enumerate(self.pages(listing)):
                     self.take_page(listing, number, facts, page)
                     while self.maps >= 2 * self.tasks.slots:
@@ -426,9 +436,8 @@ class Driver:
         named: dict[Any, Any] = collections.defaultdict(lambda: np.zeros(5, np.uint64))
         for kind in {**self.kinds, **unique}:
             name = self.kind_names[kind] if self.job.has_kinds else (0, "(all)")
-            named[name] += np.concatenate([self.kinds[kind], unique[kind]]) if self.job.has_kinds else np.append(self.kinds[kind], [0, 0]).astype(np.uint64)
-        if not self.job.has_kinds and named:
-            named[0, "(all)"][3:] = sum(unique.values())
+            named[name][:3] += self.kinds[kind]
+            named[name][3:] += unique[kind]
         inputs = [
             counts["done"], counts["failed"], counts["repeated"], self.tasks.threads,
             sum(each["entries"] for each in ranges), max((each["held_bytes"] for each in ranges), default=0),

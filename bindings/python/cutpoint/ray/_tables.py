@@ -204,6 +204,8 @@ def write_once(path: str, write: Callable[[Any], object]) -> None:
             with contextlib.suppress(FileExistsError):
                 os.link(source or f"/proc/self/fd/{descriptor}", name, dst_dir_fd=directory)
         os.fsync(directory)
+    except OSError as error:
+        raise DedupError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         os.close(directory)
         with contextlib.suppress(FileNotFoundError):
