@@ -434,27 +434,26 @@ nb::tuple map_segment(const dedup_job& job, const nb::bytes& name, const std::ve
   const read_limit limit(most_bytes_per_second, cancel);
   feed_statistics work;
   std::uint64_t reached = 0;
-  check(interruptibly(cancel, duration::any,
-                      [&]() -> status {
-                        CUTPOINT_TRY(auto file, file_source::open(path, &cancel));
-                        struct stat facts_now = {};
-                        const bool is_known = ::fstat(file.descriptor(), &facts_now) == 0 && S_ISREG(facts_now.st_mode) &&
-                                              static_cast<std::uint64_t>(facts_now.st_size) == facts[2] &&
-                                              nanoseconds(facts_now.st_mtim) == facts[3] &&
-                                              nanoseconds(facts_now.st_ctim) == facts[4] && facts_now.st_ino == facts[5];
-                        if (!is_known)
-                          return {status_code::io_error, path + ": has changed since it was listed", ESTALE};
-                        CUTPOINT_TRY(const auto threads, find_engine(job.how.threads));
-                        CUTPOINT_TRY(auto destination, threads->open(options, table));
-                        CUTPOINT_TRY(reached, feed_segment(destination, file, options.cuts_of(rule), rule, bounds,
-                                                           table, limit));
-                        if (!table.is_complete()) {
-                          CUTPOINT_RETURN_IF_FAILED(destination.end());
-                          CUTPOINT_RETURN_IF_FAILED(destination.finish());
-                        }
-                        work = destination.statistics();
-                        return file.check_unchanged();
-                      }),
+  check(interruptibly(
+            cancel, duration::any,
+            [&]() -> status {
+              CUTPOINT_TRY(auto file, file_source::open(path, &cancel));
+              struct stat facts_now = {};
+              const bool is_known = ::fstat(file.descriptor(), &facts_now) == 0 && S_ISREG(facts_now.st_mode) &&
+                                    static_cast<std::uint64_t>(facts_now.st_size) == facts[2] &&
+                                    nanoseconds(facts_now.st_mtim) == facts[3] &&
+                                    nanoseconds(facts_now.st_ctim) == facts[4] && facts_now.st_ino == facts[5];
+              if (!is_known) return {status_code::io_error, path + ": has changed since it was listed", ESTALE};
+              CUTPOINT_TRY(const auto threads, find_engine(job.how.threads));
+              CUTPOINT_TRY(auto destination, threads->open(options, table));
+              CUTPOINT_TRY(reached, feed_segment(destination, file, options.cuts_of(rule), rule, bounds, table, limit));
+              if (!table.is_complete()) {
+                CUTPOINT_RETURN_IF_FAILED(destination.end());
+                CUTPOINT_RETURN_IF_FAILED(destination.finish());
+              }
+              work = destination.statistics();
+              return file.check_unchanged();
+            }),
         path);
   const std::uint64_t outside_bytes = (begin - warm_up) + (reached - std::min(reached, end));
   return nb::make_tuple(table.counts(), std::move(table.chunks).views(), outside_bytes, tuple_of(work, {}));
