@@ -70,16 +70,20 @@ struct page {
   std::uint64_t bytes = 0;
   std::vector<failed_input> failures;
   std::uint64_t repeated_count = 0;
+  std::uint64_t other_kind_count = 0;                          ///< files without bytes, such as links
   std::vector<std::pair<std::size_t, std::string>> new_kinds;  ///< rule and name, in the order of their numbers
 
-  [[nodiscard]] bool is_empty() const { return paths.empty() && failures.empty() && repeated_count == 0; }
+  [[nodiscard]] bool is_empty() const {
+    return paths.empty() && failures.empty() && repeated_count + other_kind_count == 0;
+  }
 };
 
 nb::tuple tuple_of(page&& listed) {
   nb::list paths;
   for (const std::string& path : listed.paths) paths.append(nb::bytes(path.data(), path.size()));
   return nb::make_tuple(paths, view_of(std::move(listed.facts), {listed.paths.size(), fact_count}), listed.bytes,
-                        failure_list(listed.failures), listed.repeated_count, listed.new_kinds);
+                        failure_list(listed.failures), listed.repeated_count, listed.other_kind_count,
+                        listed.new_kinds);
 }
 
 /// Collects the entries that `dedup` reads, by its own rules, into pages.
@@ -108,7 +112,10 @@ class page_maker {
  private:
   status add(const tree_entry& entry) {
     const bool is_repeated = repeats_.is_repeated(entry);
-    if (!entry.is_readable_stream()) return {};
+    if (!entry.is_readable_stream()) {
+      page_.other_kind_count += entry.kind != file_kind::directory ? 1 : 0;
+      return {};
+    }
     if (is_repeated) {
       ++page_.repeated_count;
       return {};
@@ -487,7 +494,7 @@ class counted_index final : public fingerprint_index {
 
 /// A kind of files: its rule, its name, and its counts in the order of `dedup_counts`.
 using counted_kind = std::pair<std::pair<std::size_t, std::string>, std::vector<std::uint64_t>>;
-/// Counts of inputs that were read, that failed, and of further names; threads; entries of the index and its bytes.
+/// Counts of inputs that were read, that failed, and of further names; threads; entries of the index and its bytes; files without bytes.
 using counted_inputs = std::vector<std::uint64_t>;
 
 /// Returns the report that `dedup` makes, and its text.
@@ -502,6 +509,7 @@ nb::tuple dedup_of_counts(const dedup_job& job, const std::vector<counted_kind>&
                       .input_count = inputs.at(0),
                       .failed_count = inputs.at(1),
                       .repeated_count = inputs.at(2),
+                      .other_kind_count = inputs.at(6),
                       .wall_seconds = wall_seconds,
                       .tally = &tally,
                       .kind_names = {},

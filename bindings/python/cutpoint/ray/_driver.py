@@ -194,6 +194,7 @@ class Driver:
         self.failures += facts["failures"]
         counts["failed"] += len(facts["failures"])
         counts["repeated"] += facts["repeated"]
+        counts["others"] += facts["others"]
         if not facts["files"]:
             return
         leaf = Leaf(listing, number, counts["first_file"])
@@ -441,6 +442,7 @@ class Driver:
         inputs = [
             counts["done"], counts["failed"], counts["repeated"], self.tasks.threads,
             sum(each["entries"] for each in ranges), max((each["held_bytes"] for each in ranges), default=0),
+            counts["others"],
         ]  # fmt: skip
         kinds = [(name, row.tolist()) for name, row in named.items()]
         wall_seconds = time.monotonic() - self.begun

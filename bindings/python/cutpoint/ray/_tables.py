@@ -99,13 +99,14 @@ def pages(job: Job, paths: list[str], walk: tuple[Any, ...], most_bytes: int) ->
     while (page := ready.get()) is not None:
         if isinstance(page, BaseException):
             raise page
-        names, facts, byte_count, failures, repeated, kinds = page
+        names, facts, byte_count, failures, repeated, others, kinds = page
         files = names, np.asarray(facts).copy()
         yield {
             "bytes": byte_count,
             "files": len(names),
             "failures": failures,
             "repeated": repeated,
+            "others": others,
             "kinds": kinds,
             "large": files if len(names) == 1 and files[1][0, IS_LARGE] else None,
             "digest": digest_of(files),
