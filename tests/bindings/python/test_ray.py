@@ -279,6 +279,21 @@ def test_a_file_that_changes_between_its_segments_is_read_once_more(tmp_path):
     check_equal(ours, said_by_command(path))
 
 
+def test_a_file_that_some_machines_do_not_see_is_an_error(tree):
+    class Blind(ThreadTasks):
+        nodes = "first", "second"
+
+        def submit(self, name, function, *arguments, node=None, **options):
+            if name.startswith("map files"):
+                (tree / "a.TXT").unlink(missing_ok=True)  # as if the task ran where it is not seen
+            if name == "look":
+                function = (lambda paths: {"missing": paths}) if node == "second" else (lambda paths: {"missing": []})
+            return super().submit(name, function, *arguments, **options)
+
+    with pytest.raises(DedupError, match="a.TXT: is not seen by second"):
+        cutpoint.ray.dedup(tree, _tasks=Blind())
+
+
 def test_a_checkpoint_goes_on(tree, tmp_path):
     options = {"task_bytes": 300_000, "segment_bytes": 100_000, "checkpoint": tmp_path / "kept"}
     tasks = ThreadTasks(lambda name, output: name == "count 0")

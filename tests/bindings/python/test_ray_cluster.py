@@ -15,14 +15,15 @@ import pytest
 from cutpoint.ray import DedupError
 from test_ray import check_equal, said_by_command, tree  # noqa: F401
 
+# On a busy machine workers starve at their usual niceness of 15, and a raylet may take longer than 30 seconds to start.
+os.environ |= {"RAY_worker_niceness": "0", "RAY_raylet_start_wait_time_s": "300"}
 ray = pytest.importorskip("ray")
-os.environ["RAY_worker_niceness"] = "0"  # of 15 by default, at which a busy machine lets them starve
 
 
 def make_cluster():
     from ray.cluster_utils import Cluster
 
-    spills = {"object_spilling_threshold": 0.05, "min_spilling_size": 100_000}
+    spills = {"object_spilling_threshold": 0.02, "min_spilling_size": 100_000}
     head = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False, "_system_config": spills}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
@@ -68,13 +69,18 @@ def test_each_machine_reads_its_own(cluster, tree):  # noqa: F811
 
 
 def test_an_object_store_that_spills(cluster, data):
-    spilled = set()
+    spilled, is_done = set(), threading.Event()
 
-    def look(event):
-        spilled.update(Path(ray._private.worker._global_node.get_session_dir_path()).glob("ray_spilled_objects*/*"))
+    def look():
+        while not is_done.wait(0.01):
+            spilled.update(Path("/tmp/ray").glob("session_latest/ray_spilled_objects*/*"))
 
+    looking = threading.Thread(target=look)
+    looking.start()
     words = ["--algorithm", "gear", "--size", "64:128:256"]
-    run(cluster, data, words, cuts="gear", size="64:128:256", task_bytes="20M", segment_bytes="50M", partitions=4, progress=look)
+    run(cluster, data, words, cuts="gear", size="64:128:256", task_bytes="20M", segment_bytes="50M", partitions=4)
+    is_done.set()
+    looking.join()
     assert spilled
 
 
@@ -114,6 +120,26 @@ def test_an_address_where_nobody_is_and_paths_that_are_missing(cluster, tmp_path
     assert time.monotonic() - begun < 30  # most of it is the import of Ray on a loaded machine
     ours = cutpoint.ray.dedup(tmp_path / "missing", address=cluster.address)
     assert ours["failed_input_count"] == 1
+
+
+def test_a_machine_with_another_version_is_named(cluster, tree, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(cutpoint._core, "__version__", "99.0")
+    with pytest.raises(DedupError, match="has cutpoint .*, and this program has 99.0"):
+        cutpoint.ray.dedup(tree, address=cluster.address)
+
+
+def test_what_was_cancelled_leaves_no_task(cluster, data):
+    def stop(event):
+        raise DedupError("stopped")
+
+    with pytest.raises(DedupError, match="stopped"):
+        cutpoint.ray.dedup(data, address=cluster.address, task_bytes="1M", progress=stop)
+    for _ in range(300):
+        running = subprocess.run(["pgrep", "-f", "^ray::(cutpoint|list)"], capture_output=True, text=True, check=False).stdout
+        if not running:
+            break
+        time.sleep(0.1)
+    assert not running
 
 
 def test_a_checkpoint_goes_on_in_another_cluster_after_a_raylet_was_killed(cluster, data, tmp_path):

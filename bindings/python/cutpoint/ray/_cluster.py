@@ -44,9 +44,15 @@ def connect(address: str) -> None:
 
 
 class Node(str):
-    """Names a machine in messages."""
+    """A machine by the name that messages give it."""
 
     id: str
+    cpus: int
+
+    def __new__(cls, facts: dict[str, Any]) -> Node:
+        node = super().__new__(cls, f"{facts['NodeManagerHostname']} {facts['NodeID'][:8]}")
+        node.id, node.cpus = facts["NodeID"], int(facts["Resources"]["CPU"])
+        return node
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -72,15 +78,18 @@ class RayTasks:
         if not alive:
             raise DedupError("the Ray cluster has no machine with processors")
         self.threads_each = threads or int(min(each["Resources"]["CPU"] for each in alive))
-        self.slots = sum(int(each["Resources"]["CPU"]) // self.threads_each for each in alive)
+        self.nodes = [Node(each) for each in alive]
+        self.options = options
         if self.slots == 0:
             raise DedupError(f"no machine of the Ray cluster has {self.threads_each} processors")
-        self.threads = self.slots * self.threads_each
-        self.nodes = []
-        for each in alive:
-            self.nodes.append(Node(each["NodeManagerHostname"] + " " + each["NodeID"][:8]))
-            self.nodes[-1].id = each["NodeID"]
-        self.options = options
+
+    @property
+    def slots(self) -> int:
+        return sum(each.cpus // self.threads_each for each in self.nodes)
+
+    @property
+    def threads(self) -> int:
+        return self.slots * self.threads_each
 
     def check(self, paths: list[str], is_per_machine: bool) -> None:
         """Looks that each machine has this package, and whether it sees the paths."""
@@ -88,13 +97,21 @@ class RayTasks:
         missing: dict[str, list[str]] = {path: [] for path in paths}
         for node, handle in handles.items():
             try:
-                facts = ray.get(handle)
+                facts = self.get(handle)
+            except TaskLost:
+                # Ray notices only after some 17 seconds that a machine is dead.
+                if is_per_machine:
+                    raise DedupError(f"{node}: does not answer, so that its files cannot be read") from None
+                self.nodes.remove(node)
+                continue
             except Exception as error:
                 raise DedupError(f"{node}: cutpoint cannot be used there: {str(error).strip().splitlines()[-1]}") from None
             if facts["version"] != _core.__version__:
                 raise DedupError(f"{node}: has cutpoint {facts['version']}, and this program has {_core.__version__}")
             for path in facts["missing"]:
                 missing[path].append(node)
+        if self.slots == 0:
+            raise DedupError("no machine of the Ray cluster answers")
         for path, nodes in missing.items():
             if nodes and (is_per_machine or len(nodes) < len(self.nodes)):
                 raise DedupError(f"{path}: is not seen by {', '.join(nodes)}")
@@ -112,7 +129,11 @@ class RayTasks:
 
     def stream(self, name: str, function: Callable[..., Any], *arguments: Any, node: Any = None) -> Iterator[Any]:
         backpressure = {"_generator_backpressure_num_objects": 16}
-        return iter(self.remote(name, stream, node, num_cpus=0, num_returns="streaming", **backpressure).remote(function, *arguments))
+        handles = self.remote(name, stream, node, num_cpus=0, num_returns="streaming", **backpressure).remote(function, *arguments)
+        try:
+            yield from handles
+        finally:
+            ray.cancel(handles)  # of no effect when it has ended
 
     def wait(self, handles: list[Any]) -> Any:
         return ray.wait(handles, num_returns=1, fetch_local=False)[0][0]

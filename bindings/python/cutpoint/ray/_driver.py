@@ -7,6 +7,7 @@ does not grow with the number of files.
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import math
 import time
@@ -265,10 +266,13 @@ class Driver:
         missing = next((each["path"] for each in failures if each["errno"] == 2), None)
         if missing is None or self.options["is_per_machine"]:
             return
-        nodes = self.tasks.nodes
-        handles = [*(self.tasks.submit("look", _tables.describe_node, [missing], node=each)[0] for each in nodes)]
-        blind = [str(node) for node, handle in zip(nodes, handles, strict=True) if self.tasks.get(handle)["missing"]]
-        if 0 < len(blind) < len(nodes):
+        blind: list[str] = []
+        seeing: list[str] = []
+        for node in self.tasks.nodes:
+            with contextlib.suppress(TaskLost):  # a machine that is dead now
+                facts = self.tasks.get(*self.tasks.submit("look", _tables.describe_node, [missing], node=node))
+                (blind if facts["missing"] else seeing).append(str(node))
+        if blind and seeing:
             raise DedupError(f"{missing}: is not seen by {', '.join(blind)}: all machines must share the file system")
 
     # --- Large files ---
