@@ -1,4 +1,5 @@
 // What `dedup` and the parts of a deduplication over many machines share: failures of inputs, and the report as a dict.
+// Apart because the functions of one machine and those of many have sources of their own.
 #pragma once
 
 #include <string>

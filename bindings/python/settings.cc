@@ -73,11 +73,11 @@ settings make_settings(const std::string& cuts, const std::vector<std::pair<std:
                        std::optional<std::uint64_t> memory_bytes) {
   named_chunker named = make_cuts(cuts, parameters);
   const fingerprint_recipe recipe(value_or_raise(parse_fingerprint(fingerprint)), make_key(fingerprint_key));
-  settings out{.feed = {.cuts = std::move(named.chunker),
-                        .fingerprint = recipe,
-                        .where = value_or_raise(parse_backend(backend))},
-               .threads = make_thread_choice(threads),
-               .warnings = std::move(named.warnings)};
+  feed_options feed{
+      .cuts = std::move(named.chunker), .fingerprint = recipe, .where = value_or_raise(parse_backend(backend))};
+  thread_choice chosen_threads = make_thread_choice(threads);
+  // Nothing that throws may follow braces within braces: GCC 12 destroys twice what it has initialized in them.
+  settings out{.feed = std::move(feed), .threads = std::move(chosen_threads), .warnings = std::move(named.warnings)};
   if (memory_bytes) out.feed.memory_bytes = *memory_bytes;
   return out;
 }

@@ -99,12 +99,13 @@ void open_store::cancel() {
 nb::dict open_store::back_up(const call_options& options) {
   std::vector<noted_problem> problems, warnings;
   std::string device_warning;
+  walk_options walking{.exclude = options.patterns("exclude"),
+                       .include = options.patterns("include"),
+                       .one_file_system = options.get<bool>("one_file_system"),
+                       .exclude_caches = options.get<bool>("exclude_caches")};
   store_backup_options files{.paths = options.texts("paths"),
                              .standard_input_name = options.text("standard_input_name"),
-                             .walking = {.exclude = options.patterns("exclude"),
-                                         .include = options.patterns("include"),
-                                         .one_file_system = options.get<bool>("one_file_system"),
-                                         .exclude_caches = options.get<bool>("exclude_caches")},
+                             .walking = std::move(walking),
                              .host = options.text("host"),
                              .time = options.get<std::int64_t>("time"),
                              .tags = options.texts("tags"),

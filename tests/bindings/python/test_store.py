@@ -153,6 +153,9 @@ def test_errors_are_exceptions(store, tree, tmp_path):
             store.backup(wrong)
     with pytest.raises(TypeError, match="rehearse cannot be of the type str"):
         store.prune(rehearse="yes")
+    patterns = [f"/a pattern that needs memory of its own, {number}" for number in range(10)]
+    with pytest.raises(ValueError, match="no back end 'gp'"):
+        store.backup(tree, exclude=patterns, include=patterns, lanes=Lanes(backend="gp"))
     store.close()
     with pytest.raises(ValueError, match="closed"):
         store.backup(tree)

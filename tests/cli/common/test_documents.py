@@ -87,7 +87,8 @@ class Examples(CommandTest):
         for name in ("DISK.img", "BACKUPS/a", "PATH/b", "FILE"):
             self.write(name, os.urandom(300_000))
         for line in self.block("sh", "cutpoint bench"):
-            self.assertTrue(self.shown(line), line)
+            if not line.startswith("cutpoint-ray"):  # which is of the Python package, and has tests there
+                self.assertTrue(self.shown(line), line)
 
 
 def without_numbers(text: str) -> list[str]:

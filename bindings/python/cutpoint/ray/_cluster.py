@@ -1,5 +1,8 @@
 """Ray as the runner of a deduplication's tasks. Nothing else of the package imports Ray."""
 
+# Where the types are checked Ray may not be installed, and not all of it has types.
+# mypy: disable-error-code="import-not-found,no-untyped-call"
+
 from __future__ import annotations
 
 import logging
@@ -73,7 +76,7 @@ def stream(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
 class RayTasks:
     def __init__(self, threads: int | None, options: dict[str, Any]) -> None:
         """`options` are Ray's for the tasks that read, such as a label_selector."""
-        nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+        nodes: list[dict[str, Any]] = ray.nodes()
         alive = [each for each in nodes if each["Alive"] and each["Resources"].get("CPU")]
         if not alive:
             raise DedupError("the Ray cluster has no machine with processors")
