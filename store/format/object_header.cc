@@ -37,9 +37,12 @@ result<object_header> decode_header(byte_span bytes, object_kind kind, std::stri
   if (fields.bytes<tag_bytes>() != checksum(bytes.first(checked_bytes), 0))
     return damage(object, "its header is wrong");
   if (version != format_version) {
-    return status(
-        status_code::unavailable,
-        fmt::format("{} has version {} of the format; this program reads version {}", object, version, format_version));
+    return status(status_code::unavailable,
+                  fmt::format("{} has version {} of the format; this program reads version {}{}", object, version,
+                              format_version,
+                              version > format_version
+                                  ? ""
+                                  : ": restore the store by the command that made it, and back up into a new one"));
   }
   if (stored_kind != static_cast<std::uint32_t>(kind)) return damage(object, "it is an object of another kind");
   if (seal > static_cast<std::uint16_t>(seal_kind::aes_256_gcm)) return damage(object, "its seal is unknown");
@@ -63,12 +66,13 @@ std::string_view session_of(std::string_view id) noexcept { return id.substr(0, 
 
 std::string_view folder_of(object_kind kind) noexcept {
   static constexpr std::array<std::string_view, object_kind_count> folders = {
-      "", "keys", "containers", "shards", "snapshots", "leases", "log", "temporary"};
+      "", "keys", "containers", "shards", "snapshots", "leases", "log", "temporary", "removals"};
   return folders[static_cast<std::size_t>(kind)];
 }
 
 std::string place_of(const object_name& name) {
-  const bool is_named_by_hash = name.kind == object_kind::container || name.kind == object_kind::snapshot;
+  const bool is_named_by_hash = name.kind == object_kind::container || name.kind == object_kind::snapshot ||
+                                name.kind == object_kind::removal;
   return is_named_by_hash ? std::string(folder_of(name.kind)) : path_of(name);
 }
 

@@ -20,7 +20,7 @@ namespace cutpoint::store {
 [[nodiscard]] std::string place_of(const object_name& name);
 
 inline constexpr std::size_t object_header_bytes = 64;
-inline constexpr std::uint16_t format_version = 2;
+inline constexpr std::uint16_t format_version = 3;
 
 struct object_header {
   object_kind kind;

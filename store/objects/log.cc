@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <span>
 #include <utility>
 
+#include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
 
 #include "store/format/failure.h"
@@ -14,9 +17,19 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t largest_entry_bytes = 256 * MiB;
+constexpr std::size_t largest_entry_bytes = MiB;
+constexpr std::size_t largest_removal_bytes = 256 * MiB;
+/// Entries whose numbers are further beyond those before them do not count, unless a decision among them does.
+constexpr std::uint64_t largest_gap = std::uint64_t{1} << 20;
+
+/// What an object of the log has. The numbers are in files and never change.
+enum class entry_content : std::uint8_t { snapshots = 1, removal = 2 };
 
 object_name entry_name(std::uint64_t number) { return {object_kind::log_entry, fmt::format("{:016x}", number)}; }
+
+object_name removal_name(std::uint64_t number, const digest& named) {
+  return {object_kind::removal, fmt::format("{:016x}.{}", number, to_hex(named))};
+}
 
 /// Returns the numbers of all entries, in order. Objects with other names are passed over.
 result<std::vector<std::uint64_t>> list_numbers(storage& objects) {
@@ -62,6 +75,39 @@ void read(std::set<std::string>& ids, field_reader& fields) {
   for (auto count = fields.number<std::uint32_t>(); count > 0 && fields.ok(); --count) ids.insert(fields.text());
 }
 
+status out_of_bounds(const object_name& name) { return damage(path_of(name), "a field is out of its bounds"); }
+
+/// Reads the removal of an entry into it. One that does not exist, or that another entry was put with, leaves it without effect.
+status read_removal(storage& objects, const seal_key& key, std::uint64_t number, const digest& named,
+                    log_entry& entry) {
+  const object_name name = removal_name(number, named);
+  const auto bytes = read_object(objects, name, largest_removal_bytes);
+  entry.counts = bytes.ok() || !is_absence(bytes.error());
+  if (!entry.counts) return {};
+  if (!bytes) return bytes.error();
+  CUTPOINT_TRY(const auto right_name, blake3_digest(*bytes));
+  if (right_name != named) return damage(path_of(name), "its bytes have changed: they do not give its name");
+  CUTPOINT_TRY(const auto body, decode_small_object(*bytes, name, key));
+  field_reader fields(body);
+  log_entry removal;
+  removal.header = entry.header;
+  removal.counts = fields.number<std::uint64_t>() == number;
+  removal.kind = static_cast<log_entry_kind>(fields.number<std::uint8_t>());
+  read(removal.removed_containers, fields);
+  read(removal.condemned_containers, fields);
+  read(removal.snapshots, fields);
+  read(removal.removed_snapshots, fields);
+  read(removal.removed_keys, fields);
+  const bool is_kind = removal.kind >= log_entry_kind::change && removal.kind <= log_entry_kind::decision;
+  if (!fields.ok() || fields.remaining() != 0 || !is_kind) return out_of_bounds(name);
+  if (removal.counts) {
+    entry = std::move(removal);
+  } else {
+    entry.counts = false;
+  }
+  return {};
+}
+
 result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_t number) {
   const object_name name = entry_name(number);
   CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_entry_bytes));
@@ -69,29 +115,50 @@ result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_
   field_reader fields(body);
   log_entry entry;
   std::copy_n(bytes.begin(), entry.header.size(), entry.header.begin());
-  entry.kind = static_cast<log_entry_kind>(fields.number<std::uint8_t>());
-  read(entry.removed_containers, fields);
-  read(entry.condemned_containers, fields);
-  read(entry.snapshots, fields);
-  read(entry.removed_snapshots, fields);
-  read(entry.removed_keys, fields);
-  const bool is_kind = entry.kind >= log_entry_kind::change && entry.kind <= log_entry_kind::decision;
-  if (!fields.ok() || fields.remaining() != 0 || !is_kind) return damage(path_of(name), "a field is out of its bounds");
+  const auto content = static_cast<entry_content>(fields.number<std::uint8_t>());
+  digest removal{{}, largest_digest_bytes};
+  if (content == entry_content::snapshots) read(entry.snapshots, fields);
+  if (content == entry_content::removal) removal.bytes = fields.bytes<largest_digest_bytes>();
+  if (!fields.ok() || fields.remaining() != 0 || content < entry_content::snapshots ||
+      content > entry_content::removal) {
+    return out_of_bounds(name);
+  }
+  if (content == entry_content::removal) {
+    CUTPOINT_RETURN_IF_FAILED(read_removal(objects, key, number, removal, entry));
+  }
   return entry;
 }
 
-std::vector<std::uint8_t> encode(const log_entry& entry, std::uint64_t number, const seal_key& key) {
+/// Returns the bytes of an object of the log or of a removal. Errors: memory_limit.
+result<std::vector<std::uint8_t>> encode(const object_name& name, std::vector<std::uint8_t> body, const seal_key& key,
+                                         std::size_t largest_bytes) {
+  object_salt salt;
+  fill_random(salt);
+  std::vector<std::uint8_t> bytes = encode_small_object(name, std::move(body), key, salt);
+  if (bytes.size() <= largest_bytes) return bytes;
+  return status(status_code::memory_limit, fmt::format("an entry of the log cannot have {} bytes", bytes.size()));
+}
+
+/// Puts the removal of the entry with a number, durably, and returns the hash in its name.
+result<digest> put_removal(storage& objects, const seal_key& key, std::uint64_t number, const log_entry& entry) {
   std::vector<std::uint8_t> body;
   field_writer fields(body);
-  fields.number(static_cast<std::uint8_t>(entry.kind));
+  fields.number(number).number(static_cast<std::uint8_t>(entry.kind));
   append(entry.removed_containers, fields);
   append(entry.condemned_containers, fields);
   append(entry.snapshots, fields);
   append(entry.removed_snapshots, fields);
   append(entry.removed_keys, fields);
-  object_salt salt;
-  fill_random(salt);
-  return encode_small_object(entry_name(number), std::move(body), key, salt);
+  CUTPOINT_TRY(auto bytes, encode({object_kind::removal, ""}, std::move(body), key, largest_removal_bytes));
+  CUTPOINT_TRY(const auto named, blake3_digest(bytes));
+  CUTPOINT_RETURN_IF_FAILED(objects.put(removal_name(number, named), std::move(bytes)));
+  CUTPOINT_RETURN_IF_FAILED(objects.sync());
+  return named;
+}
+
+bool only_commits(const log_entry& entry) {
+  return entry.kind == log_entry_kind::change && entry.condemned_containers.empty() &&
+         entry.removed_snapshots.empty() && entry.removed_keys.empty();
 }
 
 void apply(const log_entry& entry, std::uint64_t number, store_log& log) {
@@ -119,6 +186,7 @@ void apply(const log_entry& entry, std::uint64_t number, store_log& log) {
   log.condemned.insert(entry.condemned_containers.begin(), entry.condemned_containers.end());
   log.snapshots.insert(entry.snapshots.begin(), entry.snapshots.end());
   for (const std::string& each : entry.removed_snapshots) log.snapshots.erase(each);
+  log.replaced.insert(entry.removed_snapshots.begin(), entry.removed_snapshots.end());
   log.removed_keys.insert(entry.removed_keys.begin(), entry.removed_keys.end());
 }
 
@@ -127,10 +195,12 @@ struct counted_entries {
   std::vector<std::pair<std::uint64_t, log_entry>> entries;
   std::vector<std::pair<std::uint64_t, status>> failures;  ///< entries that are damaged or missing, and why
   bool is_complete = false;                                ///< false if another process has removed some meanwhile
+  bool may_have_decision = false;                          ///< whether one of them is a decision, or cannot be read
+  bool has_passed_over = false;                            ///< whether an entry has no effect, since its removal is not there
 };
 
 /// Reads entries from the newest to the newest decision.
-result<counted_entries> read_counted(storage& objects, const seal_key& key, const std::vector<std::uint64_t>& numbers,
+result<counted_entries> read_counted(storage& objects, const seal_key& key, std::span<const std::uint64_t> numbers,
                                      std::map<std::uint64_t, log_entry>& known) {
   counted_entries counted;
   for (std::size_t i = numbers.size(); i > 0; --i) {
@@ -140,8 +210,10 @@ result<counted_entries> read_counted(storage& objects, const seal_key& key, cons
     if (!entry && is_absence(entry.error())) return counted;
     if (!entry && !is_damage(entry.error())) return entry.error();
     const bool is_decision = entry && entry->kind == log_entry_kind::decision;
+    counted.may_have_decision = counted.may_have_decision || is_decision || !entry;
     if (entry) {
-      known.try_emplace(number, *entry);
+      if (entry->counts) known.try_emplace(number, *entry);
+      counted.has_passed_over = counted.has_passed_over || !entry->counts;
       counted.entries.emplace_back(number, std::move(*entry));
     } else {
       counted.failures.emplace_back(number, entry.error());
@@ -158,6 +230,22 @@ result<counted_entries> read_counted(storage& objects, const seal_key& key, cons
   std::ranges::reverse(counted.entries);
   counted.is_complete = true;
   return counted;
+}
+
+/// The same, of the newest entries that are not too far beyond those before them. Who may only put commits cannot put numbers that
+/// hide the log.
+result<counted_entries> read_near(storage& objects, const seal_key& key, std::span<const std::uint64_t> numbers,
+                                  std::map<std::uint64_t, log_entry>& known) {
+  for (;;) {
+    const auto gap =
+        std::ranges::adjacent_find(numbers.rbegin(), numbers.rend(), [](std::uint64_t later, std::uint64_t earlier) {
+          return later - earlier > largest_gap;
+        });
+    const auto near_count = gap == numbers.rend() ? numbers.size() : static_cast<std::size_t>(gap - numbers.rbegin()) + 1;
+    auto counted = read_counted(objects, key, numbers.last(near_count), known);
+    if (!counted || !counted->is_complete || counted->may_have_decision || near_count == numbers.size()) return counted;
+    numbers = numbers.first(numbers.size() - near_count);
+  }
 }
 
 /// Returns whether the oldest entry that counted is still there, which no other object can have replaced. Then no entry after it was
@@ -195,18 +283,19 @@ result<bool> log_reader::follow(storage& objects, const seal_key& key) {
 }
 
 /// Reads the entries that can be read, and passes the others to `damaged`.
-status log_reader::read_readable(storage& objects, const seal_key& key, const damaged_entry_function& damaged) {
+status log_reader::read_readable(storage& objects, const seal_key& key, const damaged_object_function& damaged) {
   CUTPOINT_TRY(const auto is_followed, follow(objects, key));
   if (is_followed) return {};
   is_whole_ = false;
   CUTPOINT_TRY(auto numbers, list_numbers(objects));
   for (;;) {
-    CUTPOINT_TRY(const auto counted, read_counted(objects, key, numbers, entries_));
+    CUTPOINT_TRY(const auto counted, read_near(objects, key, numbers, entries_));
     // Names may be missing in a list that was made while others wrote. Two equal lists in turn were not.
     CUTPOINT_TRY(auto again, list_numbers(objects));
     const bool is_same = again == numbers;
     numbers = std::move(again);
-    if (!counted.is_complete || (!is_same && !counted.failures.empty())) continue;
+    const bool is_doubtful = counted.has_passed_over || !counted.failures.empty();
+    if (!counted.is_complete || (!is_same && is_doubtful)) continue;
     log_ = {};
     for (const auto& [number, entry] : counted.entries) apply(entry, number, log_);
     for (const auto& [number, why] : counted.failures) {
@@ -228,7 +317,7 @@ result<const store_log*> log_reader::read(storage& objects, const seal_key& key)
 }
 
 result<const store_log*> log_reader::read(storage& objects, const seal_key& key,
-                                          const damaged_entry_function& damaged) {
+                                          const damaged_object_function& damaged) {
   CUTPOINT_RETURN_IF_FAILED(read_readable(objects, key, damaged));
   if (is_whole_) return &log_;
   CUTPOINT_TRY(const auto ids, objects.list(object_kind::snapshot));
@@ -263,7 +352,7 @@ result<store_log> read_log(storage& objects, const seal_key& key) {
   return *log;
 }
 
-result<store_log> read_log(storage& objects, const seal_key& key, const damaged_entry_function& damaged) {
+result<store_log> read_log(storage& objects, const seal_key& key, const damaged_object_function& damaged) {
   log_reader reader;
   CUTPOINT_TRY(const auto log, reader.read(objects, key, damaged));
   return *log;
@@ -272,16 +361,27 @@ result<store_log> read_log(storage& objects, const seal_key& key, const damaged_
 result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_key& key, const store_log& known,
                                                    const log_entry& entry) {
   const std::uint64_t number = known.newest + 1;
-  std::vector<std::uint8_t> bytes = encode(entry, number, key);
-  if (bytes.size() > largest_entry_bytes) {
-    return status(status_code::memory_limit, fmt::format("an entry of the log cannot have {} bytes", bytes.size()));
+  std::vector<std::uint8_t> body;
+  field_writer fields(body);
+  if (only_commits(entry)) {
+    fields.number(static_cast<std::uint8_t>(entry_content::snapshots));
+    append(entry.snapshots, fields);
+  } else {
+    CUTPOINT_TRY(const auto removal, put_removal(objects, key, number, entry));
+    fields.number(static_cast<std::uint8_t>(entry_content::removal)).bytes(removal.bytes);
   }
+  CUTPOINT_TRY(const auto bytes, encode(entry_name(number), std::move(body), key, largest_entry_bytes));
   // No entry may survive a crash that an entry before it does not survive, whoever has put that.
   CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::log_entry));
-  status put = objects.put(entry_name(number), std::move(bytes));
+  status put = objects.put(entry_name(number), bytes);
   if (put.ok()) put = objects.sync();
-  if (is_presence(put)) return std::optional<std::uint64_t>();
-  if (!put.ok()) return put;
+  if (is_presence(put)) {
+    const auto there = read_object(objects, entry_name(number), largest_entry_bytes);
+    if (!there && !is_absence(there.error()) && !is_damage(there.error())) return there.error();
+    if (!there || *there != bytes) return std::optional<std::uint64_t>();
+  } else if (!put.ok()) {
+    return put;
+  }
   CUTPOINT_TRY(const auto was_free, known.oldest == 0 ? result<bool>(false) : has_oldest(objects, known));
   if (was_free) return std::optional(number);
   CUTPOINT_TRY(const auto numbers, list_all_numbers(objects));
@@ -297,13 +397,17 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
 status remove_entries_before(storage& objects, std::uint64_t decision, std::uint64_t last_oldest) {
   CUTPOINT_TRY(auto numbers, list_numbers(objects));
   std::erase_if(numbers, [&](std::uint64_t each) { return each >= decision; });
-  if (numbers.empty()) return {};
   // Whoever follows the log after a crash must not find the oldest entry that he knows, and miss one after it, whoever removed that.
-  CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::log_entry));
+  if (!numbers.empty()) CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::log_entry));
   for (const std::uint64_t each : numbers) {
     CUTPOINT_RETURN_IF_FAILED(objects.remove(entry_name(each)));
     if (each <= last_oldest) CUTPOINT_RETURN_IF_FAILED(objects.sync());
   }
+  CUTPOINT_TRY(auto removals, objects.list(object_kind::removal));
+  std::erase_if(removals, [end = entry_name(decision).id](const std::string& id) { return id >= end; });
+  if (removals.empty()) return {};
+  CUTPOINT_RETURN_IF_FAILED(objects.sync());  // an entry that a crash brought back would have no effect
+  for (std::string& each : removals) CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::removal, std::move(each)}));
   return {};
 }
 

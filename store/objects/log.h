@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "store/format/object_header.h"
 #include "store/format/record.h"
 #include "store/format/sealer.h"
+#include "store/objects/small_object.h"
 
 namespace cutpoint::store {
 
@@ -24,6 +24,8 @@ enum class log_entry_kind : std::uint8_t {
   decision = 3,  ///< to remove containers; it sums up all entries before, which do not count any more
 };
 
+/// What an entry says. One that only commits snapshots is an object of the log alone. Whatever takes something away is in an object of
+/// kind removal, which the entry names: so the right to put such objects is the right to remove.
 struct log_entry {
   log_entry_kind kind = log_entry_kind::change;
   std::set<container_name> removed_containers;  ///< of a proposal or a decision
@@ -33,6 +35,7 @@ struct log_entry {
   std::set<std::string> removed_snapshots;  ///< ids that do not count any more, because others replace them
   std::set<std::string> removed_keys;       ///< ids; a decision has all whose objects may be left
   encoded_object_header header = {};        ///< of the object that it was read from: another one has another salt
+  bool counts = true;                       ///< false: what it names as its removal does not exist, or is another entry's
 };
 
 /// What the log of a store says at one moment.
@@ -41,6 +44,7 @@ struct store_log {
   std::uint64_t decision = 0;         ///< number of the newest decision, or 0
   std::uint64_t proposal = 0;         ///< number of the newest proposal after that, or 0
   std::set<std::string> snapshots;    ///< ids; those whose objects do not exist were removed
+  std::set<std::string> replaced;     ///< ids that entries after the decision take away; their objects may exist still
   std::set<container_name> decided;   ///< to be removed by the newest decision; they may exist still
   std::set<container_name> proposed;  ///< by all proposals after that
   std::set<container_name> condemned;
@@ -57,9 +61,6 @@ struct store_log {
   [[nodiscard]] std::set<container_name> lost() const;
 };
 
-/// Receives entries that are damaged or missing.
-using damaged_entry_function = std::function<void(const object_name& entry, const status& why)>;
-
 /// Reads the log once, and then only the entries that were put since. Not thread-safe.
 class log_reader {
  public:
@@ -68,7 +69,7 @@ class log_reader {
   /// The same, but passes entries that are damaged or missing to `damaged` and goes on without them. Nobody knows then what they
   /// have committed, so that all snapshots of the storage count as committed. Errors: those of the storage.
   [[nodiscard]] result<const store_log*> read(storage& objects, const seal_key& key,
-                                              const damaged_entry_function& damaged);
+                                              const damaged_object_function& damaged);
 
   /// Returns what was read last.
   [[nodiscard]] const store_log& log() const noexcept { return log_; }
@@ -78,7 +79,7 @@ class log_reader {
 
  private:
   [[nodiscard]] result<bool> follow(storage& objects, const seal_key& key);
-  [[nodiscard]] status read_readable(storage& objects, const seal_key& key, const damaged_entry_function& damaged);
+  [[nodiscard]] status read_readable(storage& objects, const seal_key& key, const damaged_object_function& damaged);
 
   store_log log_;
   bool is_whole_ = false;                       ///< whether `log_` was read and lacks nothing
@@ -87,10 +88,11 @@ class log_reader {
 
 /// Reads the log as `log_reader::read` does.
 [[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key);
-[[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key, const damaged_entry_function& damaged);
+[[nodiscard]] result<store_log> read_log(storage& objects, const seal_key& key, const damaged_object_function& damaged);
 
 /// Puts the entry after the newest that `known` has, durably, and returns its number; nullopt if another process has put an
-/// entry since `known` was read: then the caller reads the log again and looks whether his entry is still right.
+/// entry since `known` was read: then the caller reads the log again and looks whether his entry is still right. An entry that is
+/// there already with the same bytes is the caller's: a storage may have put it twice.
 ///
 /// An entry counts only while no decision follows that does not know of it. A process that was suspended for so long that the
 /// entries around its own are gone learns it here. `objects` must be a storage that nothing else is put by, because a storage
@@ -98,8 +100,9 @@ class log_reader {
 [[nodiscard]] result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_key& key,
                                                                  const store_log& known, const log_entry& entry);
 
-/// Removes the entries before a decision, the oldest first. Those up to `last_oldest` (`store_log::last_oldest`), each of which may
-/// be the oldest that somebody knows, are removed durably one by one; for the rest the caller syncs. Errors: those of the storage.
+/// Removes the entries before a decision, the oldest first, and then what they have removed things by. Those up to `last_oldest`
+/// (`store_log::last_oldest`), each of which may be the oldest that somebody knows, are removed durably one by one; for the rest the
+/// caller syncs. Errors: those of the storage.
 [[nodiscard]] status remove_entries_before(storage& objects, std::uint64_t decision,
                                            std::uint64_t last_oldest = UINT64_MAX);
 

@@ -71,14 +71,24 @@ std::vector<std::uint8_t> encode_config(const store_config& config) {
   return encode_small_object(config_name(), std::move(body), seal_key(), salt);
 }
 
-status put_config(storage& objects, std::vector<std::uint8_t> bytes) {
-  CUTPOINT_RETURN_IF_FAILED(objects.put(config_name(), std::move(bytes)));
+object_name config_copy_name() { return {object_kind::config, "config.copy"}; }
+
+status put_config(storage& objects, const std::vector<std::uint8_t>& bytes) {
+  status put = objects.put(config_name(), bytes);
+  if (put.ok()) put = objects.sync();
+  if (is_presence(put)) {  // perhaps these bytes: a storage may have put them twice
+    const auto there = read_object(objects, config_name(), largest_config_bytes);
+    return there && *there == bytes ? status() : put;
+  }
+  if (!put.ok()) return put;
+  CUTPOINT_RETURN_IF_FAILED(objects.put(config_copy_name(), bytes));
   return objects.sync();
 }
 
-result<store_config> read_config(storage& objects) {
-  CUTPOINT_TRY(const auto bytes, read_object(objects, config_name(), largest_config_bytes));
-  CUTPOINT_TRY(const auto body, decode_small_object(bytes, config_name(), seal_key()));
+namespace {
+
+result<store_config> decode_config(byte_span bytes, const object_name& name) {
+  CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, seal_key()));
   field_reader fields(body);
   store_config config;
   config.identity = fields.bytes<sizeof config.identity>();
@@ -94,8 +104,8 @@ result<store_config> read_config(storage& objects) {
     context = chunking_context::parse({reinterpret_cast<const char*>(rules.data()), rules.size()});
     return true;
   };
-  CUTPOINT_RETURN_IF_FAILED(read_extensions(fields, path_of(config_name()), take));
-  if (!context) return damage(path_of(config_name()), context.error().message());
+  CUTPOINT_RETURN_IF_FAILED(read_extensions(fields, path_of(name), take));
+  if (!context) return damage(path_of(name), context.error().message());
   config.context = *std::move(context);
   config.encryption = static_cast<seal_kind>(encryption);
   config.fingerprint = static_cast<fingerprint_kind>(fingerprint);
@@ -106,9 +116,35 @@ result<store_config> read_config(storage& objects) {
       codec > static_cast<std::uint8_t>(record_codec::zstd) || config.level > highest_compression_level ||
       has_codec != (config.level != 0) || config.container_bytes < least_container_bytes ||
       config.container_bytes > most_container_bytes) {
-    return damage(path_of(config_name()), "a field is out of its bounds");
+    return damage(path_of(name), "a field is out of its bounds");
   }
   return config;
+}
+
+result<read_config_object> read_config_of(storage& objects, const object_name& name) {
+  CUTPOINT_TRY(auto bytes, read_object(objects, name, largest_config_bytes));
+  CUTPOINT_TRY(auto config, decode_config(bytes, name));
+  return read_config_object{std::move(config), std::move(bytes)};
+}
+
+}  // namespace
+
+result<read_config_object> read_config(storage& objects) {
+  auto first = read_config_of(objects, config_name());
+  if (first || !(is_absence(first.error()) || is_damage(first.error()))) return first;
+  auto copy = read_config_of(objects, config_copy_name());
+  return copy ? copy : first;
+}
+
+status compare_configs(storage& objects, const std::vector<std::uint8_t>& right,
+                       const damaged_object_function& damaged) {
+  for (const object_name& name : {config_name(), config_copy_name()}) {
+    const auto bytes = read_object(objects, name, largest_config_bytes);
+    if (bytes && *bytes == right) continue;
+    if (!bytes && !is_absence(bytes.error()) && !is_damage(bytes.error())) return bytes.error();
+    damaged(name, damage(path_of(name), bytes ? "it differs from the other config" : "it is missing"));
+  }
+  return {};
 }
 
 namespace {
@@ -166,6 +202,7 @@ result<std::vector<std::uint8_t>> body_of(const snapshot& facts) {
       .number(facts.root.raw_bytes)
       .number(facts.root.hint)
       .number(facts.sequence)
+      .number(facts.entry)
       .number(static_cast<std::uint64_t>(facts.time))
       .number(static_cast<std::uint64_t>(facts.duration))
       .number(facts.is_incomplete ? incomplete_flag : 0)
@@ -217,6 +254,7 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
   facts.root.raw_bytes = fields.number<std::uint32_t>();
   facts.root.hint = fields.number<std::uint64_t>();
   facts.sequence = fields.number<std::uint64_t>();
+  facts.entry = fields.number<std::uint64_t>();
   facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   facts.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   const auto flags = fields.number<std::uint32_t>();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,15 +54,28 @@ struct store_config {
 };
 
 [[nodiscard]] object_name config_name();
+/// A second object with the same bytes, for when the first is damaged or missing.
+[[nodiscard]] object_name config_copy_name();
 
 /// Returns the bytes of a new config object.
 [[nodiscard]] std::vector<std::uint8_t> encode_config(const store_config& config);
-/// Makes a config durable. Errors: those of the storage; `is_presence` recognizes that a store is there already.
-[[nodiscard]] status put_config(storage& objects, std::vector<std::uint8_t> bytes);
+/// Makes a config durable, and then its copy. Errors: those of the storage; `is_presence` recognizes that a store is there already.
+[[nodiscard]] status put_config(storage& objects, const std::vector<std::uint8_t>& bytes);
 
-/// Errors: those of the storage; `is_absence` recognizes that this is not a store; damage; unavailable, if a newer
-/// version wrote it.
-[[nodiscard]] result<store_config> read_config(storage& objects);
+/// A config and the bytes of its object.
+struct read_config_object {
+  store_config config;
+  std::vector<std::uint8_t> bytes;
+};
+/// Reads a config, or its copy if that is missing or damaged. Errors: those of the storage; `is_absence` recognizes that this is not a
+/// store; damage; unavailable, if another version wrote it.
+[[nodiscard]] result<read_config_object> read_config(storage& objects);
+
+/// Receives objects that are damaged or missing.
+using damaged_object_function = std::function<void(const object_name& name, const status& why)>;
+/// Passes the config or its copy to `damaged` if it is not `right`. Errors: those of the storage.
+[[nodiscard]] status compare_configs(storage& objects, const std::vector<std::uint8_t>& right,
+                                     const damaged_object_function& damaged);
 
 // Snapshots: the root of a tree, and facts about the backup.
 
@@ -80,6 +94,7 @@ struct snapshot {
   /// One more than the largest when the backup was committed. The latest snapshot has the largest, whatever the clock
   /// says.
   std::uint64_t sequence = 0;
+  std::uint64_t entry = 0;    ///< number of the log's entry that was to commit it when it was put
   std::int64_t time = 0;      ///< nanoseconds since 1970, UTC
   std::int64_t duration = 0;  ///< nanoseconds
   bool is_incomplete = false;

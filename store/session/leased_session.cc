@@ -49,7 +49,7 @@ leased_session::~leased_session() {
   // Others may have freed memory before the second attempt. Otherwise the lease will expire.
   for (int attempts = lease_ ? 2 : 0; attempts > 0; --attempts) {
     try {
-      if (leave_nothing_unnamed().ok()) static_cast<void>(lease_->give_up());
+      if (leave_nothing_unnamed().ok() && !has_uncommitted_snapshot_) static_cast<void>(lease_->give_up());
       return;
     } catch (const std::bad_alloc&) {
     }
@@ -99,10 +99,51 @@ status index_containers(storage& objects, const seal_key& key, const std::string
   return objects.sync();
 }
 
+namespace {
+
+/// Returns the whole snapshots that no entry of the log names and whose entries were to be newer than all of these.
+result<std::vector<open_store::listed_snapshot>> find_uncommitted(const store_reading& store, const store_log& known) {
+  std::vector<open_store::listed_snapshot> uncommitted;
+  CUTPOINT_TRY(const auto ids, store.objects.list(object_kind::snapshot));
+  CUTPOINT_TRY(const auto digest_bytes, store.digest_bytes());
+  for (const std::string& id : ids) {
+    if (known.snapshots.contains(id) || known.replaced.contains(id)) continue;
+    auto facts = read_snapshot(store.objects, id, digest_bytes, store.key);
+    if (facts && facts->entry > known.newest) uncommitted.push_back({id, std::move(*facts)});
+    if (!facts && !is_damage(facts.error()) && !is_absence(facts.error())) return facts.error();
+  }
+  return uncommitted;
+}
+
+}  // namespace
+
+result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_reading& store,
+                                                                   const store_log& known) {
+  CUTPOINT_TRY(auto lost, find_uncommitted(store, known));
+  if (lost.empty()) return lost;
+  CUTPOINT_TRY(const auto leases, store.objects.list(object_kind::lease));
+  CUTPOINT_TRY(const auto log, read_log(store.objects, store.key, [](auto&&...) {}));
+  std::erase_if(lost, [&](const open_store::listed_snapshot& each) {
+    return log.snapshots.contains(each.id) || each.facts.entry <= log.newest ||
+           (each.facts.entry == log.newest + 1 && !leases.empty());
+  });
+  return lost;
+}
+
 status end_sessions(open_store& opened_store, const std::set<std::string>& sessions) {
   const auto objects = opened_store.open_storage_of(new_session_id());
   for (const std::string& each : sessions) {
     CUTPOINT_RETURN_IF_FAILED(index_containers(*objects, opened_store.key(), container_prefix(each)));
+  }
+  if (sessions.empty()) return {};
+  CUTPOINT_TRY(const auto log, opened_store.read_log());
+  CUTPOINT_TRY(const auto uncommitted, find_uncommitted(opened_store.reading(), log));
+  const bool is_next = std::ranges::any_of(
+      uncommitted, [&](const open_store::listed_snapshot& each) { return each.facts.entry == log.newest + 1; });
+  // An entry that commits nothing. If another has used the number meanwhile, that will do.
+  if (is_next) {
+    const auto number = append_to_log(*objects, opened_store.key(), log, {});
+    if (!number) return number.error();
   }
   return remove_sessions(*objects, sessions);
 }
@@ -172,20 +213,23 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     if (!original) {
       CUTPOINT_TRY(facts.sequence, opened_store.next_sequence());
     }
+    facts.entry = log->newest + 1;
     // A snapshot that a prune has seen before its decision may be swept after it. So each attempt puts its own.
+    session.set_uncommitted_snapshot(true);
     const auto objects = session.open_storage();
     CUTPOINT_TRY(auto id, put_snapshot(*objects, facts, opened_store.key()));
     CUTPOINT_RETURN_IF_FAILED(objects->sync());
     // Who removes a snapshot removes its object. After the commit a prune may do so too, since the version has taken its place.
     const result<std::uint64_t> is_there = original ? objects->size({object_kind::snapshot, original->id}) : 0;
     if (!is_there && is_absence(is_there.error())) {
-      static_cast<void>(objects->remove({object_kind::snapshot, id}));
+      session.set_uncommitted_snapshot(!objects->remove({object_kind::snapshot, id}).ok());
       return no_original(*original);
     }
     log_entry entry;
     entry.snapshots = {id};
     if (original && original->is_replaced) entry.removed_snapshots = {original->id};
     CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), *log, entry));
+    session.set_uncommitted_snapshot(false);
     if (number) return open_store::listed_snapshot{std::move(id), std::move(facts)};
     static_cast<void>(objects->remove({object_kind::snapshot, id}));  // otherwise a prune sweeps it
   }

@@ -48,6 +48,10 @@ class leased_session {
   /// Opens what the session, which must outlive it, writes new records with. Errors: those of the storage and the back ends.
   [[nodiscard]] result<std::unique_ptr<store_writer>> open_writer();
 
+  /// Says whether there is a snapshot of the session of which nobody knows yet whether it is committed. Then the lease is not given
+  /// up, so that `find_lost_commits` does not take the snapshot for one whose entry was lost.
+  void set_uncommitted_snapshot(bool there_is_one) noexcept { has_uncommitted_snapshot_ = there_is_one; }
+
  private:
   [[nodiscard]] status make_lost_index();
   [[nodiscard]] status leave_nothing_unnamed();
@@ -60,6 +64,7 @@ class leased_session {
   std::unique_ptr<storage> objects_;
   std::unique_ptr<table_cache> tables_;
   std::unique_ptr<held_lease> lease_;
+  bool has_uncommitted_snapshot_ = false;
 };
 
 /// Returns the containers whose ids begin with `prefix` and that no shard names. Errors: those of the storage.
@@ -70,9 +75,15 @@ class leased_session {
 /// them, durably. Errors: those of the storage; as for `put_shards_of`.
 [[nodiscard]] status index_containers(storage& objects, const seal_key& key, const std::string& prefix);
 
-/// Ends sessions: puts shards for what they have stored, so that the next backup uses it and a prune finds it, and then removes
-/// their temporary files and leases, durably. A container that no shard names is always one of a session that has a lease. Errors:
-/// those of the storage; as for `put_shards_of`.
+/// Returns the whole snapshots that no entry of the log names, although their entries were to be newer than all that are there: the
+/// newest entries are lost. The snapshot of a session that has not committed it yet is not one, because its entry would be the next,
+/// and the session has a lease. `known` is the log, read before. Errors: those of the storage, except damage.
+[[nodiscard]] result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_reading& store,
+                                                                                 const store_log& known);
+
+/// Ends sessions: puts shards for what they have stored, so that the next backup uses it and a prune finds it, uses the numbers of
+/// the entries that were to commit their snapshots, and then removes their temporary files and leases, durably. A container that no
+/// shard names is always one of a session that has a lease. Errors: those of the storage; as for `put_shards_of`; damage of the log.
 [[nodiscard]] status end_sessions(open_store& opened_store, const std::set<std::string>& sessions);
 
 /// Does that for the sessions whose leases have expired. Without room for shards they keep their leases, which nobody waits for.

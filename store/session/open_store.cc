@@ -47,8 +47,8 @@ status make_store(storage& objects, store_config config, const std::optional<key
   fill_random(config.identity);
   // The config is put last: without one this is no store, and another can be made.
   std::vector<std::uint8_t> bytes = encode_config(config);
-  if (const auto there = objects.size(config_name()); there.ok()) {
-    return {status_code::io_error, "a store is there already", EEXIST};
+  for (const object_name& name : {config_name(), config_copy_name()}) {
+    if (objects.size(name).ok()) return {status_code::io_error, "a store is there already", EEXIST};
   }
   if (secret) {
     CUTPOINT_TRY(const auto named, blake3_digest(bytes));
@@ -57,7 +57,7 @@ status make_store(storage& objects, store_config config, const std::optional<key
     const auto id = put_key(objects, store_key, {.config = named.bytes, .time = 0, .label = "the first key"}, *secret);
     if (!id) return id.error();
   }
-  return put_config(objects, std::move(bytes));
+  return put_config(objects, bytes);
 }
 
 result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, const std::optional<key_secret>& secret) {
@@ -66,7 +66,8 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   auto config = read_config(*opened_store->objects_);
   if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store", ENOENT);
   if (!config) return config.error();
-  opened_store->config_ = std::move(*config);
+  opened_store->config_ = std::move(config->config);
+  opened_store->config_bytes_ = std::move(config->bytes);
   CUTPOINT_RETURN_IF_FAILED(opened_store->unlock(secret));
   CUTPOINT_TRY(const auto log, opened_store->follow_log([](const object_name&, const status&) {}));
   std::optional<opened_key>& opened_by = opened_store->opened_by_;
@@ -87,8 +88,7 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
   } else {
     if (!secret) return refused_key("the store is encrypted: a password or a key file is needed", ENOKEY);
     CUTPOINT_RETURN_IF_FAILED(check_encryption());
-    CUTPOINT_TRY(const auto bytes, read_object(*objects_, config_name(), MiB));
-    CUTPOINT_TRY(const auto named, blake3_digest(bytes));
+    CUTPOINT_TRY(const auto named, blake3_digest(config_bytes_));
     CUTPOINT_TRY(const auto unlocked_key, open_any_key(*objects_, *secret, named.bytes));
     key_ = seal_key(unlocked_key.store_key, config_.identity);
     opened_by_ = unlocked_key;
@@ -167,6 +167,8 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const sto
     const auto known = read_snapshots_.find(id);
     auto facts = known == read_snapshots_.end() ? read(id) : result<snapshot>(known->second);
     if (facts) {
+      // No commit has had a number of its own yet that large: it would make the snapshot the latest for ever.
+      if (facts->sequence > log.newest) facts->sequence = 0;
       read_snapshots_.try_emplace(id, *facts);
       snapshots.push_back({id, std::move(*facts)});
     } else if (!is_absence(facts.error()) && problem) {
@@ -186,7 +188,7 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots_after(std
   for (const std::string& id : *ids) {
     if (!log_.log().snapshots.contains(id)) continue;  // another has replaced it
     auto facts = read(id);
-    if (facts) snapshots.push_back({id, std::move(*facts)});
+    if (facts && facts->sequence <= log_.log().newest) snapshots.push_back({id, std::move(*facts)});
     if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
   }
   return snapshots;

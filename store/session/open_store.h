@@ -59,6 +59,8 @@ class open_store {
   open_store& operator=(const open_store&) = delete;
 
   [[nodiscard]] const store_config& config() const noexcept { return config_; }
+  /// Returns the bytes of the config's object.
+  [[nodiscard]] const std::vector<std::uint8_t>& config_bytes() const noexcept { return config_bytes_; }
   [[nodiscard]] const seal_key& key() const noexcept { return key_; }
   /// The key that opened the store; nullopt if it is not encrypted.
   [[nodiscard]] const std::optional<opened_key>& opened_by() const noexcept { return opened_by_; }
@@ -87,7 +89,7 @@ class open_store {
 
   /// Reads what is new in the log, as `log_reader::read` does. The log is valid until it is read again.
   [[nodiscard]] result<const store_log*> follow_log() { return log_.read(*objects_, key_); }
-  [[nodiscard]] result<const store_log*> follow_log(const damaged_entry_function& damaged) {
+  [[nodiscard]] result<const store_log*> follow_log(const damaged_object_function& damaged) {
     return log_.read(*objects_, key_, damaged);
   }
   /// The same, with a copy of the log, whose length is that of all snapshots.
@@ -95,7 +97,7 @@ class open_store {
     CUTPOINT_TRY(const auto log, follow_log());
     return *log;
   }
-  [[nodiscard]] result<store_log> read_log(const damaged_entry_function& damaged) {
+  [[nodiscard]] result<store_log> read_log(const damaged_object_function& damaged) {
     CUTPOINT_TRY(const auto log, follow_log(damaged));
     return *log;
   }
@@ -138,6 +140,7 @@ class open_store {
   storage_opener opener_;
   std::unique_ptr<storage> objects_;
   store_config config_;
+  std::vector<std::uint8_t> config_bytes_;
   seal_key key_;
   std::optional<opened_key> opened_by_;
   fingerprint_recipe fingerprint_ = fingerprint_kind::none;

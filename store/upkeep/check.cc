@@ -10,11 +10,13 @@
 
 #include <cutpoint/storage.h>
 #include <cutpoint/store.h>
+#include <fmt/format.h>
 
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/objects/log.h"
 #include "store/objects/small_object.h"
+#include "store/session/leased_session.h"
 #include "store/session/tree_audit.h"
 #include "store/upkeep/container_audit.h"
 #include "store/upkeep/upkeep.h"
@@ -33,6 +35,9 @@ class checker {
       : store_(store), options_(options), meter_(options.progress) {}
 
   result<store_check_summary> check() {
+    CUTPOINT_TRY(const auto config, read_config(store_.objects));
+    CUTPOINT_RETURN_IF_FAILED(compare_configs(
+        store_.objects, config.bytes, [&](const object_name& name, const status& why) { report(name, why); }));
     CUTPOINT_RETURN_IF_FAILED(check_log());
     CUTPOINT_RETURN_IF_FAILED(check_shards());
     CUTPOINT_RETURN_IF_FAILED(check_containers());
@@ -52,6 +57,12 @@ class checker {
                  log_reader_.read(store_.objects, store_.key,
                                   [&](const object_name& entry, const status& why) { report(entry, why); }));
     log_ = *log;
+    CUTPOINT_TRY(const auto lost, find_lost_commits(store_, log_));
+    for (const open_store::listed_snapshot& each : lost) {
+      const object_name name{object_kind::snapshot, each.id};
+      report(name, damage(path_of(name), fmt::format("entry {} of the log was to commit it, and is not there; a repair commits it",
+                                                     each.facts.entry)));
+    }
     return {};
   }
 

@@ -25,6 +25,9 @@ constexpr std::uint64_t small_share = 8;
 /// So many small containers are merged. Fewer stay, so that backups of little data do not have it copied each time.
 constexpr std::size_t least_merged = 8;
 
+/// A log with more entries that count is summed up, also where nothing else is to be done.
+constexpr std::uint64_t most_entries = 1000;
+
 /// A container that may be removed, perhaps after its live records were copied.
 struct removable_container {
   std::size_t index = 0;  ///< in the marks
@@ -263,7 +266,7 @@ status pruner::remove(const std::vector<removable_container>& containers) {
     unused += condemned_.contains(each) ? bytes : 0;
     proposed.containers.insert(each);
   }
-  if (proposed.containers.empty()) return {};
+  if (proposed.containers.empty() && log_.newest - log_.decision <= most_entries) return {};
   meter_.begin("removing containers", proposed.containers.size());
   CUTPOINT_RETURN_IF_FAILED(remover_->propose(proposed, log_));
   CUTPOINT_RETURN_IF_FAILED(complete(proposed));

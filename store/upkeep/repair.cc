@@ -20,7 +20,9 @@ class repairer {
       : opened_store_(opened_store), options_(options) {}
 
   result<store_repair_summary> repair() {
+    CUTPOINT_RETURN_IF_FAILED(mend_config());
     CUTPOINT_RETURN_IF_FAILED(mend_log());
+    CUTPOINT_RETURN_IF_FAILED(commit_lost_snapshots());
     CUTPOINT_RETURN_IF_FAILED(complete_index());
     CUTPOINT_RETURN_IF_FAILED(condemn_containers());
     CUTPOINT_RETURN_IF_FAILED(replace_snapshots());
@@ -44,7 +46,9 @@ class repairer {
     return ids;
   }
 
+  status mend_config();
   status mend_log();
+  status commit_lost_snapshots();
   status complete_index();
   status condemn_containers();
   status save(const audited_container& audited, const container_auditor& auditor, record_writer& records);
@@ -57,6 +61,22 @@ class repairer {
   store_repair_summary summary_;
   std::set<container_name> damaged_containers_;
 };
+
+/// Puts the config, or its copy, again where it is missing or damaged.
+status repairer::mend_config() {
+  std::vector<std::pair<object_name, status>> damaged;
+  CUTPOINT_RETURN_IF_FAILED(
+      compare_configs(objects(), opened_store_.config_bytes(),
+                      [&](const object_name& name, const status& why) { damaged.emplace_back(name, why); }));
+  for (const auto& [name, why] : damaged) {
+    report(name, why, 0);
+    CUTPOINT_RETURN_IF_FAILED(objects().remove(name));
+    CUTPOINT_RETURN_IF_FAILED(objects().sync());
+    CUTPOINT_RETURN_IF_FAILED(objects().put(name, opened_store_.config_bytes()));
+    CUTPOINT_RETURN_IF_FAILED(objects().sync());
+  }
+  return {};
+}
 
 /// Sums the log up by a decision that removes nothing, if entries of it cannot be read. Nobody knows what they have committed,
 /// so all snapshots count that can be read; those that are not whole are replaced like others.
@@ -79,6 +99,21 @@ status repairer::mend_log() {
         append_to_log(*opened_store_.open_storage_of(new_session_id()), opened_store_.key(), log, summary);
     if (!number) return number.error();
   }
+}
+
+/// Commits the snapshots whose entries of the log are lost. Those that are not whole are replaced like others.
+status repairer::commit_lost_snapshots() {
+  CUTPOINT_TRY(const auto log, opened_store_.read_log());
+  CUTPOINT_TRY(const auto lost, find_lost_commits(opened_store_.reading(), log));
+  if (lost.empty()) return {};
+  log_entry commit;
+  for (const open_store::listed_snapshot& each : lost) {
+    const object_name name{object_kind::snapshot, each.id};
+    report(name, damage(path_of(name), "the entry of the log that commits it was lost"), 0);
+    commit.snapshots.insert(each.id);
+  }
+  CUTPOINT_TRY(const auto session, leased_session::begin(opened_store_));
+  return append_change(*session, commit);
 }
 
 /// Puts shards for the containers that no whole shard names, and then removes the shards that are damaged: a shard that is

@@ -20,8 +20,8 @@
 namespace cutpoint::store {
 
 /// What an object contains. The kinds of other versions have other numbers.
-enum class object_kind : std::uint8_t { config, key, container, shard, snapshot, lease, log_entry, temporary };
-inline constexpr std::size_t object_kind_count = 8;
+enum class object_kind : std::uint8_t { config, key, container, shard, snapshot, lease, log_entry, temporary, removal };
+inline constexpr std::size_t object_kind_count = 9;
 
 /// The name of an object. Names of different kinds never collide.
 struct object_name {

@@ -19,7 +19,7 @@ FILES = {"empty": b"", "hello": b"hello, store\n", "mixed": b"hello, store\n" + 
 class Goldens(CommandTest):
     def check_store(self, name: str, *secret: str, warning: str = ""):
         shutil.copytree(DATA / name, self.folder / "store")
-        for kind in ("keys", "shards", "leases", "log", "temporary"):
+        for kind in ("keys", "shards", "leases", "log", "temporary", "removals"):
             (self.folder / "store" / kind).mkdir(exist_ok=True)
 
         def run(*words):
@@ -59,3 +59,15 @@ class Goldens(CommandTest):
         self.write("key", b"the content of a key file\n")
         cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)"
         self.check_store("golden-store-insecure-cuts", "--key-file", "key", warning=INSECURE.format(cuts))
+
+    def test_of_a_version_before_this_one(self):
+        """It was made by the program before the version changed. Its data is moved by that program."""
+        shutil.copytree(DATA / "store-of-version-2", self.folder / "store")
+        before = {path: path.read_bytes() for path in (self.folder / "store").rglob("*") if path.is_file()}
+        for words in (("snapshots",), ("backup", "store"), ("check",), ("prune",), ("repair",), ("init", "--encryption", "none")):
+            run = self.run_command(*words, "--store", "store")
+            self.assertNotEqual(run.code, DONE, run)
+            if words[0] != "init":
+                told = "has version 2 of the format; this program reads version 3: restore the store by the command that made it"
+                self.assert_failed(run, told, code=run.code)
+        self.assertEqual({path: path.read_bytes() for path in (self.folder / "store").rglob("*") if path.is_file()}, before)

@@ -12,9 +12,11 @@ from pathlib import Path
 from store_primitives import blake3, hkdf, open_gcm, scrypt, xxh3_128
 
 MIB = 1 << 20
-KINDS = {"config": 0, "keys": 1, "containers": 2, "shards": 3, "snapshots": 4, "leases": 5, "log": 6}
+KINDS = {"config": 0, "config.copy": 0, "keys": 1, "containers": 2, "shards": 3, "snapshots": 4, "leases": 5, "log": 6, "removals": 8}
 BODY = 5
+COMMIT, REMOVAL = 1, 2
 CHANGE, PROPOSAL, DECISION = 1, 2, 3
+LARGEST_GAP = 1 << 20
 FINGERPRINTS = {
     1: lambda data: hashlib.sha1(data).digest(),
     2: lambda data: hashlib.sha256(data).digest(),
@@ -70,6 +72,7 @@ class Fields:
 class Snapshot:
     root: tuple[bytes, int, int]  # digest, length of the content, hint
     sequence: int
+    entry: int  # of the log, that was to commit it
     time: int
     duration: int
     is_incomplete: bool
@@ -100,6 +103,7 @@ class Log:
     committed: set[str] = field(default_factory=set)
     condemned: set[bytes] = field(default_factory=set)
     removed_keys: set[str] = field(default_factory=set)
+    newest: int = 0
 
 
 class Objects:
@@ -132,23 +136,23 @@ class Objects:
             raise Damage(name, f"its length is {size}")
         data = (self.folder / name).read_bytes()
         self.check_header(name, data[:64])
-        if name.startswith(("containers/", "snapshots/")) and blake3(data).hex() != name.rpartition("/")[2]:
+        if name.startswith(("containers/", "snapshots/", "removals/")) and blake3(data).hex() != re.split(r"[/.]", name)[-1]:
             raise Damage(name, "its name is not the hash of its bytes")
         return data
 
     def check_header(self, name: str, header: bytes):
         folder = name.partition("/")[0]
         magic, kind, version, seal = struct.unpack("<8sIHH", header[:16])
-        sealed = self.identity is not None and self.is_encrypted and folder != "config"
+        sealed = self.identity is not None and self.is_encrypted and KINDS[folder] != 0
         fields = Fields(name, header)
         fields.require(magic == b"CUTPOINT" and xxh3_128(header[:48], 0) == header[48:], "its header is damaged")
-        fields.require(version == 2, f"its version is {version}")
+        fields.require(version == 3, f"its version is {version}")
         fields.require(kind == KINDS[folder], f"its kind is {kind}")
         fields.require(seal == sealed, f"its seal is {seal}")
 
     def place(self, name: str) -> bytes:
         folder = name.partition("/")[0]
-        return (folder if folder in ("containers", "snapshots") else name).encode()
+        return (folder if folder in ("containers", "snapshots", "removals") else name).encode()
 
     def unseal(self, name: str, data: bytes, position: int, size: int, number: int, key=None, origin=None) -> bytes:
         """The part of `size` bytes at `position`; its tag follows. A payload is sealed for the position of its record, the `origin`."""
@@ -157,7 +161,7 @@ class Objects:
         if len(sealed) != size or len(tag) != 16:
             raise Damage(name, "it ends too early")
         key = key or self.key
-        if key is None or name == "config":
+        if key is None or name.startswith("config"):
             plain = sealed if xxh3_128(sealed, position * 256 + number) == tag else None
         else:
             identity = bytes(32) if name.startswith("keys/") else self.identity
@@ -173,7 +177,12 @@ class Objects:
 
     def read_config(self):
         self.is_encrypted = False
-        fields = self.read_small("config")
+        config = "config"
+        try:
+            fields = self.read_small(config)
+        except (Damage, FileNotFoundError):
+            config = "config.copy"
+            fields = self.read_small(config)
         identity = fields.take(32)
         self.is_encrypted, self.fingerprint, codec, level, self.container_bytes = fields.numbers("BBBBI")
         self.chunker = fields.string()
@@ -185,7 +194,7 @@ class Objects:
         self.rules = [tuple(line.split(";")) for line in context.splitlines()]
         fields.end()
         self.identity = identity
-        self.config_hash = blake3((self.folder / "config").read_bytes())
+        self.config_hash = blake3((self.folder / config).read_bytes())
 
     def open_key(self, password: bytes | None, key_file: bytes | None) -> str:
         for id in self.list("keys", "[0-9a-f]{32}"):
@@ -218,30 +227,72 @@ class Objects:
     # --- The log ----------------------------------------------------------------------------------------------------------------
 
     def read_log(self) -> Log:
-        numbers = [int(id, 16) for id in self.list("log", "[0-9a-f]{16}")]
-        entries, number = [], max(numbers, default=0)
-        while number > 0 and not (entries and entries[-1][0] == DECISION):
-            if number not in numbers:
-                raise Damage(f"log/{number:016x}", "the entry is missing")
-            entries.append(self.read_entry(f"log/{number:016x}"))
-            number -= 1
+        numbers = {int(id, 16) for id in self.list("log", "[0-9a-f]{16}")} - {0}
+        entries = None
+        while numbers:
+            near = self.near(numbers)
+            entries = self.read_entries(near)
+            numbers -= near
+            if isinstance(entries, Damage) or entries[-1][0] == DECISION:
+                break  # otherwise these entries do not count, if there are others before them
+        if isinstance(entries, Damage):
+            raise entries
         log = Log()
-        for _, removed, condemned, committed, ended, removed_keys in reversed(entries):
+        for _, removed, condemned, committed, ended, removed_keys in reversed(entries or []):
             log.committed = (log.committed | committed) - ended
             log.condemned |= condemned
             log.removed_keys |= removed_keys
+        log.newest = max(near) if entries else 0
         return log
 
-    def read_entry(self, name: str) -> tuple:
-        fields = self.read_small(name, 256 * MIB)
+    @staticmethod
+    def near(numbers: set[int]) -> set[int]:
+        """The largest numbers, down to one that is far beyond the one before it."""
+        ordered = sorted(numbers, reverse=True)
+        end = next((i for i, (late, early) in enumerate(zip(ordered, ordered[1:])) if late - early > LARGEST_GAP), len(ordered) - 1)
+        return set(ordered[: end + 1])
+
+    def read_entries(self, numbers: set[int]) -> list[tuple] | Damage:
+        """The entries from the newest to a decision or to the first; damage, if one of them cannot be read."""
+        entries, number, missing = [], max(numbers), None
+        while number > 0 and not (entries and entries[-1][0] == DECISION):
+            if number in numbers:
+                try:
+                    entries.append(self.read_entry(number))
+                except Damage as damage:
+                    return damage
+            elif number < min(numbers):
+                missing = Damage(f"log/{number:016x}", "the entry is missing")
+                break
+            else:
+                missing = missing or Damage(f"log/{number:016x}", "the entry is missing")
+            number -= 1
+        return entries if missing is None else missing
+
+    def read_entry(self, number: int) -> tuple:
+        """What an entry says. One whose removal is not there, or is that of another entry, says nothing."""
+        fields = self.read_small(f"log/{number:016x}", MIB)
         kind = fields.number("B")
+        fields.require(kind in (COMMIT, REMOVAL), f"its kind is {kind}")
+        nothing = CHANGE, set(), set(), set(), set(), set()
+        if kind == COMMIT:
+            committed = [fields.string().decode() for _ in range(fields.number("I"))]
+            fields.require(committed == sorted(set(committed)), "a list is not sorted")
+            fields.end()
+            return CHANGE, set(), set(), set(committed), set(), set()
+        name = f"removals/{number:016x}.{fields.take(32).hex()}"
+        fields.end()
+        if not (self.folder / name).exists():
+            return nothing
+        fields = self.read_small(name, 256 * MIB)
+        entry, kind = fields.numbers("QB")
         fields.require(kind in (CHANGE, PROPOSAL, DECISION), f"its kind is {kind}")
         containers = [[fields.take(48) for _ in range(fields.number("I"))] for _ in range(2)]
         strings = [[fields.string().decode() for _ in range(fields.number("I"))] for _ in range(3)]
         fields.end()
         fields.require(all(names == sorted(set(names)) for names in containers + strings), "a list is not sorted")
         fields.require(kind != CHANGE or not containers[0], "a change removes containers")
-        return kind, *map(set, containers + strings)
+        return (kind, *map(set, containers + strings)) if entry == number else nothing
 
     # --- Snapshots and leases ---------------------------------------------------------------------------------------------------
 
@@ -249,12 +300,14 @@ class Objects:
         """The snapshots that the log commits and that exist, the last one at the end."""
         there = self.log.committed & set(self.list("snapshots", "[0-9a-f]{64}"))
         read = [(id, self.read_snapshot(id)) for id in there]
+        for _, snapshot in read:
+            snapshot.sequence *= snapshot.sequence <= self.log.newest
         return dict(sorted(read, key=lambda pair: (pair[1].sequence, bool(pair[1].original), pair[1].version_time)))
 
     def read_snapshot(self, id: str) -> Snapshot:
         fields = self.read_small(f"snapshots/{id}", 16 * MIB)
         root = fields.take(32), fields.number("I"), fields.number("Q")
-        sequence, time, duration, flags = fields.numbers("QqqI")
+        sequence, entry, time, duration, flags = fields.numbers("QQqqI")
         parent, session, counts = fields.take(32), fields.take(16), fields.numbers("5Q")
         host = fields.string()
         paths, tags = ([fields.string() for _ in range(fields.number("H"))] for _ in range(2))
@@ -263,7 +316,7 @@ class Objects:
         version.end()
         fields.end()
         fields.require(flags in (0, 1), f"its flags are {flags}")
-        return Snapshot(root, sequence, time, duration, bool(flags), parent.hex(), session.hex(), counts, host, paths, tags,
+        return Snapshot(root, sequence, entry, time, duration, bool(flags), parent.hex(), session.hex(), counts, host, paths, tags,
                         original.hex() if any(original) else "", version_time)  # fmt: skip
 
     def leases(self) -> dict[str, Lease]:

@@ -98,7 +98,7 @@ def store(folder: pathlib.Path, seal: int, cuts: str) -> None:
     config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts) + EXTENSIONS
     config = small(0, CHECKSUMS, bytes([12] * 32), config_body, "config")
     container_bytes = container(seal, SALT, [*tree.chunks, *tree.nodes], IDENTITY)
-    facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + SESSION
+    facts = root + SALT[:8] + struct.pack("<QQqqI", 3, 1, TIME * 10**9, 5, 0) + bytes(32) + SESSION
     facts += struct.pack("<QQQQQ", 6, 3, 216_205, 1, 2) + text("golden") + struct.pack("<H", 1) + text("/data")
     snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second") + EXTENSIONS, "snapshots")
 
@@ -110,13 +110,22 @@ def store(folder: pathlib.Path, seal: int, cuts: str) -> None:
         return struct.pack("<I", len(names)) + b"".join(text(each) for each in names)
 
     snapshot_id = blake3.blake3(snapshot).hexdigest()
-    # a change that commits the snapshot
-    log_entry = small(6, seal, bytes([15] * 32), b"\1" + struct.pack("<II", 0, 0) + ids([snapshot_id]) + ids([]) + ids([]), f"log/{1:016x}")
+    first = small(6, seal, bytes([15] * 32), b"\1" + ids([snapshot_id]), f"log/{1:016x}")  # commits the snapshot
+    # a decision that removes a container, and condemns another
+    decided = struct.pack("<QB", 2, 3) + struct.pack("<I", 1) + bytes([1] * 48) + struct.pack("<I", 1) + bytes([2] * 48)
+    removal = small(8, seal, bytes([16] * 32), decided + ids([snapshot_id]) + ids([]) + ids(["a-key"]), "removals")
+    removal_hash = blake3.blake3(removal).digest()
+    second = small(6, seal, bytes([17] * 32), b"\2" + removal_hash, f"log/{2:016x}")
+    third = small(6, seal, bytes([18] * 32), b"\2" + bytes(32), f"log/{3:016x}")  # its removal is not there: it has no effect
+    far = small(6, seal, bytes([19] * 32), b"\1" + ids(["0" * 64]), f"log/{1 << 40:016x}")  # too far beyond the others: it does not count
 
     write("", "config", config)
+    write("", "config.copy", config)
     write(f"containers/{SESSION.hex()}", blake3.blake3(container_bytes).hexdigest(), container_bytes)
     write("snapshots", snapshot_id, snapshot)
-    write("log", f"{1:016x}", log_entry)
+    for number, log_entry in ((1, first), (2, second), (3, third), (1 << 40, far)):
+        write("log", f"{number:016x}", log_entry)
+    write("removals", f"{2:016x}.{removal_hash.hex()}", removal)
     if seal:
         salt = bytes([14] * 32)
         key_of_file = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store key file").derive(SECRET)

@@ -25,7 +25,7 @@ MASK = 2**64 - 1
 
 
 def header(kind: int, seal: int, salt: bytes) -> bytes:
-    fields = b"CUTPOINT" + struct.pack("<IHH", kind, 2, seal) + salt
+    fields = b"CUTPOINT" + struct.pack("<IHH", kind, 3, seal) + salt
     return fields + xxhash.xxh3_128_digest(fields, 0)
 
 

@@ -1,7 +1,9 @@
 // The log counts what its entries say in their order, and shows what is missing, damaged or not its own.
 #include "store/objects/log.h"
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,7 @@ class logs : public testing::TestWithParam<bool> {
   }
   store::store_log read() { return *store::read_log(*disk_store_.open_storage("r"), key_); }
   status failure() { return store::read_log(*disk_store_.open_storage("r"), key_).error(); }
+  std::vector<std::string> ids(store::object_kind kind) { return *disk_store_.open_storage("r")->list(kind); }
   void remove(const std::string& path) { ASSERT_TRUE(disk_store_.files->remove(path).ok()); }
 
   made_store disk_store_;
@@ -228,6 +231,137 @@ TEST_P(logs, are_followed_across_a_crash_of_their_removal) {
     };
     EXPECT_EQ(fault_of_stops(disk_store_.files, 20, remove, judge), "");
   }
+}
+
+// --- Removals, and who may only append -----------------------------------------------------------------------------------
+
+log_entry removal_of(const std::string& snapshot) {
+  log_entry entry;
+  entry.removed_snapshots = {snapshot};
+  return entry;
+}
+
+TEST_P(logs, say_that_something_goes_only_by_objects_of_a_kind_of_their_own) {
+  log_entry key;
+  key.removed_keys = {"k"};
+  log_entry condemnation;
+  condemnation.condemned_containers = {container(1)};
+  log_entry proposal;
+  proposal.kind = log_entry_kind::proposal;
+  ASSERT_TRUE(append(commit_of("a")));
+  EXPECT_THAT(ids(store::object_kind::removal), testing::IsEmpty());
+  std::size_t count = 0;
+  for (const log_entry& each : {removal_of("a"), key, condemnation, proposal, decision_with({})}) {
+    ASSERT_TRUE(append(each));
+    EXPECT_THAT(ids(store::object_kind::removal), testing::SizeIs(++count));
+  }
+}
+
+TEST_P(logs, pass_over_an_entry_whose_removal_is_not_there) {
+  ASSERT_TRUE(append(commit_of("a")) && append(removal_of("a")) && append(commit_of("b")));
+  EXPECT_THAT(read().snapshots, ElementsAre("b"));
+  remove("removals/" + ids(store::object_kind::removal).front());
+  EXPECT_THAT(read().snapshots, ElementsAre("a", "b"));
+  EXPECT_EQ(append(commit_of("c")), 4u);
+}
+
+TEST_P(logs, take_no_old_decision_that_is_named_again) {
+  ASSERT_TRUE(append(commit_of("a")) && append(decision_with({"a"})) && append(commit_of("b")));
+  // As whoever has the key and may put entries, but no removals, would name it: by the hash in its name.
+  const std::string old = ids(store::object_kind::removal).front();
+  std::vector<std::uint8_t> body = {2};
+  for (std::size_t i = old.find('.') + 1; i < old.size(); i += 2) {
+    body.push_back(static_cast<std::uint8_t>(std::stoi(old.substr(i, 2), nullptr, 16)));
+  }
+  const store::object_name name{store::object_kind::log_entry, "0000000000000004"};
+  const auto objects = disk_store_.open_storage("w");
+  ASSERT_TRUE(objects->put(name, store::encode_small_object(name, body, key_, {1})).ok());
+  // Even where the same bytes lie under the name that the entry would have.
+  const std::vector<std::uint8_t> bytes = *disk_store_.files->bytes_of("removals/" + old);
+  for (const bool is_copied : {false, true}) {
+    if (is_copied) {
+      const std::string copy = "0000000000000004" + old.substr(old.find('.'));
+      ASSERT_TRUE(objects->put({store::object_kind::removal, copy}, bytes).ok());
+    }
+    EXPECT_THAT(read().snapshots, ElementsAre("a", "b"));
+    EXPECT_EQ(read().decision, 2u);
+    EXPECT_EQ(read().newest, 4u);
+  }
+}
+
+TEST_P(logs, take_a_damaged_removal_for_damage) {
+  ASSERT_TRUE(append(commit_of("a")) && append(removal_of("a")));
+  const std::string name = "removals/" + ids(store::object_kind::removal).front();
+  disk_store_.files->bytes_of(name)->back() ^= 1;
+  EXPECT_TRUE(store::is_damage(failure()));
+  EXPECT_THAT(failure().message(), HasSubstr(name));
+}
+
+TEST_P(logs, are_not_ended_by_a_number_far_beyond_the_others) {
+  ASSERT_TRUE(append(commit_of("a")) && append(decision_with({"a"})) && append(commit_of("b")));
+  ASSERT_TRUE(store::remove_entries_before(*disk_store_.open_storage("p"), 2).ok());
+  const auto put = [&](std::uint64_t number, const std::vector<std::uint8_t>& body) {
+    const store::object_name name{store::object_kind::log_entry, fmt::format("{:016x}", number)};
+    ASSERT_TRUE(disk_store_.open_storage("w")->put(name, store::encode_small_object(name, body, key_, {1})).ok());
+  };
+  const std::vector<std::uint8_t> nothing = {1, 0, 0, 0, 0};
+  for (const std::uint64_t far : {UINT64_MAX - 1, (std::uint64_t{1} << 63) - 1, (std::uint64_t{1} << 20) + 16}) {
+    put(far, nothing);
+    put(far + 1, nothing);
+    EXPECT_EQ(read().newest, 3u) << far;
+    EXPECT_THAT(read().snapshots, ElementsAre("a", "b"));
+  }
+  EXPECT_EQ(append(commit_of("c")), 4u);
+  EXPECT_EQ(append(decision_with({"c"})), 5u);
+  EXPECT_THAT(read().snapshots, ElementsAre("c"));
+}
+
+TEST_P(logs, go_on_beyond_a_gap_if_a_decision_is_there) {
+  store::store_log known;
+  known.newest = std::uint64_t{1} << 40;  // all before it was summed up and removed
+  ASSERT_TRUE(append(known, decision_with({"a"})));
+  const store::object_name low{store::object_kind::log_entry, "0000000000000001"};
+  const std::vector<std::uint8_t> nothing = {1, 0, 0, 0, 0};
+  ASSERT_TRUE(disk_store_.open_storage("w")->put(low, store::encode_small_object(low, nothing, key_, {1})).ok());
+  EXPECT_EQ(read().decision, known.newest + 1);
+  EXPECT_THAT(read().snapshots, ElementsAre("a"));
+}
+
+TEST_P(logs, lose_the_removals_before_a_decision_after_its_entries) {
+  ASSERT_TRUE(append(commit_of("a")) && append(removal_of("a")) && append(decision_with({})));
+  const auto remove = [&](const disk& files) {
+    const auto objects = store::open_directory_storage(files, {.writer_id = "p", .pending_objects = 0});
+    return store::remove_entries_before(*objects, 3).ok() && objects->sync().ok();
+  };
+  const auto judge = [&](const disk& files, bool is_done) -> std::string {
+    const auto objects = store::open_directory_storage(files, {.writer_id = "r", .pending_objects = 0});
+    const auto entries = *objects->list(store::object_kind::log_entry);
+    const auto removals = *objects->list(store::object_kind::removal);
+    if (entries.size() > 1 && removals.size() < 2) return "a removal is gone, and its entry is there";
+    return is_done && removals.size() != 1 ? "the removal of an entry that is gone stays" : "";
+  };
+  EXPECT_EQ(fault_of_stops(disk_store_.files, 20, remove, judge), "");
+}
+
+/// A storage that puts entries of the log, and then says that somebody else was faster.
+class doubting_storage final : public forwarding_storage {
+ public:
+  using forwarding_storage::forwarding_storage;
+
+  status put(const store::object_name& name, std::vector<std::uint8_t> bytes) override {
+    const status outcome = forwarding_storage::put(name, std::move(bytes));
+    if (!outcome.ok() || name.kind != store::object_kind::log_entry) return outcome;
+    return {status_code::io_error, "it is there already", EEXIST};
+  }
+};
+
+TEST_P(logs, have_an_entry_of_whoever_has_put_its_bytes) {
+  const auto objects = disk_store_.open_storage("w");
+  doubting_storage twice(*objects);
+  EXPECT_EQ(value_of(store::append_to_log(twice, key_, read(), commit_of("a"))), 1u);
+  EXPECT_EQ(value_of(store::append_to_log(twice, key_, read(), removal_of("a"))), 2u);
+  EXPECT_THAT(read().snapshots, testing::IsEmpty());
+  EXPECT_EQ(value_of(store::append_to_log(twice, key_, {}, commit_of("b"))), std::nullopt) << "it is another's";
 }
 
 TEST(log_entries, that_are_too_long_to_be_read_are_not_put) {

@@ -65,12 +65,19 @@ TEST(config, comes_back_and_is_put_once) {
   config.identity.fill(3);
   config.fingerprint = fingerprint_kind::blake3;
   ASSERT_TRUE(store::put_config(*objects(), store::encode_config(config)).ok());
-  EXPECT_EQ(*store::read_config(*objects()), config);
+  EXPECT_EQ(store::read_config(*objects())->config, config);
   EXPECT_TRUE(store::is_presence(store::put_config(*objects(), store::encode_config(config))));
-  for (std::uint8_t& each : *files->bytes_of("config")) {
-    each ^= 1;
+  for (const char* const name : {"config", "config.copy"}) {
+    for (std::uint8_t& each : *files->bytes_of(name)) {
+      each ^= 1;
+      EXPECT_EQ(store::read_config(*objects())->config, config) << "the other one has it";
+      each ^= 1;
+    }
+  }
+  for (std::size_t i = 0; i < files->bytes_of("config")->size(); ++i) {
+    for (const char* const name : {"config", "config.copy"}) files->bytes_of(name)->at(i) ^= 1;
     EXPECT_FALSE(store::read_config(*objects()).ok());
-    each ^= 1;
+    for (const char* const name : {"config", "config.copy"}) files->bytes_of(name)->at(i) ^= 1;
   }
 }
 

@@ -136,6 +136,7 @@ result<file_store::done_backup> file_store::backup(const store_backup_options& o
   done.facts.root = stored->root;
   done.facts.paths = stored->paths;
   done.facts.is_incomplete = stored->totals.problems != 0;
+  done.facts.entry = log->newest + 1;
   auto id = store::put_snapshot(*objects_, done.facts, key_);
   if (!id) return id.error();
   if (status synced = objects_->sync(); !synced.ok()) return synced;

@@ -1,6 +1,7 @@
 // Backups of files in a store on the model of a disk, as `backup_store` makes them: with a session, a lease and a commit.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -77,11 +78,17 @@ inline status forget(store::open_store& opened_store, const std::string& id) {
   return opened_store.objects().sync();
 }
 
-/// Takes the leases of all sessions away, so that others take them for dead.
+/// Ends all sessions, as others do that take them for dead.
 inline void end_all_sessions(const made_store& disk_store) {
+  auto meanwhile = std::exchange(disk_store.files->meanwhile, nullptr);  // that they are ended is one step
+  std::set<std::string> sessions;
   for (const std::string& each : names(disk_store, store::object_kind::lease)) {
-    static_cast<void>(disk_store.files->remove("leases/" + each));
+    sessions.emplace(store::session_of(each));
   }
+  if (const auto opened_store = disk_store.try_open(disk_store.secret_key)) {
+    static_cast<void>(store::end_sessions(**opened_store, sessions));
+  }
+  disk_store.files->meanwhile = std::move(meanwhile);
 }
 
 /// Contents of files by the snapshots that have them.

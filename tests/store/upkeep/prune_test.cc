@@ -277,6 +277,30 @@ TEST(prune, refuses_to_go_on_without_a_record) {
   EXPECT_TRUE(store::is_damage(store::prune_store(*opened_store, everything).error()));
 }
 
+TEST(prune, sums_a_long_log_up_though_nothing_is_to_be_removed) {
+  const made_store disk_store;
+  const auto opened_store = disk_store.open();
+  ASSERT_TRUE(back_up(*opened_store, drawn_files(1, 2, 3000)).ok());
+  const auto entry_count = [&] { return names(disk_store, object_kind::log_entry).size(); };
+  store::log_entry commit;
+  commit.snapshots = {"x"};
+  const auto objects = disk_store.open_storage("w");
+  const auto append_until = [&](std::size_t count) {
+    while (entry_count() < count) {
+      ASSERT_TRUE(*store::append_to_log(*objects, opened_store->key(), *value_of(opened_store->follow_log()), commit));
+    }
+  };
+  append_until(1000);
+  ASSERT_TRUE(store::prune_store(*opened_store, everything).ok());
+  EXPECT_EQ(entry_count(), 1000u);
+  append_until(1001);
+  const auto before = *opened_store->snapshots({});
+  ASSERT_TRUE(store::prune_store(*opened_store, everything).ok());
+  EXPECT_EQ(entry_count(), 1u);
+  EXPECT_EQ(names(disk_store, object_kind::removal).size(), 1u);
+  EXPECT_EQ(opened_store->snapshots({})->size(), before.size());
+}
+
 TEST(prune, that_was_suspended_is_overtaken) {
   const made_store disk_store;
   const auto opened_store = disk_store.open();

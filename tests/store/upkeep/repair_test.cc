@@ -201,6 +201,44 @@ TEST(repairs, replace_a_snapshot_that_says_another_length_of_its_root) {
   EXPECT_TRUE(check(files, true).is_clean);
 }
 
+TEST(checks, notice_that_the_newest_entries_of_the_log_are_lost_and_repairs_commit_their_snapshots) {
+  const temporary_folder source;
+  make_small_tree(source);
+  for (const secret& key : {secret(), secret({store::secret_kind::key_file, "p"})}) {
+    const auto files = make_file_store(key);
+    std::vector<std::string> ids;
+    for (int i = 0; i < 3; ++i) ids.push_back(value_of(open_files(files, key).backup(source / "tree")).id);
+    for (const char* const each : {"log/0000000000000003", "log/0000000000000002"}) {
+      ASSERT_TRUE(files->remove(each).ok());
+      const found_damage damage = check(files, false, key);
+      EXPECT_EQ(damage.objects.size(), damage.objects.contains("snapshots/" + ids[1]) ? 2u : 1u);
+      EXPECT_TRUE(damage.objects.contains("snapshots/" + ids[2])) << each;
+    }
+    EXPECT_EQ(value_of(repair(files, key)).damaged_objects, 2u);
+    EXPECT_TRUE(check(files, true, key).is_clean);
+    EXPECT_EQ(made_store(files, key).open()->snapshots({})->size(), 3u);
+  }
+}
+
+TEST(checks, name_the_one_of_two_configs_that_is_damaged_or_missing_and_repairs_put_it_again) {
+  for (const secret& key : {secret(), secret({store::secret_kind::key_file, "p"})}) {
+    for (const std::string name : {"config", "config.copy"}) {
+      const auto files = make_file_store(key);
+      const std::vector<std::uint8_t> whole = *files->bytes_of(name);
+      files->bytes_of(name)->at(70) ^= 1;
+      for (int i = 0; i < 2; ++i) {
+        const found_damage damage = check(files, false, key);
+        ASSERT_EQ(damage.objects.size(), 1u);
+        EXPECT_EQ(damage.objects.begin()->first, name);
+        EXPECT_EQ(value_of(repair(files, key)).damaged_objects, 1u);
+        EXPECT_TRUE(check(files, true, key).is_clean);
+        EXPECT_EQ(*files->bytes_of(name), whole);
+        ASSERT_TRUE(files->remove(name).ok());
+      }
+    }
+  }
+}
+
 TEST(repairs, remove_nothing_if_an_object_has_a_newer_version) {
   const temporary_folder source;
   make_small_tree(source);
