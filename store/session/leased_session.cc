@@ -44,12 +44,44 @@ status leased_session::make_lost_index() {
   return is_lack_of_room(put) ? status() : put;
 }
 
+namespace {
+
+/// Returns the whole snapshots that no entry of the log names and whose entries were to be newer than all of these.
+result<std::vector<open_store::listed_snapshot>> find_uncommitted(const store_reading& store, const store_log& known) {
+  std::vector<open_store::listed_snapshot> uncommitted;
+  CUTPOINT_TRY(const auto ids, store.objects.list(object_kind::snapshot));
+  CUTPOINT_TRY(const auto digest_bytes, store.digest_bytes());
+  for (const std::string& id : ids) {
+    if (known.snapshots.contains(id) || known.replaced.contains(id)) continue;
+    auto facts = read_snapshot(store.objects, id, digest_bytes, store.key);
+    if (facts && facts->entry > known.newest) uncommitted.push_back({id, std::move(*facts)});
+    if (!facts && !is_damage(facts.error()) && !is_absence(facts.error())) return facts.error();
+  }
+  return uncommitted;
+}
+
+/// Uses the next number of the log, by an entry that commits nothing, if a snapshot was to be committed by it.
+status use_next_number(open_store& opened_store) {
+  CUTPOINT_TRY(const auto log, opened_store.read_log());
+  CUTPOINT_TRY(const auto uncommitted, find_uncommitted(opened_store.reading(), log));
+  const bool is_next = std::ranges::any_of(
+      uncommitted, [&](const open_store::listed_snapshot& each) { return each.facts.entry == log.newest + 1; });
+  if (!is_next) return {};
+  // If another uses the number meanwhile, that will do; but the storage has failed then.
+  const auto objects = opened_store.open_storage_of(new_session_id());
+  const auto number = append_to_log(*objects, opened_store.key(), log, {});
+  return number ? status() : number.error();
+}
+
+}  // namespace
+
 leased_session::~leased_session() {
   objects_.reset();  // removes its temporary files
   // Others may have freed memory before the second attempt. Otherwise the lease will expire.
   for (int attempts = lease_ ? 2 : 0; attempts > 0; --attempts) {
     try {
-      if (leave_nothing_unnamed().ok() && !has_uncommitted_snapshot_) static_cast<void>(lease_->give_up());
+      const bool is_clean = leave_nothing_unnamed().ok() && (!has_uncommitted_snapshot_ || use_next_number(opened_store_).ok());
+      if (is_clean) static_cast<void>(lease_->give_up());
       return;
     } catch (const std::bad_alloc&) {
     }
@@ -99,24 +131,6 @@ status index_containers(storage& objects, const seal_key& key, const std::string
   return objects.sync();
 }
 
-namespace {
-
-/// Returns the whole snapshots that no entry of the log names and whose entries were to be newer than all of these.
-result<std::vector<open_store::listed_snapshot>> find_uncommitted(const store_reading& store, const store_log& known) {
-  std::vector<open_store::listed_snapshot> uncommitted;
-  CUTPOINT_TRY(const auto ids, store.objects.list(object_kind::snapshot));
-  CUTPOINT_TRY(const auto digest_bytes, store.digest_bytes());
-  for (const std::string& id : ids) {
-    if (known.snapshots.contains(id) || known.replaced.contains(id)) continue;
-    auto facts = read_snapshot(store.objects, id, digest_bytes, store.key);
-    if (facts && facts->entry > known.newest) uncommitted.push_back({id, std::move(*facts)});
-    if (!facts && !is_damage(facts.error()) && !is_absence(facts.error())) return facts.error();
-  }
-  return uncommitted;
-}
-
-}  // namespace
-
 result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_reading& store,
                                                                    const store_log& known) {
   CUTPOINT_TRY(auto lost, find_uncommitted(store, known));
@@ -135,16 +149,7 @@ status end_sessions(open_store& opened_store, const std::set<std::string>& sessi
   for (const std::string& each : sessions) {
     CUTPOINT_RETURN_IF_FAILED(index_containers(*objects, opened_store.key(), container_prefix(each)));
   }
-  if (sessions.empty()) return {};
-  CUTPOINT_TRY(const auto log, opened_store.read_log());
-  CUTPOINT_TRY(const auto uncommitted, find_uncommitted(opened_store.reading(), log));
-  const bool is_next = std::ranges::any_of(
-      uncommitted, [&](const open_store::listed_snapshot& each) { return each.facts.entry == log.newest + 1; });
-  // An entry that commits nothing. If another has used the number meanwhile, that will do.
-  if (is_next) {
-    const auto number = append_to_log(*objects, opened_store.key(), log, {});
-    if (!number) return number.error();
-  }
+  if (!sessions.empty()) CUTPOINT_RETURN_IF_FAILED(use_next_number(opened_store));
   return remove_sessions(*objects, sessions);
 }
 

@@ -48,8 +48,8 @@ class leased_session {
   /// Opens what the session, which must outlive it, writes new records with. Errors: those of the storage and the back ends.
   [[nodiscard]] result<std::unique_ptr<store_writer>> open_writer();
 
-  /// Says whether there is a snapshot of the session of which nobody knows yet whether it is committed. Then the lease is not given
-  /// up, so that `find_lost_commits` does not take the snapshot for one whose entry was lost.
+  /// Says whether there is a snapshot of the session of which nobody knows yet whether it is committed. Then the number of its entry is
+  /// used before the lease is given up, so that `find_lost_commits` does not take it for one whose entry was lost.
   void set_uncommitted_snapshot(bool there_is_one) noexcept { has_uncommitted_snapshot_ = there_is_one; }
 
  private:

@@ -92,9 +92,10 @@ class store_without_memory : public testing::Test {
 };
 
 TEST_F(store_without_memory, is_not_made) {
-  const std::string other = folder_ / "other", config = other + "/config";
+  const std::string other = folder_ / "other", config = other + "/config", copy = config + ".copy";
   const int failures = failures_of([&] {
     ::unlink(config.c_str());
+    ::unlink(copy.c_str());
     return cutpoint_store_create(other.c_str(), nullptr, nullptr, nullptr);
   });
   EXPECT_GT(failures, 10);

@@ -291,7 +291,8 @@ class Refusals(ReaderTest):
         self.init("none")
         config = (self.folder / "store/config").read_bytes()
         for kind, is_accepted in ((7, True), (32769, False)):
-            self.seal("config", config[:64], config[64:-18] + struct.pack("<HHI", 1, kind, 3) + b"abc")
+            for name in "config", "config.copy":
+                self.seal(name, config[:64], config[64:-18] + struct.pack("<HHI", 1, kind, 3) + b"abc")
             if is_accepted:
                 self.verify()
                 self.store("snapshots")
@@ -305,7 +306,8 @@ class Refusals(ReaderTest):
         config = (self.folder / "store/config").read_bytes()
         for rules, problem in ((b"a;mp4;fixed(avg_bytes=4096);none\n", None), (b"a;mp4;fixed(avg_bytes=4096);none", "must end with a line's end"),
                                (b"a;mp4;none\n", "is not a rule"), (b"a;mp4;fixed(avg_bytes=1073741824);none\n", "class a: fixed")):
-            self.seal("config", config[:64], config[64:-18] + struct.pack("<HHI", 1, 32768, len(rules)) + rules)
+            for name in "config", "config.copy":
+                self.seal(name, config[:64], config[64:-18] + struct.pack("<HHI", 1, 32768, len(rules)) + rules)
             run = self.run_command("snapshots", "--store", "store")
             if problem is None:
                 self.verify()
@@ -323,7 +325,7 @@ class Refusals(ReaderTest):
             path = self.seal("changed", snapshot[:64], snapshot[64:-18] + struct.pack("<HHI", 1, kind, 3) + b"abc")
             new = blake3(path.read_bytes()).hex()
             os.rename(path, self.folder / "store/snapshots" / new)
-            committed = struct.pack("<BIIIH", 1, 0, 0, 1, 64) + new.encode() + bytes(8)
+            committed = struct.pack("<BIH", 1, 1, 64) + new.encode()
             self.seal("log/0000000000000001", entry[:64], committed)
             if is_accepted:
                 self.verify()

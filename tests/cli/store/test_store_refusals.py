@@ -70,9 +70,10 @@ class Refusals(StoreTest):
             self.assert_refused(self.run_store("key", *words), told)
 
     def test_a_newer_version(self):
-        config = self.folder / "store/config"
-        config.chmod(0o644)
-        config.write_bytes(b"CUTPOINT" + config.read_bytes()[8:12] + b"\x09" + config.read_bytes()[13:])
+        for name in "config", "config.copy":
+            config = self.folder / "store" / name
+            config.chmod(0o644)
+            config.write_bytes(b"CUTPOINT" + config.read_bytes()[8:12] + b"\x09" + config.read_bytes()[13:])
         run = self.run_store("snapshots")
         self.assertNotEqual(run.code, 0)
         self.assertIn("config", run.stderr)

@@ -2,6 +2,8 @@
 
 This file opens a store with a password or a key file and reads its small objects. store_reader.py reads the rest."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
@@ -228,17 +230,17 @@ class Objects:
 
     def read_log(self) -> Log:
         numbers = {int(id, 16) for id in self.list("log", "[0-9a-f]{16}")} - {0}
-        entries = None
+        entries, missing = [], None
         while numbers:
             near = self.near(numbers)
-            entries = self.read_entries(near)
+            entries, missing = self.read_entries(near)
             numbers -= near
-            if isinstance(entries, Damage) or entries[-1][0] == DECISION:
+            if entries[-1][0] == DECISION:
                 break  # otherwise these entries do not count, if there are others before them
-        if isinstance(entries, Damage):
-            raise entries
+        if missing is not None:
+            raise missing
         log = Log()
-        for _, removed, condemned, committed, ended, removed_keys in reversed(entries or []):
+        for _, removed, condemned, committed, ended, removed_keys in reversed(entries):
             log.committed = (log.committed | committed) - ended
             log.condemned |= condemned
             log.removed_keys |= removed_keys
@@ -252,22 +254,19 @@ class Objects:
         end = next((i for i, (late, early) in enumerate(zip(ordered, ordered[1:])) if late - early > LARGEST_GAP), len(ordered) - 1)
         return set(ordered[: end + 1])
 
-    def read_entries(self, numbers: set[int]) -> list[tuple] | Damage:
-        """The entries from the newest to a decision or to the first; damage, if one of them cannot be read."""
+    def read_entries(self, numbers: set[int]) -> tuple[list[tuple], Damage | None]:
+        """The entries from the newest to a decision or to the first, and what is missing before or between them."""
         entries, number, missing = [], max(numbers), None
         while number > 0 and not (entries and entries[-1][0] == DECISION):
             if number in numbers:
-                try:
-                    entries.append(self.read_entry(number))
-                except Damage as damage:
-                    return damage
+                entries.append(self.read_entry(number))
             elif number < min(numbers):
                 missing = Damage(f"log/{number:016x}", "the entry is missing")
                 break
             else:
                 missing = missing or Damage(f"log/{number:016x}", "the entry is missing")
             number -= 1
-        return entries if missing is None else missing
+        return entries, missing
 
     def read_entry(self, number: int) -> tuple:
         """What an entry says. One whose removal is not there, or is that of another entry, says nothing."""

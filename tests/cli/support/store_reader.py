@@ -249,6 +249,8 @@ class Store(Objects):
 
     def verify(self):
         """Verifies all objects, all records, and the trees of all snapshots."""
+        if self.read("config", MIB) != self.read("config.copy", MIB):
+            raise Damage("config.copy", "it differs from the config")
         for container in self.containers.values():
             for record in container.records:
                 payload = self.payload(container, record)
