@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include <cutpoint/status.h>
 #include <cutpoint/topology.h>
 
 #include "host/core/process_limits.h"
@@ -51,6 +52,23 @@ void run_parallel(std::size_t workers, std::size_t items, const Perform& perform
     work(0);
   }
   if (thrown) std::rethrow_exception(thrown);
+}
+
+/// Calls `perform(worker, item)`, which returns a status, as `run_parallel` does. Returns a failure of a call, after which no others
+/// begin.
+template <class Perform>
+[[nodiscard]] status try_parallel(std::size_t workers, std::size_t items, const Perform& perform) {
+  std::mutex mutex;
+  status outcome;
+  std::atomic<bool> has_failed = false;
+  run_parallel(workers, items, [&](std::size_t worker, std::size_t item) {
+    if (has_failed) return;
+    status performed = perform(worker, item);
+    if (performed.ok()) return;
+    const std::lock_guard lock(mutex);
+    if (!has_failed.exchange(true)) outcome = std::move(performed);
+  });
+  return outcome;
 }
 
 }  // namespace cutpoint

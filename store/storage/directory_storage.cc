@@ -153,14 +153,22 @@ class directory_storage final : public storage {
 
   result<std::uint64_t> free_bytes() override { return files_->free_bytes(); }
   result<std::uint64_t> size(const object_name& name) override {
-    auto file = files_->open(path_of(name));
-    return file ? (*file)->size() : file.error();
+    CUTPOINT_TRY(const auto facts, files_->examine(path_of(name)));
+    return facts.bytes;
   }
   status read(const object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
     auto file = files_->open(path_of(name));
     return file ? (*file)->read(offset, destination) : file.error();
   }
-  result<std::unique_ptr<object_reader>> open(const object_name& name) override {
+  result<std::vector<std::uint8_t>> read_whole(const object_name& name, std::uint64_t limit) override {
+    CUTPOINT_TRY(const auto file, files_->open(path_of(name)));
+    CUTPOINT_TRY(const auto length, file->size());
+    if (length > limit) return damage(path_of(name), "it is too long");
+    std::vector<std::uint8_t> bytes(length);
+    CUTPOINT_RETURN_IF_FAILED(file->read(0, bytes));
+    return bytes;
+  }
+  result<std::unique_ptr<object_reader>> open(const object_name& name, std::uint64_t) override {
     CUTPOINT_TRY(auto file, files_->open(path_of(name)));
     CUTPOINT_TRY(const auto size, file->size());
     // Entries of shards are read in the order of digests, in blocks.
@@ -182,6 +190,17 @@ class directory_storage final : public storage {
       }
     }
     return ids;
+  }
+  result<std::vector<listed_object>> list_details(object_kind kind, std::string_view prefix) override {
+    CUTPOINT_TRY(auto ids, list(kind, prefix));
+    std::vector<listed_object> objects;
+    for (std::string& each : ids) {
+      const auto facts = files_->examine(path_of({kind, each}));
+      if (!facts && is_absence(facts.error())) continue;
+      if (!facts) return facts.error();
+      objects.push_back({std::move(each), facts->bytes, facts->time});
+    }
+    return objects;
   }
 
   /// Returns a new file for the bytes of an object.
@@ -311,6 +330,12 @@ result<std::unique_ptr<object_writer>> directory_storage::create(const object_na
 
 }  // namespace
 
+result<file_facts> file_system::examine(const std::string& path) {
+  CUTPOINT_TRY(const auto file, open(path));
+  CUTPOINT_TRY(const auto bytes, file->size());
+  return file_facts{bytes, 0};
+}
+
 result<bool> sync_names(file_system& files, const std::string& path) {
   const status synced = files.sync_folder(path);
   const int error = synced.system_error();
@@ -332,57 +357,6 @@ status make_storage_folders(file_system& files) {
 std::unique_ptr<storage> open_directory_storage(std::shared_ptr<file_system> files, directory_storage_options options) {
   assert(is_valid_id(options.writer_id) && options.writer_id.size() <= 64);
   return std::make_unique<directory_storage>(std::move(files), std::move(options));
-}
-
-// What a storage does unless its class does better.
-
-namespace {
-
-class buffering_writer final : public object_writer {
- public:
-  buffering_writer(storage& owner, object_name name) : owner_(owner), name_(std::move(name)) {}
-  status append(byte_span bytes) override {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    return {};
-  }
-  status finish() override { return owner_.put(name_, std::move(bytes_)); }
-
- private:
-  storage& owner_;
-  object_name name_;
-  std::vector<std::uint8_t> bytes_;
-};
-
-class ranged_reader final : public object_reader {
- public:
-  ranged_reader(storage& owner, object_name name, std::uint64_t size)
-      : owner_(owner), name_(std::move(name)), size_(size) {}
-  std::uint64_t size() const noexcept override { return size_; }
-  status read(std::uint64_t offset, std::span<std::uint8_t> destination) const override {
-    return owner_.read(name_, offset, destination);
-  }
-
- private:
-  storage& owner_;
-  object_name name_;
-  std::uint64_t size_;
-};
-
-}  // namespace
-
-result<std::unique_ptr<object_writer>> storage::create(const object_name& name) {
-  return std::unique_ptr<object_writer>(std::make_unique<buffering_writer>(*this, name));
-}
-
-status storage::sync_kind(object_kind, std::string_view) { return {}; }
-
-result<bool> storage::survives_power_cuts() { return true; }
-
-result<std::uint64_t> storage::free_bytes() { return UINT64_MAX; }
-
-result<std::unique_ptr<object_reader>> storage::open(const object_name& name) {
-  CUTPOINT_TRY(const auto bytes, size(name));
-  return std::unique_ptr<object_reader>(std::make_unique<ranged_reader>(*this, name, bytes));
 }
 
 }  // namespace cutpoint::store

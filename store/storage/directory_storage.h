@@ -32,6 +32,12 @@ class open_file {
   virtual void expect_random_reads() noexcept {}
 };
 
+/// What is known of a file that is not open.
+struct file_facts {
+  std::uint64_t bytes = 0;
+  std::int64_t time = 0;  ///< of its last change, in nanoseconds since 1970 (UTC); 0 if nobody knows
+};
+
 /// Files below one root folder. Paths are relative to it, and the root itself is "". Thread-safe. Errors: io_error with
 /// the errno of the call.
 class file_system {
@@ -40,6 +46,8 @@ class file_system {
   /// Creates a file that does not exist yet.
   [[nodiscard]] virtual result<std::unique_ptr<open_file>> create(const std::string& path) = 0;
   [[nodiscard]] virtual result<std::unique_ptr<open_file>> open(const std::string& path) = 0;
+  /// Examines a regular file. By default it is opened, and no time is known.
+  [[nodiscard]] virtual result<file_facts> examine(const std::string& path);
   /// Gives a file another name, unless that name is taken (EEXIST).
   [[nodiscard]] virtual status rename(const std::string& old_path, const std::string& new_path) = 0;
   [[nodiscard]] virtual status remove(const std::string& path) = 0;
@@ -100,10 +108,24 @@ class discarding_storage final : public storage {
   status read(const object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
     return objects_.read(name, offset, destination);
   }
-  result<std::unique_ptr<object_reader>> open(const object_name& name) override { return objects_.open(name); }
+  result<std::vector<std::uint8_t>> read_whole(const object_name& name, std::uint64_t limit) override {
+    return objects_.read_whole(name, limit);
+  }
+  status read_many(std::span<const object_name> names, std::uint64_t limit,
+                   const whole_object_function& receive) override {
+    return objects_.read_many(names, limit, receive);
+  }
+  result<std::unique_ptr<object_reader>> open(const object_name& name, std::uint64_t last_bytes) override {
+    return objects_.open(name, last_bytes);
+  }
   result<std::vector<std::string>> list(object_kind kind, std::string_view prefix) override {
     return objects_.list(kind, prefix);
   }
+  result<std::vector<listed_object>> list_details(object_kind kind, std::string_view prefix) override {
+    return objects_.list_details(kind, prefix);
+  }
+  std::size_t parallel_requests() const noexcept override { return objects_.parallel_requests(); }
+  std::int64_t now() override { return objects_.now(); }
 
  private:
   [[nodiscard]] bool discards(const object_name& name) const noexcept { return !kind_ || name.kind == *kind_; }

@@ -84,6 +84,15 @@ class posix_file_system final : public file_system {
   result<std::unique_ptr<open_file>> open(const std::string& path) override {
     return open_as(path, O_RDONLY | O_NONBLOCK, "opened");
   }
+  result<file_facts> examine(const std::string& path) override {
+    struct ::stat facts = {};
+    if (::fstatat(root_.get(), path.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+      return failure(path, "examined", errno);
+    }
+    if (!S_ISREG(facts.st_mode)) return damage(name_ + "/" + path, "it is not a regular file");
+    const std::int64_t seconds = facts.st_mtim.tv_sec;
+    return file_facts{static_cast<std::uint64_t>(facts.st_size), seconds * 1'000'000'000 + facts.st_mtim.tv_nsec};
+  }
   status rename(const std::string& old_path, const std::string& new_path) override {
     if (::renameat2(root_.get(), old_path.c_str(), root_.get(), new_path.c_str(), RENAME_NOREPLACE) == 0) return {};
     if (errno != EINVAL && errno != ENOSYS) return failure(new_path, "created", errno);

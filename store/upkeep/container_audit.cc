@@ -1,8 +1,6 @@
 #include "store/upkeep/container_audit.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -18,23 +16,6 @@ constexpr std::size_t read_bytes = 4 * MiB;
 /// The least memory for a container: so much is always mapped apart, so that it goes back to the system before a longer container
 /// gets its memory. What a container does not fill is not touched.
 constexpr std::size_t least_capacity = 40 * MiB;
-
-/// Calls `perform(worker, item)` as `run_parallel` does. Returns a failure of a call, after which no others begin.
-template <class Perform>
-status try_parallel(std::size_t workers, std::size_t items, const Perform& perform) {
-  std::mutex mutex;
-  status outcome;
-  std::atomic<bool> has_failed = false;
-  run_parallel(workers, items, [&](std::size_t worker, std::size_t item) {
-    if (has_failed) return;
-    status performed = perform(worker, item);
-    if (performed.ok()) return;
-    has_failed = true;
-    const std::lock_guard lock(mutex);
-    outcome = std::move(performed);
-  });
-  return outcome;
-}
 
 }  // namespace
 
@@ -57,7 +38,8 @@ status container_auditor::read(const object_name& name) {
     bytes_.reserve(std::max<std::size_t>(size, least_capacity));
   }
   bytes_.resize(size);
-  return try_parallel(lanes_.size(), (size + read_bytes - 1) / read_bytes, [&](std::size_t, std::size_t item) {
+  const std::size_t at_once = std::max(lanes_.size(), store_.objects.parallel_requests());
+  return try_parallel(at_once, (size + read_bytes - 1) / read_bytes, [&](std::size_t, std::size_t item) {
     const std::size_t begin = item * read_bytes;
     return store_.objects.read(name, begin, std::span(bytes_).subspan(begin, std::min(size - begin, read_bytes)));
   });

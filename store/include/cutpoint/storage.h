@@ -38,6 +38,20 @@ struct object_name {
 /// Returns the path of an object below the root, which names it in messages too: "shards/00ff...".
 [[nodiscard]] std::string path_of(const object_name& name);
 
+/// An object of a list with details.
+struct listed_object {
+  std::string id;
+  std::uint64_t bytes = 0;  ///< its length
+  /// When it was put, in nanoseconds since 1970 (UTC) by the clock of `storage::now`; 0 if nobody knows.
+  std::int64_t time = 0;
+
+  friend bool operator==(const listed_object&, const listed_object&) = default;
+};
+
+/// Takes one of many objects, by its index among their names: all its bytes, or why they cannot be read.
+using whole_object_function =
+    std::function<status(std::size_t index, result<std::vector<std::uint8_t>> bytes)>;
+
 /// An object that is open for reading. It can be read as long as it is open, even if it is removed, where the storage can do
 /// that. Thread-safe.
 class object_reader {
@@ -79,6 +93,9 @@ class object_writer {
 /// as above; EBADMSG, if a read goes beyond the end of an object; ENOSPC or EDQUOT, if there is no room; any other, such as EIO.
 /// The store adds its name to messages, so they begin with that of the object (`path_of`).
 ///
+/// Far storages: a class needs the functions without a default alone. Those with one say what they do by default in terms of the
+/// others; a class whose requests take long overrides them, so that one request does what takes two, and many wait together.
+///
 /// Thread-safe: any number of threads may call any functions at once. No function throws anything but std::bad_alloc.
 class storage {
  public:
@@ -90,6 +107,10 @@ class storage {
   [[nodiscard]] virtual result<std::unique_ptr<object_writer>> create(const object_name& name);
   /// Removes an object. Succeeds if no object has the name.
   [[nodiscard]] virtual status remove(const object_name& name) = 0;
+  /// Returns whether this user may remove objects of a kind, which is the default. The store asks before each removal, and does
+  /// without, because a refused removal is a failure like others. A storage that learns of a refusal only by a removal lets that one
+  /// succeed without an effect, and answers false from then on.
+  [[nodiscard]] virtual bool may_remove(object_kind kind);
   [[nodiscard]] virtual status sync() = 0;
   /// Makes the objects of a kind durable that are visible now and whose ids begin with `prefix`, whoever has put them. By default
   /// they are so already, because nothing is visible before it is durable.
@@ -107,12 +128,32 @@ class storage {
   /// Fills `destination` with the bytes of an object from `offset` on.
   [[nodiscard]] virtual status read(const object_name& name, std::uint64_t offset,
                                     std::span<std::uint8_t> destination) = 0;
+  /// Returns all bytes of an object. If it is longer than `limit`, the error is EBADMSG, and it is not read. By default by `size`
+  /// and `read`.
+  [[nodiscard]] virtual result<std::vector<std::uint8_t>> read_whole(const object_name& name, std::uint64_t limit);
+  /// Reads objects as `read_whole` does, as many at once as `parallel_requests` says, and passes each to `receive`, in any order.
+  /// The calls of `receive` do not overlap, and may be made by several threads. If one fails, no other object is begun, and
+  /// that failure is returned. There are no other errors. By default by `read_whole`, on threads if several are read at once.
+  [[nodiscard]] virtual status read_many(std::span<const object_name> names, std::uint64_t limit,
+                                         const whole_object_function& receive);
   /// Opens an object that is read in many places. Nothing is mapped: a file that others truncate, or a bad sector, is a failure.
-  /// By default each read is one of the storage, which must outlive the reader.
-  [[nodiscard]] virtual result<std::unique_ptr<object_reader>> open(const object_name& name);
+  /// The caller will read the last `last_bytes` bytes, or all if there are fewer: a far storage has them come with the answer, and
+  /// the reader keeps them. By default they are not read ahead, and each read is one of the storage, which must outlive the reader.
+  [[nodiscard]] virtual result<std::unique_ptr<object_reader>> open(const object_name& name,
+                                                                    std::uint64_t last_bytes = 0);
   /// Returns the ids of all objects of a kind that begin with `prefix`, in no particular order. Ids that are not valid are left
   /// out. `prefix` is empty, or a session's id and '/': of a store with many containers only those of few sessions are listed.
   [[nodiscard]] virtual result<std::vector<std::string>> list(object_kind kind, std::string_view prefix = {}) = 0;
+  /// Lists the same objects with their lengths and times, without those that are removed meanwhile. By default by `list` and
+  /// `size`; no time is known then.
+  [[nodiscard]] virtual result<std::vector<listed_object>> list_details(object_kind kind, std::string_view prefix = {});
+
+  /// Returns how many requests are worth making at once where a caller has many that do not wait for each other, at least 1, which
+  /// is the default. More than the processors have sense only where the time goes to waiting. Each may take 4 MiB of memory.
+  [[nodiscard]] virtual std::size_t parallel_requests() const noexcept;
+  /// Returns the time in nanoseconds since 1970 (UTC), by the clock by which those who use the storage judge each other's leases.
+  /// By default that of the system. A service gives its own, so that clients whose clocks differ agree.
+  [[nodiscard]] virtual std::int64_t now();
 };
 
 /// Opens a storage of the same objects for a writer, and never returns null. A store opens several: each has its own failures,

@@ -12,6 +12,7 @@
 #include "tests/host/support/choices.h"
 #include "tests/host/support/value_of.h"
 #include "tests/store/storage/storage_contract.h"
+#include "tests/store/support/far_storage.h"
 #include "tests/store/support/volatile_file_system.h"
 
 namespace cutpoint::tests {
@@ -98,7 +99,25 @@ INSTANTIATE_TEST_SUITE_P(
                                      return opener_of(folder, value_of(store::open_file_system(folder->path())));
                                    }},
                     tested_storage{"model",
-                                   [] { return opener_of(nullptr, std::make_shared<volatile_file_system>()); }}));
+                                   [] { return opener_of(nullptr, std::make_shared<volatile_file_system>()); }},
+                    tested_storage{"memory", [] { return examples::memory_opener(); }},  // by the defaults alone
+                    tested_storage{"far", [] {
+                                     const auto place = std::make_shared<far_place>();
+                                     place->parallel_requests = 4;
+                                     return far_opener(place);
+                                   }}));
+
+TEST_P(directory_storage, lists_tell_when_objects_were_put) {
+  const std::int64_t before = objects_->now();
+  ASSERT_TRUE(objects_->put({object_kind::snapshot, "1"}, numbered_bytes(1, 10)).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  const auto listed = value_of(objects_->list_details(object_kind::snapshot));
+  ASSERT_EQ(listed.size(), 1u);
+  if (std::string("model") == GetParam()) return;  // which has no clock
+  constexpr std::int64_t tick = 20'000'000;  // of the clock of files
+  EXPECT_GE(listed.front().time, before - tick);
+  EXPECT_LE(listed.front().time, objects_->now() + tick);
+}
 
 INSTANTIATE_TEST_SUITE_P(every, directory_storage, testing::Values("helper", "inline", "model"),
                          [](const auto& tested) { return std::string(tested.param); });

@@ -12,8 +12,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <ostream>
 #include <string>
 #include <thread>
@@ -145,6 +148,131 @@ TEST_P(storage_contract, reads_beyond_the_end_are_damage) {
   for (const std::uint64_t offset : {std::uint64_t{51}, std::uint64_t{100}, std::uint64_t{1000}, ~std::uint64_t{0}}) {
     expect_failure(objects_->read(name, offset, room), EBADMSG, name);
     EXPECT_EQ((*object)->read(offset, room).system_error(), EBADMSG);
+  }
+}
+
+TEST_P(storage_contract, whole_objects_are_read_up_to_a_limit) {
+  const object_name name{object_kind::snapshot, "1"};
+  const object_name empty{object_kind::snapshot, "2"};
+  ASSERT_TRUE(objects_->put(name, numbered(1, 1000)).ok());
+  ASSERT_TRUE(objects_->put(empty, {}).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  const auto bytes_of = [&](const object_name& each, std::uint64_t limit) {
+    const auto read = others_->read_whole(each, limit);
+    EXPECT_TRUE(read.ok()) << read.error().message();
+    return read ? *read : bytes();
+  };
+  EXPECT_EQ(bytes_of(name, 1000), numbered(1, 1000));
+  EXPECT_EQ(bytes_of(name, ~std::uint64_t{0}), numbered(1, 1000));
+  EXPECT_EQ(bytes_of(empty, 0), bytes());
+  expect_failure(others_->read_whole(name, 999).error(), EBADMSG, name);
+  expect_failure(others_->read_whole({object_kind::snapshot, "3"}, 10).error(), ENOENT, {object_kind::snapshot, "3"});
+}
+
+TEST_P(storage_contract, many_objects_are_read_each_with_its_outcome) {
+  std::vector<object_name> names;
+  for (std::size_t i = 0; i < 40; ++i) {
+    names.push_back({object_kind::log_entry, std::to_string(i)});
+    if (i % 10 != 3) {
+      ASSERT_TRUE(objects_->put(names.back(), numbered(i, i == 5 ? 101 : i)).ok());
+    }
+  }
+  ASSERT_TRUE(objects_->sync().ok());
+  std::mutex mutex;  // the calls must not overlap: `try_lock` fails otherwise
+  std::map<std::size_t, int> outcomes;
+  const auto receive = [&](std::size_t index, result<bytes> read) -> status {
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    EXPECT_TRUE(lock.owns_lock());
+    outcomes[index] = read ? 0 : read.error().system_error();
+    if (read) {
+      EXPECT_EQ(*read, numbered(index, index));
+    }
+    return {};
+  };
+  ASSERT_TRUE(others_->read_many(names, 100, receive).ok());
+  ASSERT_EQ(outcomes.size(), names.size());
+  for (const auto& [index, error] : outcomes) {
+    EXPECT_EQ(error, index % 10 == 3 ? ENOENT : index == 5 ? EBADMSG : 0) << index;
+  }
+  std::size_t calls = 0;
+  const status stopped = others_->read_many(names, 100, [&](std::size_t, const result<bytes>&) -> status {
+    ++calls;
+    return {status_code::cancelled, "enough"};
+  });
+  EXPECT_EQ(stopped.code(), status_code::cancelled) << "a failure of the receiver is returned";
+  EXPECT_LE(calls, others_->parallel_requests()) << "and ends the reads";
+  EXPECT_TRUE(others_->read_many({}, 100, receive).ok());
+}
+
+TEST_P(storage_contract, lists_with_details_have_lengths) {
+  const std::int64_t before = objects_->now();
+  for (std::size_t i = 0; i < 5; ++i) {
+    const object_name name{object_kind::container, std::string(i < 3 ? "a/" : "b/") + std::to_string(i)};
+    ASSERT_TRUE(objects_->put(name, numbered(i, 100 * i)).ok());
+  }
+  ASSERT_TRUE(objects_->sync().ok());
+  const std::int64_t after = objects_->now();
+  const auto ids_and_lengths = [&](const char* prefix) {
+    std::map<std::string, std::uint64_t> lengths;
+    const auto listed = others_->list_details(object_kind::container, prefix);
+    EXPECT_TRUE(listed.ok()) << listed.error().message();
+    constexpr std::int64_t leeway = 2'000'000'000;  // of clocks with long ticks
+    for (const store::listed_object& each : listed ? *listed : std::vector<store::listed_object>()) {
+      EXPECT_TRUE(lengths.emplace(each.id, each.bytes).second);
+      if (each.time != 0) {
+        EXPECT_GE(each.time, before - leeway);
+        EXPECT_LE(each.time, after + leeway);
+      }
+    }
+    return lengths;
+  };
+  using lengths = std::map<std::string, std::uint64_t>;
+  EXPECT_EQ(ids_and_lengths(""), (lengths{{"a/0", 0}, {"a/1", 100}, {"a/2", 200}, {"b/3", 300}, {"b/4", 400}}));
+  EXPECT_EQ(ids_and_lengths("b/"), (lengths{{"b/3", 300}, {"b/4", 400}}));
+  EXPECT_TRUE(others_->list_details(object_kind::container, "none/")->empty());
+  EXPECT_TRUE(others_->list_details(object_kind::shard)->empty());
+}
+
+TEST_P(storage_contract, an_object_is_read_anywhere_whatever_end_was_asked_for) {
+  const object_name name{object_kind::container, "a/1"};
+  const object_name empty{object_kind::container, "a/2"};
+  const bytes content = numbered(1, 5000);
+  ASSERT_TRUE(objects_->put(name, content).ok());
+  ASSERT_TRUE(objects_->put(empty, {}).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  for (const std::uint64_t last_bytes : {0, 1, 100, 4999, 5000, 5001, 100'000}) {
+    const auto object = others_->open(name, last_bytes);
+    ASSERT_TRUE(object.ok()) << object.error().message();
+    EXPECT_EQ((*object)->size(), content.size());
+    for (const std::size_t begin : {0, 10, 4000, 4890, 4900, 4999, 5000}) {  // within the end, before it, and across
+      for (const std::size_t count : {0, 1, 50, 100, 1000}) {
+        bytes room(count);
+        const status read = (*object)->read(begin, room);
+        if (begin + count > content.size()) {
+          EXPECT_EQ(read.system_error(), EBADMSG) << begin << ' ' << count << ' ' << last_bytes;
+          continue;
+        }
+        ASSERT_TRUE(read.ok()) << read.message();
+        EXPECT_TRUE(std::equal(room.begin(), room.end(), content.begin() + static_cast<std::ptrdiff_t>(begin)));
+      }
+    }
+    const auto nothing = others_->open(empty, last_bytes);
+    ASSERT_TRUE(nothing.ok()) << nothing.error().message();
+    EXPECT_EQ((*nothing)->size(), 0u);
+    const auto absent = others_->open({object_kind::container, "a/3"}, last_bytes);
+    bytes room(1);
+    EXPECT_EQ((absent ? (*absent)->read(0, room) : absent.error()).system_error(), ENOENT);
+  }
+}
+
+TEST_P(storage_contract, says_what_it_takes_and_allows) {
+  EXPECT_GE(objects_->parallel_requests(), 1u);
+  const std::int64_t first = objects_->now();
+  EXPECT_GT(first, std::int64_t{1'577'836'800} * 1'000'000'000) << "before 2020: not nanoseconds since 1970";
+  EXPECT_LE(std::abs(others_->now() - first), std::int64_t{60} * 1'000'000'000);
+  // The other tests remove, so what is tested here may remove.
+  for (const object_kind kind : {object_kind::container, object_kind::shard, object_kind::lease, object_kind::removal}) {
+    EXPECT_TRUE(objects_->may_remove(kind));
   }
 }
 
