@@ -76,6 +76,18 @@ std::string place_of(const object_name& name) {
   return is_named_by_hash ? std::string(folder_of(name.kind)) : path_of(name);
 }
 
+status check_removal(storage& objects, object_kind kind) {
+  if (objects.may_remove(kind)) return {};
+  const std::string_view folder = folder_of(kind);
+  return {status_code::io_error,
+          fmt::format("the storage does not let this user remove {}", folder.empty() ? "the config" : folder), EACCES};
+}
+
+status remove_object(storage& objects, const object_name& name) {
+  CUTPOINT_RETURN_IF_FAILED(check_removal(objects, name.kind));
+  return objects.remove(name);
+}
+
 std::string path_of(const object_name& name) {
   const std::string_view folder = folder_of(name.kind);
   return folder.empty() ? name.id : std::string(folder) + "/" + name.id;

@@ -19,6 +19,12 @@ namespace cutpoint::store {
 /// Returns what an object is sealed for: its path, or its folder alone if its id is the hash of its bytes.
 [[nodiscard]] std::string place_of(const object_name& name);
 
+/// Returns a failure with the system error EACCES if the storage does not let this user remove objects of a kind.
+[[nodiscard]] status check_removal(storage& objects, object_kind kind);
+/// Removes an object, after it has asked whether that is allowed, so that a refusal costs the storage nothing. Errors: those of the
+/// storage; as for `check_removal`.
+[[nodiscard]] status remove_object(storage& objects, const object_name& name);
+
 inline constexpr std::size_t object_header_bytes = 64;
 inline constexpr std::uint16_t format_version = 3;
 

@@ -91,36 +91,44 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
   const auto broken = [&] { return damage(path, "its directory is wrong"); };
   const std::uint64_t size = object->size();
   if (size < object_header_bytes + shard_footer_bytes) return broken();
-  std::array<std::uint8_t, object_header_bytes> header;
-  CUTPOINT_RETURN_IF_FAILED(object->read(0, header));
-  if (const auto decoded = decode_header(header, object_kind::shard, path); !decoded) return decoded.error();
+  // One read of the end has the directory too, one of the front the header and the containers. A short shard takes one in all.
+  std::vector<std::uint8_t> end(std::min(size, usual_end_bytes));
+  CUTPOINT_RETURN_IF_FAILED(object->read(size - end.size(), end));
+  const auto read_from = [&](std::uint64_t begin, std::span<std::uint8_t> bytes) -> status {
+    if (begin < size - end.size()) return object->read(begin, bytes);
+    std::copy_n(end.begin() + static_cast<std::ptrdiff_t>(begin - (size - end.size())), bytes.size(), bytes.begin());
+    return {};
+  };
   const std::uint64_t directory_end = size - shard_footer_bytes;
-  std::array<std::uint8_t, shard_footer_bytes> footer;
-  CUTPOINT_RETURN_IF_FAILED(object->read(directory_end, footer));
-  field_reader fields(footer);
+  field_reader fields(byte_span(end).last(shard_footer_bytes));
   const auto magic = fields.number<std::uint32_t>();
   const auto partition_bits = fields.number<std::uint32_t>();
-  shard opened_shard;
-  opened_shard.entry_count_ = fields.number<std::uint64_t>();
+  state opened_state;
+  opened_state.entry_count = fields.number<std::uint64_t>();
   const auto container_count = fields.number<std::uint32_t>();
   static_cast<void>(fields.number<std::uint32_t>());
   const auto directory_position = fields.number<std::uint64_t>();
-  opened_shard.body_tag_ = fields.bytes<tag_bytes>();
+  opened_state.body_tag = fields.bytes<tag_bytes>();
   const auto footer_tag = fields.bytes<tag_bytes>();
-  if (magic != shard_footer_magic || partition_bits > most_partition_bits || container_count > most_shard_containers) {
-    return broken();
-  }
+  const bool is_footer =
+      magic == shard_footer_magic && partition_bits <= most_partition_bits && container_count <= most_shard_containers;
+  const std::uint64_t containers_bytes = std::uint64_t{container_count} * shard_container_bytes;
+  const std::uint64_t body_begin = object_header_bytes + containers_bytes;
+  // The header says first what is wrong with an object of another kind or version.
+  std::vector<std::uint8_t> front(is_footer && body_begin <= directory_end ? body_begin : object_header_bytes);
+  CUTPOINT_RETURN_IF_FAILED(read_from(0, front));
+  if (const auto decoded = decode_header(front, object_kind::shard, path); !decoded) return decoded.error();
+  if (!is_footer) return broken();
   const std::uint64_t directory_bytes = std::uint64_t{directory_entry_bytes} << partition_bits;
-  const std::uint64_t body_begin = object_header_bytes + std::uint64_t{container_count} * shard_container_bytes;
   if (directory_position < body_begin || directory_position > directory_end ||
       directory_end - directory_position != directory_bytes) {
     return broken();
   }
   std::vector<std::uint8_t> directory_and_footer(directory_bytes + shard_footer_bytes);
-  CUTPOINT_RETURN_IF_FAILED(object->read(directory_position, directory_and_footer));
+  CUTPOINT_RETURN_IF_FAILED(read_from(directory_position, directory_and_footer));
   const byte_span checked = byte_span(directory_and_footer).first(directory_and_footer.size() - tag_bytes);
   if (checksum(checked, shard_footer_seed) != footer_tag) return broken();
-  opened_shard.partitions_.reserve(std::size_t{1} << partition_bits);
+  opened_state.partitions.reserve(std::size_t{1} << partition_bits);
   field_reader directory(byte_span(directory_and_footer).first(directory_bytes));
   std::uint64_t counted = 0;
   std::uint64_t previous_end = body_begin;  // partitions that overlap would have more entries than the shard has bytes
@@ -139,51 +147,50 @@ result<shard> shard::open(std::shared_ptr<const object_reader> object, std::stri
     const std::uint64_t entries_bytes = std::uint64_t{count} * shard_entry_bytes;
     const std::uint64_t filter_bytes = count == 0 ? 0 : shape.fingerprint_count();
     if (entries_bytes + filter_bytes > directory_position - position) return broken();
-    opened_shard.partitions_.push_back({position, count, shape});
+    opened_state.partitions.push_back({position, count, shape});
     counted += count;
     previous_end = position + entries_bytes + filter_bytes;
   }
-  if (counted != opened_shard.entry_count_) return broken();
-  std::vector<std::uint8_t> containers(body_begin - object_header_bytes);
-  CUTPOINT_RETURN_IF_FAILED(object->read(object_header_bytes, containers));
-  field_reader container_fields(containers);
-  opened_shard.containers_.reserve(container_count);
+  if (counted != opened_state.entry_count) return broken();
+  field_reader container_fields(byte_span(front).subspan(object_header_bytes));
+  opened_state.containers.reserve(container_count);
   for (std::uint32_t i = 0; i < container_count; ++i) {
     shard_container container;
     container.name = container_fields.bytes<container_name_bytes>();
     container.hint = container_fields.number<std::uint64_t>();
     container.bytes = container_fields.number<std::uint64_t>();
-    opened_shard.containers_.push_back(container);
+    opened_state.containers.push_back(container);
   }
-  opened_shard.number_ = new_shard_number();
-  opened_shard.partition_bits_ = partition_bits;
-  opened_shard.body_bytes_ = directory_position;
-  opened_shard.object_ = std::move(object);
-  opened_shard.id_ = std::move(id);
-  opened_shard.filters_ = std::make_shared<filter_table>(opened_shard.partitions_.size());
-  return opened_shard;
+  opened_state.number = new_shard_number();
+  opened_state.partition_bits = partition_bits;
+  opened_state.body_bytes = directory_position;
+  opened_state.object = std::move(object);
+  opened_state.id = std::move(id);
+  opened_state.filters = std::make_shared<filter_table>(opened_state.partitions.size());
+  return shard(std::make_shared<const state>(std::move(opened_state)));
 }
 
 std::optional<fuse_filter> shard::filter_of(std::size_t index) const {
-  const std::uint8_t* const fingerprints = filters_->find(*object_, index, partitions_[index]);
-  return fingerprints == nullptr ? std::nullopt : std::optional(fuse_filter(partitions_[index].shape, fingerprints));
+  const partition& asked = state_->partitions[index];
+  const std::uint8_t* const fingerprints = state_->filters->find(*state_->object, index, asked);
+  return fingerprints == nullptr ? std::nullopt : std::optional(fuse_filter(asked.shape, fingerprints));
 }
 
 std::uint64_t shard::memory_bytes() const {
-  return containers_.capacity() * sizeof(shard_container) + partitions_.capacity() * sizeof(partition) +
-         filters_->memory_bytes();
+  return state_->containers.capacity() * sizeof(shard_container) + state_->partitions.capacity() * sizeof(partition) +
+         state_->filters->memory_bytes();
 }
 
 bool shard::may_contain(std::uint64_t prefix) const {
   const std::size_t index = partition_of(prefix);
-  if (partitions_[index].count == 0) return false;
+  if (state_->partitions[index].count == 0) return false;
   const auto filter = filter_of(index);
   return !filter || filter->may_contain(prefix);
 }
 
 void shard::prefetch_filter(std::uint64_t prefix) const {
   const std::size_t index = partition_of(prefix);
-  if (partitions_[index].count == 0) return;
+  if (state_->partitions[index].count == 0) return;
   if (const auto filter = filter_of(index)) filter->prefetch(prefix);
 }
 
@@ -191,10 +198,10 @@ void shard::prefetch_filter(std::uint64_t prefix) const {
 /// around it mostly has the prefix. For prefixes that are not uniform the search takes longer.
 status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard_entry>& entries) const {
   constexpr int most_guesses = 4;  // after which the range is halved
-  const partition& searched = partitions_[partition_of(prefix)];
+  const partition& searched = state_->partitions[partition_of(prefix)];
   const auto read = [&](std::size_t block) {
     const std::size_t begin = block * shard_blocks::block_entries;
-    return blocks.read(number_, *object_, searched.position + std::uint64_t{begin} * shard_entry_bytes,
+    return blocks.read(state_->number, *state_->object, searched.position + std::uint64_t{begin} * shard_entry_bytes,
                        std::min<std::size_t>(shard_blocks::block_entries, searched.count - begin));
   };
   const auto entries_in = [&](std::size_t block) {
@@ -203,8 +210,8 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
   if (searched.count == 0) return {};
   std::size_t low = 0;  // the first entry that is not below the prefix is in the blocks [low, high), or none is
   std::size_t high = (searched.count - 1) / shard_blocks::block_entries + 1;
-  const std::uint64_t rest = prefix & ((std::uint64_t{1} << (prefix_bits - partition_bits_)) - 1);
-  std::int64_t guess = expected_entries(static_cast<std::int64_t>(rest), searched.count, partition_bits_);
+  const std::uint64_t rest = prefix & ((std::uint64_t{1} << (prefix_bits - state_->partition_bits)) - 1);
+  std::int64_t guess = expected_entries(static_cast<std::int64_t>(rest), searched.count, state_->partition_bits);
   for (int guesses = 0; low + 1 < high; ++guesses) {
     const std::size_t block =
         guesses < most_guesses
@@ -235,7 +242,7 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
     }
     const auto begin = static_cast<std::int64_t>(block * shard_blocks::block_entries);
     guess = begin + expected_entries(static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(first),
-                                     searched.count, partition_bits_);
+                                     searched.count, state_->partition_bits);
   }
   for (std::size_t block = low; block * shard_blocks::block_entries < searched.count; ++block) {
     CUTPOINT_TRY(const auto bytes, read(block));
@@ -251,19 +258,19 @@ status shard::find(std::uint64_t prefix, shard_blocks& blocks, std::vector<shard
     for (std::size_t i = begin; i < entries_in(block); ++i) {
       if (prefix_in(bytes, i) != prefix) return {};
       const shard_entry entry = entry_at(bytes + i * shard_entry_bytes);
-      if (entry.container < containers_.size()) entries.push_back(entry);
+      if (entry.container < state_->containers.size()) entries.push_back(entry);
     }
   }
   return {};
 }
 
 status shard::read_partition(std::size_t partition_index, std::vector<shard_entry>& entries) const {
-  const partition& wanted = partitions_[partition_index];
+  const partition& wanted = state_->partitions[partition_index];
   std::vector<std::uint8_t> bytes(std::size_t{wanted.count} * shard_entry_bytes);
-  CUTPOINT_RETURN_IF_FAILED(object_->read(wanted.position, bytes));
+  CUTPOINT_RETURN_IF_FAILED(state_->object->read(wanted.position, bytes));
   for (std::size_t i = 0; i < wanted.count; ++i) {
     const shard_entry entry = entry_at(bytes.data() + i * shard_entry_bytes);
-    if (entry.container < containers_.size()) entries.push_back(entry);
+    if (entry.container < state_->containers.size()) entries.push_back(entry);
   }
   return {};
 }
@@ -271,15 +278,34 @@ status shard::read_partition(std::size_t partition_index, std::vector<shard_entr
 result<bool> shard::is_intact() const {
   running_checksum sum(shard_body_seed);
   std::vector<std::uint8_t> bytes(MiB);
-  for (std::uint64_t position = 0; position < body_bytes_;) {
-    const auto block = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), body_bytes_ - position));
-    const status read = object_->read(position, block);
+  for (std::uint64_t position = 0; position < state_->body_bytes;) {
+    const auto block = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), state_->body_bytes - position));
+    const status read = state_->object->read(position, block);
     if (is_damage(read)) return false;
     if (!read.ok()) return read;
     sum.update(block);
     position += block.size();
   }
-  return sum.tag() == body_tag_;
+  return sum.tag() == state_->body_tag;
+}
+
+result<shard> shard_pool::open(const std::string& id) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto position = open_.find(id);
+    if (auto known = position == open_.end() ? nullptr : position->second.lock()) return shard(std::move(known));
+  }
+  CUTPOINT_TRY(auto object, objects_.open({object_kind::shard, id}, shard::usual_end_bytes));
+  CUTPOINT_TRY(auto opened_shard, shard::open(std::move(object), id));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(open_, [](const auto& each) { return each.second.expired(); });
+  open_.insert_or_assign(id, opened_shard.state_);
+  return opened_shard;
+}
+
+void shard_pool::forget(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(id);
 }
 
 namespace {

@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/bytes.h>
@@ -183,22 +186,25 @@ inline void append_entries(std::span<const placed_record> records, std::uint32_t
   }
 }
 
-/// Its containers and its directory are in memory, and so are the filters of the partitions that were asked for, about 9 bits
-/// for each entry. Entries are read when they are needed, in blocks. Immutable and thread-safe.
+/// A handle on an open shard. Its containers and its directory are in memory, and so are the filters of the partitions that were asked
+/// for, about 9 bits for each entry; copies share them. Entries are read when they are needed, in blocks. Immutable and thread-safe.
 class shard {
  public:
-  /// Reads the containers and the directory, and checks the latter. `id` names the shard in messages. Errors: those of the
-  /// object; damage; unavailable, if another version wrote it.
+  /// The end of a shard with its directory, if it has fewer than 2,000 partitions.
+  static constexpr std::uint64_t usual_end_bytes = 64 * KiB;
+
+  /// Reads the end, the containers and the rest of the directory, and checks the latter. `id` names the shard in messages. Errors:
+  /// those of the object; damage; unavailable, if another version wrote it.
   [[nodiscard]] static result<shard> open(std::shared_ptr<const object_reader> object, std::string id);
 
-  [[nodiscard]] const std::string& id() const noexcept { return id_; }
-  [[nodiscard]] std::uint64_t entry_count() const noexcept { return entry_count_; }
+  [[nodiscard]] const std::string& id() const noexcept { return state_->id; }
+  [[nodiscard]] std::uint64_t entry_count() const noexcept { return state_->entry_count; }
   [[nodiscard]] std::uint32_t container_count() const noexcept {
-    return static_cast<std::uint32_t>(containers_.size());
+    return static_cast<std::uint32_t>(state_->containers.size());
   }
   /// `container` must be below `container_count()`.
   [[nodiscard]] const shard_container& container_at(std::uint32_t container) const noexcept {
-    return containers_[container];
+    return state_->containers[container];
   }
 
   /// Returns false if no entry has a prefix; and true for one other prefix in 256, and where the filter cannot be read, so that
@@ -213,7 +219,7 @@ class shard {
   /// Returns the bytes of memory that the containers, the directory and the filters in memory take.
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
-  [[nodiscard]] std::size_t partition_count() const noexcept { return partitions_.size(); }
+  [[nodiscard]] std::size_t partition_count() const noexcept { return state_->partitions.size(); }
   /// Appends all entries of a partition, in order. Errors: those of the object.
   [[nodiscard]] status read_partition(std::size_t partition, std::vector<shard_entry>& entries) const;
 
@@ -222,29 +228,51 @@ class shard {
   [[nodiscard]] result<bool> is_intact() const;
 
  private:
+  friend class shard_pool;
+
   struct partition {
     std::uint64_t position;  ///< of its entries; the filter's fingerprints follow
     std::uint32_t count;
     fuse_filter_shape shape;
   };
   class filter_table;
-  shard() = default;
+  struct state {
+    std::shared_ptr<const object_reader> object;
+    std::string id;
+    std::uint64_t number = 0;  ///< names the shard among all that are open in this process
+    std::uint64_t entry_count = 0;
+    unsigned partition_bits = 0;
+    std::uint64_t body_bytes = 0;  ///< before the directory
+    seal_tag body_tag = {};
+    std::vector<shard_container> containers = {};
+    std::vector<partition> partitions = {};
+    std::shared_ptr<filter_table> filters = {};
+  };
+  explicit shard(std::shared_ptr<const state> open_state) noexcept : state_(std::move(open_state)) {}
 
   [[nodiscard]] std::size_t partition_of(std::uint64_t prefix) const noexcept {
-    return static_cast<std::size_t>(prefix >> (prefix_bits - partition_bits_));
+    return static_cast<std::size_t>(prefix >> (prefix_bits - state_->partition_bits));
   }
   [[nodiscard]] std::optional<fuse_filter> filter_of(std::size_t partition) const;
 
-  std::shared_ptr<const object_reader> object_;
-  std::string id_;
-  std::uint64_t number_ = 0;  ///< names the shard among all that are open in this process
-  std::uint64_t entry_count_ = 0;
-  unsigned partition_bits_ = 0;
-  std::uint64_t body_bytes_ = 0;  ///< before the directory
-  seal_tag body_tag_ = {};
-  std::vector<shard_container> containers_;
-  std::vector<partition> partitions_;
-  std::shared_ptr<filter_table> filters_;
+  std::shared_ptr<const state> state_;
+};
+
+/// The shards that indexes of a process have open, so that each is opened once. They never change. Thread-safe.
+class shard_pool {
+ public:
+  /// `objects` must outlive the pool and all shards that it opens.
+  explicit shard_pool(storage& objects) noexcept : objects_(objects) {}
+
+  /// Returns a shard, which is opened unless somebody has it open. Errors: those of the storage; as for `shard::open`.
+  [[nodiscard]] result<shard> open(const std::string& id);
+  /// Forgets a shard that turned out to be removed: whoever asks for it next opens it.
+  void forget(const std::string& id);
+
+ private:
+  storage& objects_;
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<const shard::state>> open_;  ///< by id
 };
 
 }  // namespace cutpoint::store

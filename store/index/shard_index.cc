@@ -1,9 +1,11 @@
 #include "store/index/shard_index.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 #include "store/format/object_header.h"
 #include "store/index/shard_writer.h"
@@ -25,35 +27,43 @@ found_record record_in(const container_table& table, std::uint32_t ordinal) {
   return {std::make_shared<container_identity>(table), ordinal, table.records[ordinal]};
 }
 
-result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
-  shard_index index(objects, seal, tables);
+result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables, shard_pool* shared) {
+  shard_index index(objects, seal, tables, shared);
   const status refreshed = index.refresh();
   return refreshed.ok() ? result<shard_index>(std::move(index)) : refreshed;
 }
 
 status shard_index::refresh() {
   for (bool is_complete = false; !is_complete;) {
-    CUTPOINT_TRY(const auto ids, objects_->list(object_kind::shard));
+    CUTPOINT_TRY(auto ids, objects_->list(object_kind::shard));
+    std::erase_if(ids, [&](const std::string& id) { return known_ids_.contains(id); });
+    std::vector<std::optional<result<shard>>> opened_shards(ids.size());
+    run_parallel(objects_->parallel_requests(), ids.size(),
+                 [&](std::size_t, std::size_t i) { opened_shards[i] = open_shard(ids[i]); });
     is_complete = true;
-    for (const std::string& id : ids) {
-      if (known_ids_.contains(id)) continue;
-      const status added = open_shard(id);
-      if (added.ok()) continue;
-      if (is_absence(added)) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      result<shard>& each = *opened_shards[i];
+      if (each) {
+        shards_.push_back(*std::move(each));
+      } else if (is_absence(each.error())) {
         is_complete = false;  // it was merged meanwhile, and a new shard has its entries
-      } else if (is_damage(added)) {
-        damaged_.push_back(id);
+      } else if (is_damage(each.error())) {
+        damaged_.push_back(ids[i]);
       } else {
-        return added;
+        return each.error();
       }
-      known_ids_.insert(id);
+      known_ids_.insert(ids[i]);
     }
   }
+  sort_shards();
   return {};
 }
 
 /// Opens all shards anew. Not every storage can read one that is open and has been merged by another process.
 status shard_index::open_again() {
+  for (const shard& each : shards_) {
+    if (shared_ != nullptr) shared_->forget(each.id());
+  }
   shards_.clear();
   known_ids_.clear();
   damaged_.clear();
@@ -68,20 +78,23 @@ void shard_index::forget_container(const std::string& id) {
 }
 
 status shard_index::add(const std::string& id) {
-  const status added = open_shard(id);
-  return is_absence(added) ? refresh() : added;  // it was merged meanwhile, and a new shard has its entries
-}
-
-status shard_index::open_shard(const std::string& id) {
-  CUTPOINT_TRY(auto object, objects_->open({object_kind::shard, id}));
-  CUTPOINT_TRY(auto opened_shard, shard::open(std::move(object), id));
-  shards_.push_back(std::move(opened_shard));
+  auto opened_shard = open_shard(id);
+  // If it was merged meanwhile, a new shard has its entries.
+  if (!opened_shard) return is_absence(opened_shard.error()) ? refresh() : opened_shard.error();
   known_ids_.insert(id);
-  // Most records are in the largest shard.
-  std::sort(shards_.begin(), shards_.end(),
-            [](const shard& a, const shard& b) { return a.entry_count() > b.entry_count(); });
+  shards_.push_back(*std::move(opened_shard));
+  sort_shards();
   return {};
 }
+
+result<shard> shard_index::open_shard(const std::string& id) const {
+  if (shared_ != nullptr) return shared_->open(id);
+  CUTPOINT_TRY(auto object, objects_->open({object_kind::shard, id}, shard::usual_end_bytes));
+  return shard::open(std::move(object), id);
+}
+
+/// Most records are in the largest shard.
+void shard_index::sort_shards() { std::ranges::stable_sort(shards_, std::greater(), &shard::entry_count); }
 
 void shard_index::leave_unnamed(std::vector<std::string>& ids) const {
   std::erase_if(ids, [named = containers()](const std::string& id) {
@@ -237,20 +250,22 @@ result<bool> shard_index::is_named_in(const std::set<container_name>& containers
 }
 
 result<bool> shard_index::merge() {
+  if (!objects_->may_remove(object_kind::shard)) return false;
   std::vector<std::uint64_t> entry_counts;
   std::erase_if(shards_, [](const shard& each) { return each.id().empty(); });  // those in memory alone
   for (const shard& each : shards_) entry_counts.push_back(each.entry_count());
   const std::vector<std::size_t> chosen = shards_to_merge(entry_counts);
   if (chosen.empty()) return false;
-  std::vector<const shard*> inputs;
-  for (const std::size_t each : chosen) inputs.push_back(&shards_[each]);
+  std::vector<shard> inputs;
+  for (const std::size_t each : chosen) inputs.push_back(shards_[each]);
   bool are_intact = true;
-  for (const shard* const each : inputs) {
-    CUTPOINT_TRY(const auto is_intact, each->is_intact());
+  for (const shard& each : inputs) {
+    CUTPOINT_TRY(const auto is_intact, each.is_intact());
     are_intact = are_intact && is_intact;
   }
   const status replaced = are_intact ? replace(inputs, [](const container_name&) { return true; }) : rebuild_damaged();
-  return replaced.ok() ? result<bool>(true) : replaced;
+  // Who has lost the right to remove shards meanwhile leaves some that others have the entries of, too.
+  return replaced.ok() || !objects_->may_remove(object_kind::shard) ? result<bool>(replaced.ok()) : replaced;
 }
 
 status shard_index::rebuild_damaged() {
@@ -263,36 +278,48 @@ status shard_index::rebuild_damaged() {
     for (std::uint32_t i = 0; i < each.container_count(); ++i) containers.push_back(id_of(each.container_at(i).name));
   }
   if (damaged.empty()) return {};
+  CUTPOINT_RETURN_IF_FAILED(check_removal(*objects_, object_kind::shard));
   CUTPOINT_RETURN_IF_FAILED(put_shards_of(*objects_, tables_->key(), containers));
   CUTPOINT_RETURN_IF_FAILED(objects_->sync());
-  for (const std::string& each : damaged) CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
-  auto index = open(*objects_, seal_, *tables_);
+  for (const std::string& each : damaged) {
+    CUTPOINT_RETURN_IF_FAILED(remove_object(*objects_, {object_kind::shard, each}));
+  }
+  auto index = open(*objects_, seal_, *tables_, shared_);
   if (index) *this = std::move(*index);
   return index ? status() : index.error();
 }
 
 status shard_index::drop_containers(const std::function<bool(const container_name&)>& keeps) {
-  std::vector<const shard*> inputs;
+  std::vector<std::vector<shard>> groups;
+  std::uint64_t entries = 0;  // of the last group
   for (const shard& each : shards_) {
     if (each.id().empty()) continue;  // it is in memory alone
     bool keeps_all = true;
     for (std::uint32_t i = 0; i < each.container_count() && keeps_all; ++i)
       keeps_all = keeps(each.container_at(i).name);
-    if (!keeps_all) inputs.push_back(&each);
+    if (keeps_all) continue;
+    if (groups.empty() || entries + each.entry_count() > most_merged_entries) {
+      groups.emplace_back();
+      entries = 0;
+    }
+    groups.back().push_back(each);
+    entries += each.entry_count();
   }
-  return inputs.empty() ? status() : replace(inputs, keeps);
+  for (const std::vector<shard>& each : groups) CUTPOINT_RETURN_IF_FAILED(replace(each, keeps));
+  return {};
 }
 
 /// Puts one shard for several, syncs, and removes them.
-status shard_index::replace(const std::vector<const shard*>& inputs,
-                            const std::function<bool(const container_name&)>& keeps) {
-  CUTPOINT_TRY(const auto merged, merge_shards(*objects_, seal_, inputs, keeps));
+status shard_index::replace(const std::vector<shard>& inputs, const std::function<bool(const container_name&)>& keeps) {
+  CUTPOINT_RETURN_IF_FAILED(check_removal(*objects_, object_kind::shard));
+  std::vector<const shard*> sources;
+  for (const shard& each : inputs) sources.push_back(&each);
+  CUTPOINT_TRY(const auto merged, merge_shards(*objects_, seal_, sources, keeps));
   CUTPOINT_RETURN_IF_FAILED(objects_->sync());  // durable before the inputs are removed
-  std::vector<std::string> removed;
-  for (const shard* each : inputs) removed.push_back(each->id());
-  std::erase_if(shards_, [&](const shard& each) { return std::ranges::count(removed, each.id()) != 0; });
+  const auto is_input = [&](const shard& each) { return std::ranges::count(inputs, each.id(), &shard::id) != 0; };
+  std::erase_if(shards_, is_input);
   CUTPOINT_RETURN_IF_FAILED(add(merged));
-  for (const std::string& each : removed) CUTPOINT_RETURN_IF_FAILED(objects_->remove({object_kind::shard, each}));
+  for (const shard& each : inputs) CUTPOINT_RETURN_IF_FAILED(remove_object(*objects_, {object_kind::shard, each.id()}));
   return {};
 }
 

@@ -39,8 +39,10 @@ inline constexpr std::size_t located_at_once = 256;
 class shard_index {
  public:
   /// Opens all shards. Those that are damaged are left out and named in `damaged_shards`. The arguments must outlive the
-  /// index. Errors: those of the storage.
-  [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
+  /// index, which opens the shards by `shared` and shares them with the other indexes that do; alone if it is null. Errors: those of the
+  /// storage.
+  [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables,
+                                                shard_pool* shared = nullptr);
 
   /// Finds a record of a kind for each digest; `records` has as many elements. A chunk may have the digest of a node, whose
   /// hints are not covered by it, so that neither stands in for the other. If several containers have a record, that of
@@ -67,13 +69,14 @@ class shard_index {
   [[nodiscard]] status add(const std::string& id);
   /// Merges shards as `shards_to_merge` says: puts the merged shard, syncs, and removes its inputs. A shard among them whose
   /// bytes have changed is replaced by others that are made from its containers, because its wrong entries would look right in
-  /// the merged shard. Returns whether shards were merged or replaced. Errors: those of the storage; those of `merge_shards`.
+  /// the merged shard. Returns whether shards were merged or replaced. Nothing is done where the storage does not let this user
+  /// remove shards: each merge would leave one more copy of the index. Errors: those of the storage; those of `merge_shards`.
   [[nodiscard]] result<bool> merge();
   /// Reads all shards whole, and replaces those whose bytes have changed by others that are made from their containers.
-  /// Errors: those of the storage; as for `put_shards_of`.
+  /// Errors: those of the storage; as for `put_shards_of` and `check_removal`.
   [[nodiscard]] status rebuild_damaged();
-  /// Replaces the shards that have records of containers for which `keeps` returns false by one shard without these.
-  /// Errors: as for `merge`.
+  /// Replaces the shards that have records of containers for which `keeps` returns false by few without these, none of which has more
+  /// than `most_merged_entries` unless it replaces one alone. Errors: as for `merge` and `check_removal`.
   [[nodiscard]] status drop_containers(const std::function<bool(const container_name&)>& keeps);
 
   [[nodiscard]] std::span<const shard> shards() const noexcept { return shards_; }
@@ -88,8 +91,12 @@ class shard_index {
   [[nodiscard]] std::uint64_t sequential_hits() const noexcept { return sequential_hits_; }
 
  private:
-  shard_index(storage& objects, seal_kind seal, table_cache& tables)
-      : objects_(&objects), seal_(seal), tables_(&tables), blocks_(tables.limit_bytes() / tables_over_blocks) {}
+  shard_index(storage& objects, seal_kind seal, table_cache& tables, shard_pool* shared)
+      : objects_(&objects),
+        seal_(seal),
+        tables_(&tables),
+        shared_(shared),
+        blocks_(tables.limit_bytes() / tables_over_blocks) {}
 
   /// An entry of a shard with the prefix that is looked for.
   struct candidate {
@@ -98,8 +105,9 @@ class shard_index {
   };
 
   [[nodiscard]] status open_again();
-  [[nodiscard]] status open_shard(const std::string& id);
-  [[nodiscard]] status replace(const std::vector<const shard*>& inputs,
+  [[nodiscard]] result<shard> open_shard(const std::string& id) const;
+  void sort_shards();
+  [[nodiscard]] status replace(const std::vector<shard>& inputs,
                                const std::function<bool(const container_name&)>& keeps);
   [[nodiscard]] result<std::vector<std::string>> containers_of_sessions() const;
   [[nodiscard]] bool follows_last(record_kind kind, const digest& content, std::uint64_t hint);
@@ -114,6 +122,7 @@ class shard_index {
   storage* objects_;
   seal_kind seal_;
   table_cache* tables_;
+  shard_pool* shared_;  ///< or null
   std::vector<shard> shards_;
   shard_blocks blocks_;
   enum class indexing { shards_alone, of_sessions, of_all };

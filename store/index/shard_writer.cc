@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "host/core/parallel.h"
 #include "store/format/container.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
@@ -284,7 +285,7 @@ std::vector<std::size_t> shards_to_merge(std::span<const std::uint64_t> entry_co
             [&](std::size_t a, std::size_t b) { return entry_counts[a] < entry_counts[b]; });
   std::uint64_t smaller = 0;
   std::size_t merged = 0;  // the smallest shards, up to the last one that the smaller ones outweigh
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for (std::size_t i = 0; i < order.size() && entry_counts[order[i]] <= most_merged_entries - smaller; ++i) {
     if (i > 0 && entry_counts[order[i]] < smaller) merged = i + 1;
     smaller += entry_counts[order[i]];
   }
@@ -304,16 +305,24 @@ status put_shards_of(storage& objects, const seal_key& key, std::span<const std:
     read.clear();
     return id ? status() : id.error();
   };
-  for (const std::string& id : containers) {
-    const auto name = container_name_of(id);
-    const auto table = read_container_table(objects, id, key);
-    if (!table && !is_damage(table.error()) && !is_absence(table.error())) return table.error();
-    if (!name || !table) continue;
-    const auto container = static_cast<std::uint32_t>(read.size());
-    read.push_back({*name, hint_of(table->salt), table->container_bytes});
-    append_entries(table->records, container, entries);
-    if (entries.size() < most_shard_entries) continue;
-    CUTPOINT_RETURN_IF_FAILED(put());
+  const std::size_t at_once = objects.parallel_requests();
+  for (std::size_t begin = 0; begin < containers.size(); begin += at_once) {
+    const auto ids = containers.subspan(begin, std::min(at_once, containers.size() - begin));
+    std::vector<std::optional<container_table>> tables(ids.size());
+    CUTPOINT_RETURN_IF_FAILED(try_parallel(at_once, ids.size(), [&](std::size_t, std::size_t i) -> status {
+      auto table = read_container_table(objects, ids[i], key);
+      if (!table && !is_damage(table.error()) && !is_absence(table.error())) return table.error();
+      if (table) tables[i] = *std::move(table);
+      return {};
+    }));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto name = container_name_of(ids[i]);
+      if (!name || !tables[i]) continue;
+      const auto container = static_cast<std::uint32_t>(read.size());
+      read.push_back({*name, hint_of(tables[i]->salt), tables[i]->container_bytes});
+      append_entries(tables[i]->records, container, entries);
+      if (entries.size() >= most_shard_entries) CUTPOINT_RETURN_IF_FAILED(put());
+    }
   }
   return put();
 }

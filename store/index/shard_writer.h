@@ -60,9 +60,13 @@ class shard_writer {
 [[nodiscard]] result<std::string> merge_shards(storage& objects, seal_kind seal, std::span<const shard* const> inputs,
                                                const std::function<bool(const container_name&)>& keeps);
 
+/// A merge makes no shard with more entries than this, which are 2 GiB: some storages take no object of more than 5 GiB at once.
+inline constexpr std::uint64_t most_merged_entries = 2 * GiB / 14;
+
 /// Returns the indices of the shards that should be merged now, or none. After the merge every shard has at least as
-/// many entries as all smaller ones together, so that n entries are in at most log2(n) shards, and an entry is written
-/// about as often. `entry_counts` may be in any order.
+/// many entries as all smaller ones together, unless these would have more than `most_merged_entries` with it. So n entries are in at
+/// most log2(n) shards, besides those of half that number and more, and an entry is written about as often. `entry_counts` may be in
+/// any order.
 [[nodiscard]] std::vector<std::size_t> shards_to_merge(std::span<const std::uint64_t> entry_counts);
 
 /// Puts shards with the records of containers, which are read by their tables. Containers that are damaged or do not

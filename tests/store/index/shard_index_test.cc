@@ -119,6 +119,47 @@ class counting_storage final : public forwarding_storage {
   std::size_t reads = 0;
 };
 
+/// Counts the objects of another storage that are opened.
+class opening_storage final : public forwarding_storage {
+ public:
+  using forwarding_storage::forwarding_storage;
+  result<std::unique_ptr<store::object_reader>> open(const store::object_name& name,
+                                                     std::uint64_t last_bytes) override {
+    ++opens;
+    return forwarding_storage::open(name, last_bytes);
+  }
+  std::size_t opens = 0;
+};
+
+TEST_F(shard_index, shares_its_shards_with_the_others_of_a_pool) {
+  const auto records = put_containers(3);
+  opening_storage counted(*objects_);
+  store::shard_pool pool(counted);
+  store::table_cache tables(*objects_, key_, 20'000);
+  const auto open_shared = [&] { return value_of(store::shard_index::open(*objects_, key_.kind(), tables, &pool)); };
+  {
+    auto first = open_shared();
+    auto second = open_shared();
+    EXPECT_EQ(counted.opens, 3u);
+    EXPECT_EQ(count_found(first, records) + count_found(second, records), 2 * records.size());
+    // A shard that is not listed any more is not used, though another index has it open.
+    ASSERT_TRUE(objects_->remove({store::object_kind::shard, shard_ids_.front()}).ok());
+    auto third = open_shared();
+    EXPECT_EQ(counted.opens, 3u);
+    EXPECT_LT(count_found(third, records), records.size());
+  }
+  static_cast<void>(open_shared());
+  EXPECT_EQ(counted.opens, 5u) << "nobody had them open any more";
+}
+
+TEST_F(shard_index, opens_a_shard_by_its_end_and_its_front) {
+  put_containers(1);
+  counting_storage counted(*objects_);
+  store::table_cache tables(counted, key_, 20'000);
+  ASSERT_TRUE(store::shard_index::open(counted, key_.kind(), tables).ok());
+  EXPECT_EQ(counted.reads, 1u) << "a short shard is its end";
+}
+
 TEST_F(shard_index, reads_long_tables_at_once_after_the_first) {
   std::vector<container_name> names;
   for (const std::uint64_t chunk_count : {2000u, 2000u, 2000u, 100u, 2000u}) {

@@ -283,6 +283,26 @@ TEST(merge_policy, keeps_the_number_of_shards_logarithmic) {
   EXPECT_LE(written, 12 * total);
 }
 
+TEST(merge_policy, makes_no_shard_that_is_too_long_for_one_put) {
+  const std::uint64_t most = store::most_merged_entries;
+  EXPECT_TRUE(store::shards_to_merge(std::vector{most, most, most}).empty());
+  EXPECT_TRUE(store::shards_to_merge(std::vector{most / 2 + 1, most / 2 + 1, most / 2 + 1}).empty());
+  const std::vector<std::uint64_t> counts = {3 * most, 10, 10, 10, most - 20};
+  EXPECT_EQ(store::shards_to_merge(counts).size(), 3u) << "the small ones alone";
+  std::vector<std::uint64_t> left;
+  for (int i = 0; i < 500; ++i) {
+    left.push_back(most / 100);
+    const auto chosen = store::shards_to_merge(left);
+    if (chosen.empty()) continue;
+    std::uint64_t sum = 0;
+    for (const std::size_t each : chosen) sum += std::exchange(left[each], 0);
+    std::erase(left, 0u);
+    left.push_back(sum);
+    EXPECT_LE(sum, most);
+  }
+  EXPECT_LE(left.size(), 20u);
+}
+
 // A fuse filter has every key, few others, and about the size that its paper gives.
 
 std::vector<std::uint64_t> drawn_keys(std::size_t count, std::uint64_t seed) {
