@@ -147,7 +147,7 @@ result<store_snapshot> backup_store::named_store::commit(store::leased_session& 
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
 void backup_store::named_store::merge_shards() try {
-  if (!opened_store->reopen_shards().ok()) return;
+  if (!opened_store->objects().may_remove(store::object_kind::shard) || !opened_store->reopen_shards().ok()) return;
   for (;;) {
     const auto merged = opened_store->shards().merge();
     if (!merged || !*merged) return;

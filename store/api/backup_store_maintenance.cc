@@ -26,7 +26,7 @@ result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& 
     // A snapshot that is damaged can be removed.
     const auto snapshot = implementation_->read(id);
     if (!snapshot && snapshot.error().code() == status_code::invalid_argument) return snapshot.error();
-    return implementation_->named(objects.remove({store::object_kind::snapshot, id}));
+    return implementation_->named(store::remove_object(objects, {store::object_kind::snapshot, id}));
   };
   std::size_t count = 0;
   for (const std::string& each : ids) {
@@ -96,8 +96,9 @@ result<std::vector<store_session>> backup_store::sessions() {
   CUTPOINT_TRY(const auto leases,
                implementation_->named(store::list_leases(opened_store.objects(), opened_store.key())));
   std::vector<store_session> sessions;
+  const std::int64_t now = opened_store.objects().now();
   for (const store::listed_lease& each : leases) {
-    sessions.push_back({std::string(store::session_of(each.id)), each.facts.owner, each.facts.time_left().count()});
+    sessions.push_back({std::string(store::session_of(each.id)), each.facts.owner, each.facts.time_left(now).count()});
   }
   std::ranges::sort(sessions, {}, &store_session::id);
   return sessions;
@@ -123,12 +124,10 @@ result<store_statistics> backup_store::statistics() {
   CUTPOINT_TRY(const auto snapshots, implementation_->named(opened_store.objects().list(store::object_kind::snapshot)));
   sum.snapshots = static_cast<std::uint64_t>(
       std::ranges::count_if(snapshots, [&](const std::string& id) { return log.snapshots.contains(id); }));
-  CUTPOINT_TRY(const auto shards, implementation_->named(opened_store.objects().list(store::object_kind::shard)));
+  CUTPOINT_TRY(const auto shards,
+               implementation_->named(opened_store.objects().list_details(store::object_kind::shard)));
   sum.shards = shards.size();
-  for (const std::string& id : shards) {
-    const auto size = opened_store.objects().size({store::object_kind::shard, id});
-    if (size) sum.shard_bytes += *size;
-  }
+  for (const store::listed_object& each : shards) sum.shard_bytes += each.bytes;
   sum.records = opened_store.shards().entry_count();
   return sum;
 }

@@ -98,9 +98,10 @@ result<std::string> put_key(storage& objects, const fingerprint_key& store_key, 
   return name.id;
 }
 
-result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret) {
+namespace {
+
+result<opened_key> unlock(byte_span bytes, const std::string& id, const key_secret& secret) {
   const object_name name{object_kind::key, id};
-  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_key_bytes));
   CUTPOINT_TRY(const auto header, decode_header(bytes, object_kind::key, path_of(name)));
   if (bytes.size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
   field_reader clear(byte_span(bytes).subspan(object_header_bytes, clear_bytes));
@@ -135,37 +136,58 @@ result<opened_key> open_key(storage& objects, const std::string& id, const key_s
   return unlocked_key;
 }
 
-result<bool> is_key_of(storage& objects, const std::string& id, const fingerprint_key& store_key,
-                       const fingerprint_key& config) {
-  const auto bytes = read_object(objects, {object_kind::key, id}, largest_key_bytes);
-  if (!bytes && (is_damage(bytes.error()) || is_absence(bytes.error()))) return false;
-  if (!bytes) return bytes.error();
-  if (bytes->size() < sealed_position + tag_bytes + proof_bytes) return false;
-  const byte_span all = *bytes;
-  CUTPOINT_TRY(const auto proof, proof_of(all.first(all.size() - proof_bytes), store_key, config));
-  return std::ranges::equal(proof.view(), all.last(proof_bytes));
+/// Returns nullopt unless the object is whole and has a store's key.
+result<std::optional<secret_kind>> kind_of_key(byte_span bytes, const object_name& name,
+                                               const fingerprint_key& store_key, const fingerprint_key& config) {
+  if (bytes.size() < sealed_position + tag_bytes + proof_bytes) return std::optional<secret_kind>();
+  CUTPOINT_TRY(const auto proof, proof_of(bytes.first(bytes.size() - proof_bytes), store_key, config));
+  if (!std::ranges::equal(proof.view(), bytes.last(proof_bytes))) return std::optional<secret_kind>();
+  if (const auto header = decode_header(bytes, object_kind::key, path_of(name)); !header) return header.error();
+  const auto kind = static_cast<secret_kind>(bytes[object_header_bytes]);
+  if (kind == secret_kind::password || kind == secret_kind::key_file) return std::optional(kind);
+  return damage(path_of(name), "a field is out of its bounds");
 }
 
-result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
-  const object_name name{object_kind::key, id};
-  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_key_bytes));
-  const auto header = decode_header(bytes, object_kind::key, path_of(name));
-  if (!header) return header.error();
-  if (bytes.size() < sealed_position + tag_bytes + proof_bytes) return damage(path_of(name), "it is too short");
-  const auto kind = static_cast<secret_kind>(bytes[object_header_bytes]);
-  if (kind != secret_kind::password && kind != secret_kind::key_file) {
-    return damage(path_of(name), "a field is out of its bounds");
-  }
-  return kind;
+std::vector<object_name> names_of_keys(std::span<const std::string> ids) {
+  std::vector<object_name> names;
+  for (const std::string& each : ids) names.push_back({object_kind::key, each});
+  return names;
+}
+
+}  // namespace
+
+result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret) {
+  CUTPOINT_TRY(const auto bytes, objects.read_whole({object_kind::key, id}, largest_key_bytes));
+  return unlock(bytes, id, secret);
+}
+
+result<std::map<std::string, secret_kind>> kinds_of_keys(storage& objects, std::span<const std::string> ids,
+                                                         const fingerprint_key& store_key,
+                                                         const fingerprint_key& config) {
+  std::map<std::string, secret_kind> kinds;
+  const auto names = names_of_keys(ids);
+  const auto take = [&](std::size_t i, const result<std::vector<std::uint8_t>>& bytes) -> status {
+    if (!bytes) return is_damage(bytes.error()) || is_absence(bytes.error()) ? status() : bytes.error();
+    CUTPOINT_TRY(const auto kind, kind_of_key(*bytes, names[i], store_key, config));
+    if (kind) kinds.emplace(ids[i], *kind);
+    return {};
+  };
+  CUTPOINT_RETURN_IF_FAILED(objects.read_many(names, largest_key_bytes, take));
+  return kinds;
 }
 
 result<opened_key> open_any_key(storage& objects, const key_secret& secret, const fingerprint_key& config,
                                 const std::set<std::string>& removed) {
-  CUTPOINT_TRY(const auto ids, objects.list(object_kind::key));
+  CUTPOINT_TRY(auto ids, objects.list(object_kind::key));
+  std::erase_if(ids, [&](const std::string& id) { return removed.contains(id); });
+  std::vector<result<std::vector<std::uint8_t>>> keys(ids.size(), std::vector<std::uint8_t>());
+  CUTPOINT_RETURN_IF_FAILED(objects.read_many(names_of_keys(ids), largest_key_bytes, [&](std::size_t i, auto bytes) {
+    keys[i] = std::move(bytes);
+    return status();
+  }));
   bool opens_other = false;  // such as those that a process left that stopped before it put its config
-  for (const std::string& id : ids) {
-    if (removed.contains(id)) continue;
-    auto unlocked_key = open_key(objects, id, secret);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    auto unlocked_key = keys[i] ? unlock(*keys[i], ids[i], secret) : keys[i].error();
     if (unlocked_key && unlocked_key->facts.config == config) return unlocked_key;
     opens_other |= unlocked_key.ok();
     const bool is_tried = unlocked_key || unlocked_key.error().code() == status_code::invalid_argument ||

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 
 #include <cutpoint/fingerprint.h>
@@ -46,13 +48,12 @@ struct opened_key {
 [[nodiscard]] result<std::string> put_key(storage& objects, const fingerprint_key& store_key, const key_facts& facts,
                                           const key_secret& secret, const scrypt_cost& cost = {});
 
-/// Returns what opens a key object. Errors: those of the storage; damage.
-[[nodiscard]] result<secret_kind> kind_of_key(storage& objects, const std::string& id);
-
-/// Returns whether a key object is whole and has a store's key, as whoever knows that can tell without its secret. `config` is as in
-/// `key_facts`. Errors: those of the storage, except damage and absence.
-[[nodiscard]] result<bool> is_key_of(storage& objects, const std::string& id, const fingerprint_key& store_key,
-                                     const fingerprint_key& config);
+/// Returns what opens key objects, by their ids: those of them that are whole and have a store's key, as whoever knows that can tell
+/// without their secrets. `config` is as in `key_facts`. Errors: those of the storage, except damage and absence.
+[[nodiscard]] result<std::map<std::string, secret_kind>> kinds_of_keys(storage& objects,
+                                                                       std::span<const std::string> ids,
+                                                                       const fingerprint_key& store_key,
+                                                                       const fingerprint_key& config);
 
 /// Opens one key object. Errors: those of the storage; damage; invalid_argument, if the secret does not open it;
 /// memory_limit, if scrypt has too little memory.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <new>
 #include <sstream>
 #include <system_error>
@@ -98,10 +99,10 @@ bool process_identity::has_ended() const {
          (::kill(static_cast<pid_t>(process), 0) != 0 ? errno == ESRCH : start_time_of(process) != 0);
 }
 
-std::chrono::nanoseconds lease::time_left() const {
-  if (process.has_ended()) return std::chrono::nanoseconds(-1);
-  const std::int64_t age = std::max<std::int64_t>(nanoseconds_now() - time, 0);
-  const std::int64_t lasts = time > nanoseconds_now() ? longest_duration : duration;
+std::chrono::nanoseconds lease::time_left(std::int64_t now) const {
+  if (is_end() || process.has_ended()) return std::chrono::nanoseconds(-1);
+  const std::int64_t age = std::max<std::int64_t>(now - time, 0);
+  const std::int64_t lasts = time > now ? longest_duration : duration;
   return std::chrono::nanoseconds(lasts - age);
 }
 
@@ -122,9 +123,9 @@ status put_lease(storage& objects, const std::string& id, const lease& facts, co
   return objects.put(name, encode_small_object(name, std::move(body), key, salt));
 }
 
-result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key) {
-  const object_name name{object_kind::lease, id};
-  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_lease_bytes));
+namespace {
+
+result<lease> decode_lease(byte_span bytes, const object_name& name, const seal_key& key) {
   CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
   field_reader fields(body);
   lease facts;
@@ -143,6 +144,14 @@ result<lease> read_lease(storage& objects, const std::string& id, const seal_key
   return facts;
 }
 
+}  // namespace
+
+result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key) {
+  const object_name name{object_kind::lease, id};
+  CUTPOINT_TRY(const auto bytes, objects.read_whole(name, largest_lease_bytes));
+  return decode_lease(bytes, name, key);
+}
+
 held_lease::held_lease(storage_function open, const seal_key& key, std::string session,
                        std::chrono::nanoseconds duration, std::uint64_t epoch)
     : open_(std::move(open)), key_(key), session_(std::move(session)), duration_(duration), epoch_(epoch) {}
@@ -152,7 +161,7 @@ result<std::unique_ptr<held_lease>> held_lease::take(storage_function open, cons
                                                      std::uint64_t epoch) {
   std::unique_ptr<held_lease> lease_of_session(new held_lease(std::move(open), key, session, duration, epoch));
   try {
-    CUTPOINT_RETURN_IF_FAILED(lease_of_session->put_next());
+    CUTPOINT_RETURN_IF_FAILED(lease_of_session->put_next(duration));
     lease_of_session->start();
     return lease_of_session;
   } catch (const std::system_error& refused) {
@@ -198,97 +207,155 @@ bool held_lease::may_have_expired() {
 }
 
 /// Makes the next lease durable. The names of leases that were removed are not used again.
-status held_lease::put_next() {
+status held_lease::put_next(std::chrono::nanoseconds duration) {
   was_overdue_ = was_overdue_ || is_overdue();
-  const auto now = time_since_start();
-  const lease facts{nanoseconds_now(), duration_.count(), epoch_, process_identity::own(), own_name()};
+  const auto put_at = time_since_start();
   const std::uint64_t number = next_number_++;
   const auto objects = open_();
+  const lease facts{objects->now(), duration.count(), epoch_, process_identity::own(), own_name()};
   CUTPOINT_RETURN_IF_FAILED(put_lease(*objects, lease_id(session_, number), facts, key_));
   CUTPOINT_RETURN_IF_FAILED(objects->sync());
   newest_number_ = number;
-  put_at_ = now;
+  put_at_ = put_at;
   return {};
 }
 
-/// Removes the leases that were put before a number, also those that a failure has left.
+/// Removes the leases that were put before a number, also those that a failure has left, if the storage lets this user do that.
 status held_lease::remove_leases(std::uint64_t end) {
   const auto objects = open_();
+  if (!objects->may_remove(object_kind::lease)) return {};
   for (; oldest_number_ < end; ++oldest_number_) {
-    CUTPOINT_RETURN_IF_FAILED(objects->remove({object_kind::lease, lease_id(session_, oldest_number_)}));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(*objects, {object_kind::lease, lease_id(session_, oldest_number_)}));
   }
   return objects->sync();
 }
 
 status held_lease::renew() {
-  CUTPOINT_RETURN_IF_FAILED(put_next());
+  CUTPOINT_RETURN_IF_FAILED(put_next(duration_));
   return remove_leases(newest_number_);
 }
 
 status held_lease::give_up() {
   stop();
+  if (!open_()->may_remove(object_kind::lease)) return put_next(std::chrono::nanoseconds(0));
   return remove_leases(next_number_);
 }
 
-result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key) {
-  std::vector<listed_lease> leases;
-  std::set<std::string, std::less<>> seen;
-  // A session that renews its lease has two names for a moment, of which a list may lack both: two whole lists do not.
-  for (int complete_lists = 0; complete_lists < 2;) {
-    CUTPOINT_TRY(const auto ids, objects.list(object_kind::lease));
-    bool is_complete = true;
-    for (const std::string& id : ids) {
-      auto facts = read_lease(objects, id, key);
-      if (!facts && is_absence(facts.error())) {
-        is_complete = false;
-        continue;
-      }
-      if (!facts && !is_damage(facts.error())) return facts.error();
-      if (seen.insert(std::string(session_of(id))).second) leases.push_back({id, facts ? std::move(*facts) : lease{}});
-    }
-    complete_lists = is_complete ? complete_lists + 1 : 0;
-  }
-  return leases;
-}
+namespace {
 
-status remove_sessions(storage& objects, const std::set<std::string>& sessions) {
-  const auto belongs = [&](const std::string& id) { return sessions.contains(std::string(session_of(id))); };
-  for (const object_kind kind : {object_kind::temporary, object_kind::lease}) {
-    CUTPOINT_TRY(const auto ids, objects.list(kind));
-    for (const std::string& id : ids) {
-      if (!belongs(id)) continue;
-      CUTPOINT_RETURN_IF_FAILED(objects.remove({kind, id}));
+/// Puts a last lease for each of some sessions whose leases cannot be removed, durably. A session that goes on all the same may have
+/// put one with the same number meanwhile: then it goes on.
+status put_ends(storage& objects, const seal_key& key, const std::set<std::string>& sessions) {
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::lease));
+  std::map<std::string, std::uint64_t> next_numbers;
+  for (const std::string& id : ids) {
+    const std::string session(session_of(id));
+    if (!sessions.contains(session)) continue;
+    std::uint64_t number = 0;
+    if (id.size() > session.size()) {
+      std::from_chars(id.data() + session.size() + 1, id.data() + id.size(), number);
     }
-    CUTPOINT_RETURN_IF_FAILED(objects.sync());
+    next_numbers[session] = std::max(next_numbers[session], number + 1);
+  }
+  for (const auto& [session, number] : next_numbers) {
+    const lease end{.time = objects.now(), .duration = 0, .epoch = 0, .process = {}, .owner = own_name()};
+    status put = put_lease(objects, lease_id(session, number), end, key);
+    if (put.ok()) put = objects.sync();
+    if (!put.ok() && !is_presence(put)) return put;
   }
   return {};
 }
 
-result<std::set<std::string>> expired_sessions(storage& objects, const seal_key& key) {
-  CUTPOINT_TRY(const auto leases, objects.list(object_kind::lease));
-  std::set<std::string> expired;
-  std::set<std::string> alive;
-  for (const std::string& id : leases) {
-    const auto facts = read_lease(objects, id, key);
-    if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
-    const bool has_expired = facts ? facts->time_left().count() < 0 : is_damage(facts.error());
-    if (has_expired) expired.insert(std::string(session_of(id)));
-    if (!has_expired && facts) alive.insert(std::string(session_of(id)));
+/// The newest lease of each session that can be read.
+struct newest_leases {
+  std::vector<listed_lease> leases;
+  bool is_complete = true;  ///< false if one was removed meanwhile: its session has put another, or has ended
+};
+
+/// Reads the newest of some leases of each session; an older one where that is damaged. A lease that has expired stands for those of
+/// a session whose leases are all damaged.
+result<newest_leases> read_newest(storage& objects, const seal_key& key, const std::vector<std::string>& ids) {
+  std::map<std::string, std::vector<std::string>, std::less<>> unread;  // by session
+  for (const std::string& each : ids) unread[std::string(session_of(each))].push_back(each);
+  const auto number_order = [](const std::string& id) { return std::pair(id.size(), std::string_view(id)); };
+  for (auto& [session, all] : unread) std::ranges::sort(all, {}, number_order);
+  newest_leases newest;
+  while (!unread.empty()) {
+    std::vector<object_name> names;
+    for (auto& [session, left] : unread) {
+      names.push_back({object_kind::lease, std::move(left.back())});
+      left.pop_back();
+    }
+    CUTPOINT_RETURN_IF_FAILED(objects.read_many(names, largest_lease_bytes, [&](std::size_t i, const auto& bytes) {
+      const auto facts = bytes ? decode_lease(*bytes, names[i], key) : bytes.error();
+      const auto position = unread.find(session_of(names[i].id));
+      if (!facts && is_damage(facts.error()) && !position->second.empty()) return status();
+      unread.erase(position);
+      if (!facts && is_absence(facts.error())) {
+        newest.is_complete = false;
+        return status();
+      }
+      if (!facts && !is_damage(facts.error())) return facts.error();
+      newest.leases.push_back({names[i].id, facts ? *facts : lease{.duration = 1, .process = {}, .owner = {}}});
+      return status();
+    }));
   }
-  // A session has two leases for a moment, of which the older one may have expired.
-  for (const std::string& each : alive) expired.erase(each);
+  return newest;
+}
+
+}  // namespace
+
+result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key) {
+  std::map<std::string, listed_lease, std::less<>> newest;  // by session
+  // A session that renews its lease has two names for a moment, of which a list may lack both: two whole lists do not.
+  for (int complete_lists = 0; complete_lists < 2;) {
+    CUTPOINT_TRY(const auto ids, objects.list(object_kind::lease));
+    CUTPOINT_TRY(auto read, read_newest(objects, key, ids));
+    for (listed_lease& each : read.leases) newest.insert_or_assign(std::string(session_of(each.id)), std::move(each));
+    complete_lists = read.is_complete ? complete_lists + 1 : 0;
+  }
+  std::vector<listed_lease> leases;
+  for (auto& [session, each] : newest) {
+    if (!each.facts.is_end()) leases.push_back(std::move(each));
+  }
+  return leases;
+}
+
+status remove_sessions(storage& objects, const seal_key& key, const std::set<std::string>& sessions) {
+  const auto belongs = [&](const std::string& id) { return sessions.contains(std::string(session_of(id))); };
+  for (const object_kind kind : {object_kind::temporary, object_kind::lease}) {
+    if (!objects.may_remove(kind)) continue;
+    CUTPOINT_TRY(const auto ids, objects.list(kind));
+    for (const std::string& id : ids) {
+      if (belongs(id)) CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {kind, id}));
+    }
+    CUTPOINT_RETURN_IF_FAILED(objects.sync());
+  }
+  return objects.may_remove(object_kind::lease) ? status() : put_ends(objects, key, sessions);
+}
+
+result<std::set<std::string>> expired_sessions(storage& objects, const seal_key& key) {
+  CUTPOINT_TRY(const auto ids, objects.list(object_kind::lease));
+  CUTPOINT_TRY(const auto newest, read_newest(objects, key, ids));
+  const std::int64_t now = objects.now();
+  std::set<std::string> expired;
+  for (const listed_lease& each : newest.leases) {
+    // Nothing is left to do for a session that has said that it ended, but to remove its leases.
+    const bool is_done = each.facts.is_end() && !objects.may_remove(object_kind::lease);
+    if (each.facts.time_left(now).count() < 0 && !is_done) expired.emplace(session_of(each.id));
+  }
   return expired;
 }
 
 status remove_abandoned_files(storage& objects, const std::vector<std::string>& files) {
-  if (files.empty()) return {};
+  if (files.empty() || !objects.may_remove(object_kind::temporary)) return {};
   CUTPOINT_TRY(const auto leases, objects.list(object_kind::lease));
   for (const std::string& file : files) {
     if (is_reserve(file)) continue;
     const bool has_session =
         std::ranges::any_of(leases, [&](const std::string& id) { return session_of(id) == session_of(file); });
     if (has_session) continue;
-    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::temporary, file}));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {object_kind::temporary, file}));
   }
   return objects.sync();
 }
@@ -300,6 +367,7 @@ constexpr std::size_t reserve_bytes = 1 * MiB;
 bool is_reserve(std::string_view temporary_id) noexcept { return temporary_id.starts_with(prefix); }
 
 status put_reserve(storage& objects) {
+  if (!objects.may_remove(object_kind::temporary)) return {};
   CUTPOINT_TRY(const auto free, objects.free_bytes());
   CUTPOINT_TRY(const auto ids, objects.list(object_kind::temporary));
   if (free == UINT64_MAX || free < reserve_bytes || std::ranges::any_of(ids, is_reserve)) return {};
@@ -313,11 +381,12 @@ status put_reserve(storage& objects) {
 }
 
 result<bool> remove_reserve(storage& objects) {
+  if (!objects.may_remove(object_kind::temporary)) return false;
   CUTPOINT_TRY(const auto ids, objects.list(object_kind::temporary));
   bool was_there = false;
   for (const std::string& each : ids) {
     if (!is_reserve(each)) continue;
-    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::temporary, each}));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {object_kind::temporary, each}));
     was_there = true;
   }
   const status synced = objects.sync();

@@ -36,15 +36,17 @@ struct process_identity {
 };
 
 struct lease {
-  std::int64_t time = 0;      ///< when it was written: nanoseconds since 1970, UTC
-  std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours
+  std::int64_t time = 0;      ///< when it was written, by the clock of the storage: nanoseconds since 1970, UTC
+  std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours; 0: the session has ended, whatever its other leases say
   std::uint64_t epoch = 0;    ///< number of the newest entry of the log when the session began
   process_identity process;
   std::string owner;  ///< host, process and user, for messages
 
   /// Returns how long the lease will last, less than 0 if it has expired or its process has ended. A lease from the future
-  /// lasts as long as the longest that is legal.
-  [[nodiscard]] std::chrono::nanoseconds time_left() const;
+  /// lasts as long as the longest that is legal. `now` is the time by the clock of the storage.
+  [[nodiscard]] std::chrono::nanoseconds time_left(std::int64_t now) const;
+  /// Returns whether it is the last lease of a session that has ended, where its leases could not be removed.
+  [[nodiscard]] bool is_end() const noexcept { return duration == 0; }
 
   friend bool operator==(const lease&, const lease&) = default;
 };
@@ -70,7 +72,8 @@ class held_lease {
   held_lease(const held_lease&) = delete;
   held_lease& operator=(const held_lease&) = delete;
 
-  /// Removes the lease, durably. Errors: those of the storage; the lease then expires.
+  /// Removes the lease, durably, or puts a last one that says so where the storage does not let this user remove leases. Errors:
+  /// those of the storage; the lease then expires.
   [[nodiscard]] status give_up();
   /// Returns whether more time than its duration has passed, ever, without a renewal, so that others may have ended the session.
   [[nodiscard]] bool may_have_expired();
@@ -80,7 +83,7 @@ class held_lease {
              std::uint64_t epoch);
 
   [[nodiscard]] bool is_overdue() const;
-  [[nodiscard]] status put_next();
+  [[nodiscard]] status put_next(std::chrono::nanoseconds duration);
   [[nodiscard]] status renew();
   [[nodiscard]] status remove_leases(std::uint64_t end);
   void start();
@@ -106,15 +109,17 @@ struct listed_lease {
   std::string id;
   lease facts;
 };
-/// Returns a lease of each session, whether it has expired or not. Leases that cannot be read are like those that have just
-/// been initialised. Errors: those of the storage.
+/// Returns the newest lease of each session that has not said that it ended, whether it has expired or not. Leases that cannot be read
+/// have expired. Errors: those of the storage.
 [[nodiscard]] result<std::vector<listed_lease>> list_leases(storage& objects, const seal_key& key);
 
-/// Returns the sessions whose leases have expired. Errors: those of the storage.
+/// Returns the sessions to end: those whose leases have expired. Those that have said that they ended are among them where this user
+/// may remove their leases. Errors: those of the storage.
 [[nodiscard]] result<std::set<std::string>> expired_sessions(storage& objects, const seal_key& key);
 
-/// Removes the temporary files of sessions, durably, and then their leases. Errors: those of the storage.
-[[nodiscard]] status remove_sessions(storage& objects, const std::set<std::string>& sessions);
+/// Removes the temporary files of sessions, durably, and then their leases. What the storage does not let this user remove stays;
+/// for a session whose leases stay, a last one is put that says that it has ended. Errors: those of the storage.
+[[nodiscard]] status remove_sessions(storage& objects, const seal_key& key, const std::set<std::string>& sessions);
 
 /// Removes temporary files of no session that has a lease: those of a process that was killed before it took one, or after it
 /// gave it up. A process that still writes one writes it again, or does without. Errors: those of the storage.
@@ -123,11 +128,11 @@ struct listed_lease {
 /// Returns whether a temporary object is a reserve, which belongs to no session.
 [[nodiscard]] bool is_reserve(std::string_view temporary_id) noexcept;
 
-/// Puts the reserve, unless the store has one, the storage has no room for it, or nobody knows how much room there is. Nothing else
-/// is done with `objects` after that, because lack of room is a failure of it all the same.
+/// Puts the reserve, unless the store has one, the storage has no room for it, or nobody knows how much room there is, or this user
+/// could not remove it. Nothing else is done with `objects` after that, because lack of room is a failure of it all the same.
 [[nodiscard]] status put_reserve(storage& objects);
 
-/// Removes the reserve. Returns whether there was one.
+/// Removes the reserve. Returns whether there was one that this user may remove.
 ///
 /// A prune puts its lease, a proposal and a decision before it removes anything, so that it could not begin on a full disk.
 /// Nothing refers to the reserve, so it may be removed at any time. If another process takes the room, the prune fails as it

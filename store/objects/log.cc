@@ -77,16 +77,17 @@ void read(std::set<std::string>& ids, field_reader& fields) {
 
 status out_of_bounds(const object_name& name) { return damage(path_of(name), "a field is out of its bounds"); }
 
-/// Reads the removal of an entry into it. One that does not exist, or that another entry was put with, leaves it without effect.
-status read_removal(storage& objects, const seal_key& key, std::uint64_t number, const digest& named,
-                    log_entry& entry) {
-  const object_name name = removal_name(number, named);
-  const auto bytes = read_object(objects, name, largest_removal_bytes);
+/// Reads the bytes of a removal into the entry that names it. One that does not exist, or that another entry was put with, leaves
+/// the entry without effect.
+status decode_removal(const result<std::vector<std::uint8_t>>& bytes, const object_name& name, std::uint64_t number,
+                      const seal_key& key, log_entry& entry) {
   entry.counts = bytes.ok() || !is_absence(bytes.error());
   if (!entry.counts) return {};
   if (!bytes) return bytes.error();
-  CUTPOINT_TRY(const auto right_name, blake3_digest(*bytes));
-  if (right_name != named) return damage(path_of(name), "its bytes have changed: they do not give its name");
+  CUTPOINT_TRY(const auto named, blake3_digest(*bytes));
+  if (removal_name(number, named) != name) {
+    return damage(path_of(name), "its bytes have changed: they do not give its name");
+  }
   CUTPOINT_TRY(const auto body, decode_small_object(*bytes, name, key));
   field_reader fields(body);
   log_entry removal;
@@ -108,25 +109,53 @@ status read_removal(storage& objects, const seal_key& key, std::uint64_t number,
   return {};
 }
 
-result<log_entry> read_entry(storage& objects, const seal_key& key, std::uint64_t number) {
+/// An entry as its own object has it.
+struct decoded_entry {
+  log_entry entry;
+  std::optional<object_name> removal;  ///< that the entry names, and that it is to be read from
+};
+
+result<decoded_entry> decode_entry(byte_span bytes, std::uint64_t number, const seal_key& key) {
   const object_name name = entry_name(number);
-  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_entry_bytes));
   CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
   field_reader fields(body);
-  log_entry entry;
-  std::copy_n(bytes.begin(), entry.header.size(), entry.header.begin());
+  decoded_entry decoded;
+  std::copy_n(bytes.begin(), decoded.entry.header.size(), decoded.entry.header.begin());
   const auto content = static_cast<entry_content>(fields.number<std::uint8_t>());
-  digest removal{{}, largest_digest_bytes};
-  if (content == entry_content::snapshots) read(entry.snapshots, fields);
-  if (content == entry_content::removal) removal.bytes = fields.bytes<largest_digest_bytes>();
+  if (content == entry_content::snapshots) read(decoded.entry.snapshots, fields);
+  if (content == entry_content::removal) {
+    decoded.removal = removal_name(number, {fields.bytes<largest_digest_bytes>(), largest_digest_bytes});
+  }
   if (!fields.ok() || fields.remaining() != 0 || content < entry_content::snapshots ||
       content > entry_content::removal) {
     return out_of_bounds(name);
   }
-  if (content == entry_content::removal) {
-    CUTPOINT_RETURN_IF_FAILED(read_removal(objects, key, number, removal, entry));
-  }
-  return entry;
+  return decoded;
+}
+
+/// Reads entries with their removals, many at once. Returns the outcome of each, in the order of the numbers.
+result<std::vector<result<log_entry>>> read_entries(storage& objects, const seal_key& key,
+                                                    std::span<const std::uint64_t> numbers) {
+  std::vector<object_name> names;
+  for (const std::uint64_t each : numbers) names.push_back(entry_name(each));
+  std::vector<result<log_entry>> entries(numbers.size(), log_entry());
+  std::vector<object_name> removals;
+  std::vector<std::size_t> removal_owners;  // the indices of the entries that name them
+  CUTPOINT_RETURN_IF_FAILED(objects.read_many(names, largest_entry_bytes, [&](std::size_t i, const auto& bytes) {
+    auto decoded = bytes ? decode_entry(*bytes, numbers[i], key) : bytes.error();
+    entries[i] = decoded ? result<log_entry>(std::move(decoded->entry)) : decoded.error();
+    if (!decoded || !decoded->removal) return status();
+    removals.push_back(*std::move(decoded->removal));
+    removal_owners.push_back(i);
+    return status();
+  }));
+  CUTPOINT_RETURN_IF_FAILED(objects.read_many(removals, largest_removal_bytes, [&](std::size_t i, const auto& bytes) {
+    result<log_entry>& owner = entries[removal_owners[i]];
+    status decoded = decode_removal(bytes, removals[i], numbers[removal_owners[i]], key, *owner);
+    if (!decoded.ok()) owner = std::move(decoded);
+    return status();
+  }));
+  return entries;
 }
 
 /// Returns the bytes of an object of the log or of a removal. Errors: memory_limit.
@@ -199,14 +228,32 @@ struct counted_entries {
   bool has_passed_over = false;                            ///< whether an entry has no effect, since its removal is not there
 };
 
+/// Reads the newest of some entries that are not known, as many as the storage takes at once.
+result<std::map<std::uint64_t, result<log_entry>>> read_ahead(storage& objects, const seal_key& key,
+                                                              std::span<const std::uint64_t> numbers,
+                                                              const std::map<std::uint64_t, log_entry>& known) {
+  std::vector<std::uint64_t> unknown;
+  for (std::size_t i = numbers.size(); i > 0 && unknown.size() < objects.parallel_requests(); --i) {
+    if (!known.contains(numbers[i - 1])) unknown.push_back(numbers[i - 1]);
+  }
+  CUTPOINT_TRY(auto entries, read_entries(objects, key, unknown));
+  std::map<std::uint64_t, result<log_entry>> ahead;
+  for (std::size_t i = 0; i < unknown.size(); ++i) ahead.emplace(unknown[i], std::move(entries[i]));
+  return ahead;
+}
+
 /// Reads entries from the newest to the newest decision.
 result<counted_entries> read_counted(storage& objects, const seal_key& key, std::span<const std::uint64_t> numbers,
                                      std::map<std::uint64_t, log_entry>& known) {
   counted_entries counted;
+  std::map<std::uint64_t, result<log_entry>> ahead;  // entries that were read with others
   for (std::size_t i = numbers.size(); i > 0; --i) {
     const std::uint64_t number = numbers[i - 1];
     const auto before = known.find(number);
-    auto entry = before == known.end() ? read_entry(objects, key, number) : result<log_entry>(before->second);
+    if (before == known.end() && !ahead.contains(number)) {
+      CUTPOINT_TRY(ahead, read_ahead(objects, key, numbers.first(i), known));
+    }
+    auto entry = before == known.end() ? std::move(ahead.find(number)->second) : result<log_entry>(before->second);
     if (!entry && is_absence(entry.error())) return counted;
     if (!entry && !is_damage(entry.error())) return entry.error();
     const bool is_decision = entry && entry->kind == log_entry_kind::decision;
@@ -264,7 +311,9 @@ result<bool> log_reader::follow(storage& objects, const seal_key& key) {
   if (!is_whole_ || log_.oldest == 0) return false;
   std::vector<log_entry> entries;
   for (;;) {
-    auto entry = read_entry(objects, key, log_.newest + entries.size() + 1);
+    const std::uint64_t next = log_.newest + entries.size() + 1;
+    CUTPOINT_TRY(auto read, read_entries(objects, key, {&next, 1}));
+    result<log_entry>& entry = read.front();
     if (!entry && is_absence(entry.error())) break;
     if (!entry && is_damage(entry.error())) return false;
     if (!entry) return entry.error();
@@ -376,7 +425,7 @@ result<std::optional<std::uint64_t>> append_to_log(storage& objects, const seal_
   status put = objects.put(entry_name(number), bytes);
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) {
-    const auto there = read_object(objects, entry_name(number), largest_entry_bytes);
+    const auto there = objects.read_whole(entry_name(number), largest_entry_bytes);
     if (!there && !is_absence(there.error()) && !is_damage(there.error())) return there.error();
     if (!there || *there != bytes) return std::optional<std::uint64_t>();
   } else if (!put.ok()) {
@@ -400,14 +449,16 @@ status remove_entries_before(storage& objects, std::uint64_t decision, std::uint
   // Whoever follows the log after a crash must not find the oldest entry that he knows, and miss one after it, whoever removed that.
   if (!numbers.empty()) CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::log_entry));
   for (const std::uint64_t each : numbers) {
-    CUTPOINT_RETURN_IF_FAILED(objects.remove(entry_name(each)));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, entry_name(each)));
     if (each <= last_oldest) CUTPOINT_RETURN_IF_FAILED(objects.sync());
   }
   CUTPOINT_TRY(auto removals, objects.list(object_kind::removal));
   std::erase_if(removals, [end = entry_name(decision).id](const std::string& id) { return id >= end; });
   if (removals.empty()) return {};
   CUTPOINT_RETURN_IF_FAILED(objects.sync());  // an entry that a crash brought back would have no effect
-  for (std::string& each : removals) CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::removal, std::move(each)}));
+  for (std::string& each : removals) {
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {object_kind::removal, std::move(each)}));
+  }
   return {};
 }
 

@@ -35,14 +35,6 @@ result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, const obj
   return body;
 }
 
-result<std::vector<std::uint8_t>> read_object(storage& objects, const object_name& name, std::size_t largest_bytes) {
-  CUTPOINT_TRY(const auto size, objects.size(name));
-  if (size > largest_bytes) return damage(path_of(name), "it is too long");
-  std::vector<std::uint8_t> bytes(size);
-  CUTPOINT_RETURN_IF_FAILED(objects.read(name, 0, bytes));
-  return bytes;
-}
-
 constexpr std::size_t largest_config_bytes = MiB;
 constexpr std::uint16_t context_extension = first_required_extension;
 
@@ -77,7 +69,7 @@ status put_config(storage& objects, const std::vector<std::uint8_t>& bytes) {
   status put = objects.put(config_name(), bytes);
   if (put.ok()) put = objects.sync();
   if (is_presence(put)) {  // perhaps these bytes: a storage may have put them twice
-    const auto there = read_object(objects, config_name(), largest_config_bytes);
+    const auto there = objects.read_whole(config_name(), largest_config_bytes);
     return there && *there == bytes ? status() : put;
   }
   if (!put.ok()) return put;
@@ -122,7 +114,7 @@ result<store_config> decode_config(byte_span bytes, const object_name& name) {
 }
 
 result<read_config_object> read_config_of(storage& objects, const object_name& name) {
-  CUTPOINT_TRY(auto bytes, read_object(objects, name, largest_config_bytes));
+  CUTPOINT_TRY(auto bytes, objects.read_whole(name, largest_config_bytes));
   CUTPOINT_TRY(auto config, decode_config(bytes, name));
   return read_config_object{std::move(config), std::move(bytes)};
 }
@@ -139,7 +131,7 @@ result<read_config_object> read_config(storage& objects) {
 status compare_configs(storage& objects, const std::vector<std::uint8_t>& right,
                        const damaged_object_function& damaged) {
   for (const object_name& name : {config_name(), config_copy_name()}) {
-    const auto bytes = read_object(objects, name, largest_config_bytes);
+    const auto bytes = objects.read_whole(name, largest_config_bytes);
     if (bytes && *bytes == right) continue;
     if (!bytes && !is_absence(bytes.error()) && !is_damage(bytes.error())) return bytes.error();
     damaged(name, damage(path_of(name), bytes ? "it differs from the other config" : "it is missing"));
@@ -241,12 +233,12 @@ result<std::string> put_snapshot(storage& objects, const snapshot& facts, const 
   return id;
 }
 
-result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
-                               const seal_key& key) {
-  const object_name name{object_kind::snapshot, id};
-  CUTPOINT_TRY(const auto bytes, read_object(objects, name, largest_snapshot_bytes));
+namespace {
+
+result<snapshot> decode_snapshot(byte_span bytes, const object_name& name, std::uint8_t digest_bytes,
+                                 const seal_key& key) {
   CUTPOINT_TRY(const auto named, blake3_digest(bytes));
-  if (to_hex(named) != id) return damage(path_of(name), "its bytes have changed: they do not give its name");
+  if (to_hex(named) != name.id) return damage(path_of(name), "its bytes have changed: they do not give its name");
   CUTPOINT_TRY(const auto body, decode_small_object(bytes, name, key));
   field_reader fields(body);
   snapshot facts;
@@ -283,6 +275,25 @@ result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uin
     return damage(path_of(name), "a field is out of its bounds");
   }
   return facts;
+}
+
+}  // namespace
+
+result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
+                               const seal_key& key) {
+  const object_name name{object_kind::snapshot, id};
+  CUTPOINT_TRY(const auto bytes, objects.read_whole(name, largest_snapshot_bytes));
+  return decode_snapshot(bytes, name, digest_bytes, key);
+}
+
+status read_snapshots(storage& objects, std::span<const std::string> ids, std::uint8_t digest_bytes,
+                      const seal_key& key,
+                      const std::function<status(const std::string& id, result<snapshot> facts)>& take) {
+  std::vector<object_name> names;
+  for (const std::string& each : ids) names.push_back({object_kind::snapshot, each});
+  return objects.read_many(names, largest_snapshot_bytes, [&](std::size_t i, const auto& bytes) {
+    return take(ids[i], bytes ? decode_snapshot(*bytes, names[i], digest_bytes, key) : bytes.error());
+  });
 }
 
 }  // namespace cutpoint::store

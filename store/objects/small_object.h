@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,6 @@ namespace cutpoint::store {
 /// invalid_argument, if the object is sealed otherwise than `key` seals.
 [[nodiscard]] result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, const object_name& name,
                                                                     const seal_key& key);
-
-/// Reads a whole object. Errors: those of the storage; damage, if it is longer than `largest_bytes`.
-[[nodiscard]] result<std::vector<std::uint8_t>> read_object(storage& objects, const object_name& name,
-                                                            std::size_t largest_bytes);
 
 // The config: what is fixed when a store is made.
 
@@ -120,5 +117,11 @@ struct snapshot {
 /// Errors: those of the storage; damage, also if the bytes do not have the name; invalid_argument, as for small objects.
 [[nodiscard]] result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
                                              const seal_key& key);
+
+/// Reads snapshots as `read_snapshot` does, many at once, and passes each to `take`, in any order. The calls do not overlap. Errors:
+/// those of `take`, after which no other is read.
+[[nodiscard]] status read_snapshots(
+    storage& objects, std::span<const std::string> ids, std::uint8_t digest_bytes, const seal_key& key,
+    const std::function<status(const std::string& id, result<snapshot> facts)>& take);
 
 }  // namespace cutpoint::store

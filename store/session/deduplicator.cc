@@ -343,8 +343,8 @@ void container_cap::choose(std::span<choice> chunks) {
 result<std::unique_ptr<store_writer>> store_writer::open(const store_config& config, storage& objects,
                                                          const seal_key& key, table_cache& tables, own_containers& own,
                                                          record_fingerprinter node_names,
-                                                         std::size_t most_waiting_entries) {
-  CUTPOINT_TRY(auto shards, shard_index::open(objects, key.kind(), tables));
+                                                         std::size_t most_waiting_entries, shard_pool* shared_shards) {
+  CUTPOINT_TRY(auto shards, shard_index::open(objects, key.kind(), tables, shared_shards));
   CUTPOINT_TRY(auto containers, record_writer::make(objects, key, config.container_bytes, own, most_waiting_entries));
   return std::make_unique<store_writer>(config, std::move(shards), std::move(containers), std::move(node_names));
 }

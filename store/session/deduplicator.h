@@ -221,7 +221,8 @@ struct store_writer {
   /// for `deduplicator`, `most_waiting_entries` as for `record_writer`. Errors: those of the storage and the back ends.
   [[nodiscard]] static result<std::unique_ptr<store_writer>> open(
       const store_config& config, storage& objects, const seal_key& key, table_cache& tables, own_containers& own,
-      record_fingerprinter node_names, std::size_t most_waiting_entries = record_writer::usual_waiting_entries);
+      record_fingerprinter node_names, std::size_t most_waiting_entries = record_writer::usual_waiting_entries,
+      shard_pool* shared_shards = nullptr);
 
   store_writer(const store_config& config, shard_index index, record_writer writer, record_fingerprinter node_names)
       : shards(std::move(index)),

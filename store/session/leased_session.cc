@@ -39,7 +39,7 @@ result<std::unique_ptr<leased_session>> leased_session::begin(open_store& opened
 status leased_session::make_lost_index() {
   CUTPOINT_TRY(const auto shards, opened_store_.objects().list(object_kind::shard));
   if (!shards.empty()) return {};
-  const status put = index_containers(*open_storage(), opened_store_.key(), "");
+  const status put = index_containers(opened_store_, *open_storage(), "");
   // Without room they stay unnamed: what they have is stored again, and a prune frees room.
   return is_lack_of_room(put) ? status() : put;
 }
@@ -49,14 +49,14 @@ namespace {
 /// Returns the whole snapshots that no entry of the log names and whose entries were to be newer than all of these.
 result<std::vector<open_store::listed_snapshot>> find_uncommitted(const store_reading& store, const store_log& known) {
   std::vector<open_store::listed_snapshot> uncommitted;
-  CUTPOINT_TRY(const auto ids, store.objects.list(object_kind::snapshot));
+  CUTPOINT_TRY(auto ids, store.objects.list(object_kind::snapshot));
   CUTPOINT_TRY(const auto digest_bytes, store.digest_bytes());
-  for (const std::string& id : ids) {
-    if (known.snapshots.contains(id) || known.replaced.contains(id)) continue;
-    auto facts = read_snapshot(store.objects, id, digest_bytes, store.key);
+  std::erase_if(ids, [&](const std::string& id) { return known.snapshots.contains(id) || known.replaced.contains(id); });
+  const auto take = [&](const std::string& id, result<snapshot> facts) {
     if (facts && facts->entry > known.newest) uncommitted.push_back({id, std::move(*facts)});
-    if (!facts && !is_damage(facts.error()) && !is_absence(facts.error())) return facts.error();
-  }
+    return facts || is_damage(facts.error()) || is_absence(facts.error()) ? status() : facts.error();
+  };
+  CUTPOINT_RETURN_IF_FAILED(read_snapshots(store.objects, ids, digest_bytes, store.key, take));
   return uncommitted;
 }
 
@@ -93,16 +93,19 @@ leased_session::~leased_session() {
 status leased_session::leave_nothing_unnamed() {
   if (containers_.unnamed.empty()) return {};
   const std::string prefix = container_prefix(name_);
-  const status indexed = index_containers(*open_storage(), opened_store_.key(), prefix);
+  const status indexed = index_containers(opened_store_, *open_storage(), prefix);
   if (indexed.ok() || lease_->may_have_expired()) return indexed;
   const auto removing = open_storage();  // a storage that has failed stays failed
-  CUTPOINT_TRY(const auto unnamed, unnamed_containers(*removing, opened_store_.key(), prefix));
-  for (const std::string& each : unnamed) CUTPOINT_RETURN_IF_FAILED(removing->remove({object_kind::container, each}));
+  if (!removing->may_remove(object_kind::container)) return indexed;
+  CUTPOINT_TRY(const auto unnamed, unnamed_containers(opened_store_, *removing, prefix));
+  for (const std::string& each : unnamed) {
+    CUTPOINT_RETURN_IF_FAILED(remove_object(*removing, {object_kind::container, each}));
+  }
   return removing->sync();
 }
 
 result<shard_index> leased_session::open_shards() {
-  return shard_index::open(*objects_, opened_store_.key().kind(), *tables_);
+  return opened_store_.open_index(*objects_, *tables_);
 }
 
 result<record_writer> leased_session::open_records() {
@@ -113,21 +116,22 @@ result<std::unique_ptr<store_writer>> leased_session::open_writer() {
   return opened_store_.open_writer(*objects_, *tables_, containers_, log_);
 }
 
-result<std::vector<std::string>> unnamed_containers(storage& objects, const seal_key& key, const std::string& prefix) {
+result<std::vector<std::string>> unnamed_containers(open_store& opened_store, storage& objects,
+                                                    const std::string& prefix) {
   auto ids = objects.list(object_kind::container, prefix);
   if (!ids || ids->empty()) return ids;
-  table_cache tables(objects, key, 0);
-  CUTPOINT_TRY(const auto shards, shard_index::open(objects, key.kind(), tables));
+  table_cache tables(objects, opened_store.key(), 0);
+  CUTPOINT_TRY(const auto shards, opened_store.open_index(objects, tables));
   shards.leave_unnamed(*ids);
   return ids;
 }
 
-status index_containers(storage& objects, const seal_key& key, const std::string& prefix) {
-  CUTPOINT_TRY(const auto ids, unnamed_containers(objects, key, prefix));
+status index_containers(open_store& opened_store, storage& objects, const std::string& prefix) {
+  CUTPOINT_TRY(const auto ids, unnamed_containers(opened_store, objects, prefix));
   if (ids.empty()) return {};
   // No shard names a container that is not durable, whoever wrote that.
   CUTPOINT_RETURN_IF_FAILED(objects.sync_kind(object_kind::container, prefix));
-  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects, key, ids));
+  CUTPOINT_RETURN_IF_FAILED(put_shards_of(objects, opened_store.key(), ids));
   return objects.sync();
 }
 
@@ -135,7 +139,7 @@ result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_r
                                                                    const store_log& known) {
   CUTPOINT_TRY(auto lost, find_uncommitted(store, known));
   if (lost.empty()) return lost;
-  CUTPOINT_TRY(const auto leases, store.objects.list(object_kind::lease));
+  CUTPOINT_TRY(const auto leases, list_leases(store.objects, store.key));
   CUTPOINT_TRY(const auto log, read_log(store.objects, store.key, [](auto&&...) {}));
   std::erase_if(lost, [&](const open_store::listed_snapshot& each) {
     return log.snapshots.contains(each.id) || each.facts.entry <= log.newest ||
@@ -147,10 +151,10 @@ result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_r
 status end_sessions(open_store& opened_store, const std::set<std::string>& sessions) {
   const auto objects = opened_store.open_storage_of(new_session_id());
   for (const std::string& each : sessions) {
-    CUTPOINT_RETURN_IF_FAILED(index_containers(*objects, opened_store.key(), container_prefix(each)));
+    CUTPOINT_RETURN_IF_FAILED(index_containers(opened_store, *objects, container_prefix(each)));
   }
   if (!sessions.empty()) CUTPOINT_RETURN_IF_FAILED(use_next_number(opened_store));
-  return remove_sessions(*objects, sessions);
+  return remove_sessions(*objects, opened_store.key(), sessions);
 }
 
 status end_expired_sessions(open_store& opened_store) {
@@ -168,7 +172,7 @@ namespace {
 /// be of containers that were removed.
 status find_all_records(open_store& opened_store, const record_reference& root, std::set<container_name> lost) {
   table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, std::move(lost));
-  CUTPOINT_TRY(auto shards, shard_index::open(opened_store.objects(), opened_store.key().kind(), tables));
+  CUTPOINT_TRY(auto shards, opened_store.open_index(opened_store.objects(), tables));
   const lost_records none;
   cancellation first_problem;
   CUTPOINT_TRY(auto trees, tree_audit::make({opened_store.objects(), opened_store.key(), shards,
@@ -227,7 +231,7 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     // Who removes a snapshot removes its object. After the commit a prune may do so too, since the version has taken its place.
     const result<std::uint64_t> is_there = original ? objects->size({object_kind::snapshot, original->id}) : 0;
     if (!is_there && is_absence(is_there.error())) {
-      session.set_uncommitted_snapshot(!objects->remove({object_kind::snapshot, id}).ok());
+      session.set_uncommitted_snapshot(!remove_object(*objects, {object_kind::snapshot, id}).ok());
       return no_original(*original);
     }
     log_entry entry;
@@ -236,7 +240,7 @@ result<open_store::listed_snapshot> commit_snapshot(leased_session& session, sna
     CUTPOINT_TRY(const auto number, append_to_log(*session.open_storage(), opened_store.key(), *log, entry));
     session.set_uncommitted_snapshot(false);
     if (number) return open_store::listed_snapshot{std::move(id), std::move(facts)};
-    static_cast<void>(objects->remove({object_kind::snapshot, id}));  // otherwise a prune sweeps it
+    static_cast<void>(remove_object(*objects, {object_kind::snapshot, id}));  // otherwise a prune sweeps it
   }
 }
 

@@ -68,12 +68,12 @@ class leased_session {
 };
 
 /// Returns the containers whose ids begin with `prefix` and that no shard names. Errors: those of the storage.
-[[nodiscard]] result<std::vector<std::string>> unnamed_containers(storage& objects, const seal_key& key,
+[[nodiscard]] result<std::vector<std::string>> unnamed_containers(open_store& opened_store, storage& objects,
                                                                   const std::string& prefix);
 
 /// Makes the containers durable whose ids begin with `prefix` and that no shard names, whoever has put them, and puts shards for
-/// them, durably. Errors: those of the storage; as for `put_shards_of`.
-[[nodiscard]] status index_containers(storage& objects, const seal_key& key, const std::string& prefix);
+/// them by `objects`, durably. Errors: those of the storage; as for `put_shards_of`.
+[[nodiscard]] status index_containers(open_store& opened_store, storage& objects, const std::string& prefix);
 
 /// Returns the whole snapshots that no entry of the log names, although their entries were to be newer than all that are there: the
 /// newest entries are lost. The snapshot of a session that has not committed it yet is not one, because its entry would be the next,
@@ -82,8 +82,8 @@ class leased_session {
                                                                                  const store_log& known);
 
 /// Ends sessions: puts shards for what they have stored, so that the next backup uses it and a prune finds it, uses the numbers of
-/// the entries that were to commit their snapshots, and then removes their temporary files and leases, durably. A container that no
-/// shard names is always one of a session that has a lease. Errors: those of the storage; as for `put_shards_of`; damage of the log.
+/// the entries that were to commit their snapshots, and then removes their temporary files and leases, durably, as `remove_sessions`
+/// does. A container that no shard names is always one of a session that has a lease. Errors: those of the storage; as for `put_shards_of`; damage of the log.
 [[nodiscard]] status end_sessions(open_store& opened_store, const std::set<std::string>& sessions);
 
 /// Does that for the sessions whose leases have expired. Without room for shards they keep their leases, which nobody waits for.

@@ -63,6 +63,7 @@ status make_store(storage& objects, store_config config, const std::optional<key
 result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, const std::optional<key_secret>& secret) {
   std::unique_ptr<open_store> opened_store(new open_store(std::move(opener)));
   opened_store->objects_ = opened_store->opener_(new_session_id(), 0);
+  opened_store->open_shards_ = std::make_unique<shard_pool>(*opened_store->objects_);
   auto config = read_config(*opened_store->objects_);
   if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store", ENOENT);
   if (!config) return config.error();
@@ -109,9 +110,11 @@ status open_store::open_shards(const store_log& log) {
   if (opened_by_ && log.removed_keys.contains(opened_by_->id)) {
     return refused_key("the key that this password or key file opens was removed");
   }
+  std::vector<shard> same;  // those that are there still are not opened again
+  if (shards_) same.assign(shards_->shards().begin(), shards_->shards().end());
   shards_.reset();
   tables_ = std::make_unique<table_cache>(*objects_, key_, table_cache::usual_bytes, log.lost());
-  CUTPOINT_TRY(shards_, shard_index::open(*objects_, key_.kind(), *tables_));
+  CUTPOINT_TRY(shards_, open_index(*objects_, *tables_));
   return {};
 }
 
@@ -119,8 +122,8 @@ result<std::unique_ptr<store_writer>> open_store::open_writer(storage& objects, 
                                                               own_containers& own, const store_log& log,
                                                               std::size_t most_waiting_entries) const {
   CUTPOINT_TRY(auto nodes, record_fingerprinter::fastest(fingerprint_));
-  CUTPOINT_TRY(auto writer,
-               store_writer::open(config_, objects, key_, tables, own, std::move(nodes), most_waiting_entries));
+  CUTPOINT_TRY(auto writer, store_writer::open(config_, objects, key_, tables, own, std::move(nodes),
+                                               most_waiting_entries, open_shards_.get()));
   writer->records.count_healed(log.condemned);
   if (index_) writer->records.use_index(index_);
   return writer;
@@ -159,22 +162,33 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const pro
 
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const store_log& log,
                                                                        const problem_function& problem) {
-  const auto ids = objects_->list(object_kind::snapshot);  // those that are missing were removed
-  if (!ids) return ids.error();
+  CUTPOINT_TRY(const auto ids, objects_->list(object_kind::snapshot));  // those that are missing were removed
   std::vector<listed_snapshot> snapshots;
-  for (const std::string& id : *ids) {
+  std::vector<std::string> unread;
+  const auto add = [&](const std::string& id, snapshot facts) {
+    // No commit has had a number of its own yet that large: it would make the snapshot the latest for ever.
+    if (facts.sequence > log.newest) facts.sequence = 0;
+    read_snapshots_.try_emplace(id, facts);
+    snapshots.push_back({id, std::move(facts)});
+  };
+  for (const std::string& id : ids) {
     if (!log.snapshots.contains(id)) continue;
     const auto known = read_snapshots_.find(id);
-    auto facts = known == read_snapshots_.end() ? read(id) : result<snapshot>(known->second);
+    if (known != read_snapshots_.end()) {
+      add(id, known->second);
+    } else {
+      unread.push_back(id);
+    }
+  }
+  const auto take = [&](const std::string& id, result<snapshot> facts) {
     if (facts) {
-      // No commit has had a number of its own yet that large: it would make the snapshot the latest for ever.
-      if (facts->sequence > log.newest) facts->sequence = 0;
-      read_snapshots_.try_emplace(id, *facts);
-      snapshots.push_back({id, std::move(*facts)});
+      add(id, std::move(*facts));
     } else if (!is_absence(facts.error()) && problem) {
       problem(path_of({object_kind::snapshot, id}), facts.error());
     }
-  }
+    return status();
+  };
+  CUTPOINT_RETURN_IF_FAILED(read_snapshots(*objects_, unread, digest_bytes(), key_, take));
   std::ranges::sort(snapshots, {}, [](const listed_snapshot& each) {
     return std::tuple(each.facts.sequence, each.facts.edited, each.id);
   });
@@ -182,15 +196,15 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const sto
 }
 
 result<std::vector<open_store::listed_snapshot>> open_store::snapshots_after(std::uint64_t number) {
-  const auto ids = log_.committed_after(number);
+  auto ids = log_.committed_after(number);
   if (!ids || number == 0) return snapshots(log_.log(), {});
+  std::erase_if(*ids, [&](const std::string& id) { return !log_.log().snapshots.contains(id); });  // that were replaced
   std::vector<listed_snapshot> snapshots;
-  for (const std::string& id : *ids) {
-    if (!log_.log().snapshots.contains(id)) continue;  // another has replaced it
-    auto facts = read(id);
+  const auto take = [&](const std::string& id, result<snapshot> facts) {
     if (facts && facts->sequence <= log_.log().newest) snapshots.push_back({id, std::move(*facts)});
-    if (!facts && !is_absence(facts.error()) && !is_damage(facts.error())) return facts.error();
-  }
+    return facts || is_absence(facts.error()) || is_damage(facts.error()) ? status() : facts.error();
+  };
+  CUTPOINT_RETURN_IF_FAILED(read_snapshots(*objects_, *ids, digest_bytes(), key_, take));
   return snapshots;
 }
 
@@ -201,26 +215,19 @@ result<std::uint64_t> open_store::next_sequence() {
   return largest_sequence_ + 1;
 }
 
-result<snapshot> open_store::read(const std::string& id) {
-  return read_snapshot(
-      *objects_, id,
-      static_cast<std::uint8_t>(fingerprints()[static_cast<std::size_t>(fingerprint_.kind)].digest_bytes), key_);
+std::uint8_t open_store::digest_bytes() const {
+  return static_cast<std::uint8_t>(fingerprints()[static_cast<std::size_t>(fingerprint_.kind)].digest_bytes);
 }
+
+result<snapshot> open_store::read(const std::string& id) { return read_snapshot(*objects_, id, digest_bytes(), key_); }
 
 result<std::vector<listed_key>> list_keys(open_store& opened_store, const store_log& log) {
   const opened_key& used = *opened_store.opened_by();
-  CUTPOINT_TRY(const auto ids, opened_store.objects().list(object_kind::key));
+  CUTPOINT_TRY(auto ids, opened_store.objects().list(object_kind::key));
+  std::erase_if(ids, [&](const std::string& id) { return log.removed_keys.contains(id); });
+  CUTPOINT_TRY(const auto kinds, kinds_of_keys(opened_store.objects(), ids, used.store_key, used.facts.config));
   std::vector<listed_key> keys;
-  for (const std::string& id : ids) {
-    if (log.removed_keys.contains(id)) continue;
-    CUTPOINT_TRY(const auto opens, is_key_of(opened_store.objects(), id, used.store_key, used.facts.config));
-    if (!opens) continue;
-    const auto kind = kind_of_key(opened_store.objects(), id);
-    if (!kind && is_absence(kind.error())) continue;
-    if (!kind) return kind.error();
-    keys.push_back({id, *kind});
-  }
-  std::ranges::sort(keys, {}, &listed_key::id);
+  for (const auto& [id, kind] : kinds) keys.push_back({id, kind});
   return keys;
 }
 
@@ -232,6 +239,7 @@ result<std::string> add_key(open_store& opened_store, const key_secret& secret) 
 }
 
 status remove_key(open_store& opened_store, const std::string& id) {
+  CUTPOINT_RETURN_IF_FAILED(check_removal(opened_store.objects(), object_kind::key));
   CUTPOINT_TRY(const auto session, leased_session::begin(opened_store));
   log_entry removal;
   removal.removed_keys = {id};
@@ -245,7 +253,7 @@ status remove_key(open_store& opened_store, const std::string& id) {
   });
   if (!removed.ok()) return removed;
   const auto objects = session->open_storage();
-  const status outcome = objects->remove({object_kind::key, id});
+  const status outcome = remove_object(*objects, {object_kind::key, id});
   return outcome.ok() ? objects->sync() : outcome;
 }
 

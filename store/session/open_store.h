@@ -82,6 +82,13 @@ class open_store {
   [[nodiscard]] std::unique_ptr<storage> open_storage(const std::string& writer_id, std::size_t pending_objects) const {
     return opener_(writer_id, pending_objects);
   }
+  /// Opens an index of the shards, which it shares with the others of this object. `objects` is what it puts and removes shards by.
+  /// Errors: as for `shard_index::open`.
+  [[nodiscard]] result<shard_index> open_index(storage& objects, table_cache& tables) {
+    return shard_index::open(objects, key_.kind(), tables, open_shards_.get());
+  }
+  /// The shards that are open. Whoever reads by threads of his own opens them here.
+  [[nodiscard]] shard_pool& shared_shards() noexcept { return *open_shards_; }
   /// Opens what new records are written with. `log` is that of the session; the others as for `store_writer::open`.
   [[nodiscard]] result<std::unique_ptr<store_writer>> open_writer(
       storage& objects, table_cache& tables, own_containers& own, const store_log& log,
@@ -135,6 +142,7 @@ class open_store {
  private:
   explicit open_store(storage_opener opener) : opener_(std::move(opener)) {}
   [[nodiscard]] status unlock(const std::optional<key_secret>& secret);
+  [[nodiscard]] std::uint8_t digest_bytes() const;
   [[nodiscard]] status open_shards(const store_log& log);
 
   storage_opener opener_;
@@ -146,6 +154,7 @@ class open_store {
   fingerprint_recipe fingerprint_ = fingerprint_kind::none;
   std::optional<chunker> cuts_;
   chunking_context context_;
+  std::unique_ptr<shard_pool> open_shards_;
   std::unique_ptr<table_cache> tables_;
   std::optional<shard_index> shards_;
   std::shared_ptr<store_index> index_;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -12,6 +14,7 @@
 #include <cutpoint/store.h>
 #include <fmt/format.h>
 
+#include "host/core/parallel.h"
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/objects/log.h"
@@ -24,7 +27,7 @@
 namespace cutpoint::store {
 
 /// Moves the ids of a subset from `ids` to the result.
-[[nodiscard]] std::vector<std::string> take_subset(storage& objects, const store_data_subset& subset,
+[[nodiscard]] std::vector<std::string> take_subset(const store_reading& store, const store_data_subset& subset,
                                                    std::vector<std::string>& ids);
 
 namespace {
@@ -75,7 +78,7 @@ class checker {
     CUTPOINT_TRY(const auto ids, store_.objects.list(object_kind::shard));
     for (const std::string& each : ids) {
       const object_name name{object_kind::shard, each};
-      auto object = store_.objects.open(name);
+      auto object = store_.objects.open(name, shard::usual_end_bytes);
       if (!object && is_absence(object.error())) continue;  // merged meanwhile
       if (!object) return object.error();
       const auto shard_file = shard::open(std::move(*object), each);
@@ -97,7 +100,7 @@ class checker {
     summary_.containers = ids.size();
     CUTPOINT_RETURN_IF_FAILED(check_index(ids));
     if (options_.reads_data) {
-      const std::vector<std::string> read = take_subset(store_.objects, options_.subset, ids);
+      const std::vector<std::string> read = take_subset(store_, options_.subset, ids);
       summary_.read_containers = read.size();
       meter_.begin("reading containers", read.size());
       const auto note = [&](const audited_container& each, const container_auditor&) {
@@ -110,30 +113,29 @@ class checker {
       CUTPOINT_RETURN_IF_FAILED(audit_containers(store_, read, options_.threads, options_.cancel, note));
     }
     meter_.begin("reading tables of containers", ids.size());
-    for (const std::string& each : ids) {
+    std::mutex mutex;
+    return try_parallel(store_.objects.parallel_requests(), ids.size(), [&](std::size_t, std::size_t i) -> status {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      meter_.add(1, 0, each);
-      const auto table = read_container_table(store_.objects, each, store_.key);
-      if (table) {
-        summary_.records += table->records.size();
-      } else if (is_damage(table.error())) {
-        report({object_kind::container, each}, table.error());
-      } else if (!is_absence(table.error())) {
-        return table.error();
-      }
-    }
-    return {};
+      const auto table = read_container_table(store_.objects, ids[i], store_.key);
+      const std::lock_guard lock(mutex);
+      meter_.add(1, 0, ids[i]);
+      if (table) summary_.records += table->records.size();
+      if (table || is_absence(table.error())) return {};
+      if (!is_damage(table.error())) return table.error();
+      report({object_kind::container, ids[i]}, table.error());
+      return {};
+    });
   }
 
   /// Containers that no shard names are those of sessions that have leases. Without any shard the next session makes the index
   /// again.
   status check_index(std::vector<std::string> ids) {
-    CUTPOINT_TRY(const auto leases, store_.objects.list(object_kind::lease));
+    CUTPOINT_TRY(const auto leases, list_leases(store_.objects, store_.key));
     CUTPOINT_RETURN_IF_FAILED(store_.shards.refresh());
     if (store_.shards.shards().empty()) return {};
     store_.shards.leave_unnamed(ids);
     std::set<std::string_view> sessions;
-    for (const std::string& each : leases) sessions.insert(session_of(each));
+    for (const listed_lease& each : leases) sessions.insert(session_of(each.id));
     for (const std::string& each : ids) {
       const object_name name{object_kind::container, each};
       if (sessions.contains(session_of(each)) || !store_.objects.size(name)) continue;
@@ -146,18 +148,26 @@ class checker {
     CUTPOINT_TRY(const auto digest_bytes, store_.digest_bytes());
     CUTPOINT_TRY(auto trees, tree_audit::make(store_, lost_, options_.cancel));
     meter_.begin("checking snapshots", log_.snapshots.size());
-    for (const std::string& id : log_.snapshots) {
+    std::map<std::string, result<record_reference>> roots;  // by the ids of the snapshots that exist
+    const std::vector<std::string> ids(log_.snapshots.begin(), log_.snapshots.end());
+    const auto take = [&](const std::string& id, const result<snapshot>& facts) -> status {
+      if (facts) roots.emplace(id, facts->root);
+      if (facts || is_absence(facts.error())) return {};
+      roots.emplace(id, facts.error());
+      return is_damage(facts.error()) ? status() : facts.error();
+    };
+    CUTPOINT_RETURN_IF_FAILED(read_snapshots(store_.objects, ids, digest_bytes, store_.key, take));
+    for (const auto& each : roots) {
+      const std::string& id = each.first;
+      const result<record_reference>& root = each.second;
       meter_.add(1, 0, id);
-      const auto facts = read_snapshot(store_.objects, id, digest_bytes, store_.key);
-      if (!facts && is_absence(facts.error())) continue;
       ++summary_.snapshots;
-      if (!facts && !is_damage(facts.error())) return facts.error();
-      if (!facts) {
-        report({object_kind::snapshot, id}, facts.error());
+      if (!root) {
+        report({object_kind::snapshot, id}, root.error());
         continue;
       }
       bool is_removed = false;
-      const auto whole = trees.audit(facts->root, [&](const std::string& path, const status& why) {
+      const auto whole = trees.audit(*root, [&](const std::string& path, const status& why) {
         // Another process may remove or replace a snapshot, and then what only that refers to.
         is_removed = is_removed || !is_committed(id);
         if (is_removed) return;
@@ -205,7 +215,8 @@ std::uint64_t hash_of(std::string_view id) noexcept {
 
 }  // namespace
 
-std::vector<std::string> take_subset(storage& objects, const store_data_subset& subset, std::vector<std::string>& ids) {
+std::vector<std::string> take_subset(const store_reading& store, const store_data_subset& subset,
+                                     std::vector<std::string>& ids) {
   std::vector<std::string> chosen;
   std::vector<std::string> rest;
   for (std::string& each : ids) {
@@ -218,10 +229,17 @@ std::vector<std::string> take_subset(storage& objects, const store_data_subset& 
     count = std::min(count, static_cast<std::size_t>(std::ceil(subset.share * static_cast<double>(count))));
   }
   if (subset.most_bytes != UINT64_MAX) {
+    const std::vector<shard_container> named = store.shards.containers();  // which spares a request for each
+    const auto bytes_of = [&](const std::string& id) -> std::uint64_t {
+      const auto name = container_name_of(id).value_or(container_name());
+      const auto position = std::ranges::lower_bound(named, name, {}, &shard_container::name);
+      if (position != named.end() && position->name == name) return position->bytes;
+      const auto size = store.objects.size({object_kind::container, id});
+      return size ? *size : 0;
+    };
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto size = objects.size({object_kind::container, chosen[i]});
-      bytes += size ? *size : 0;
+      bytes += bytes_of(chosen[i]);
       if (i != 0 && bytes > subset.most_bytes) count = i;
     }
   }

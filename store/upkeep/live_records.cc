@@ -104,7 +104,7 @@ status live_records::count_records(std::span<const shard> shards, const marking_
 status live_records::mark_from(const store_reading& store, const std::vector<record_reference>& roots,
                                const marking_options& options) {
   std::vector<std::unique_ptr<worker>> workers;
-  const std::size_t count = thread_count(options.threads);
+  const std::size_t count = std::max(thread_count(options.threads), store.objects.parallel_requests());
   for (std::size_t i = 0; i < count; ++i) {
     CUTPOINT_TRY(auto check, store.make_fingerprinter());
     workers.push_back(std::make_unique<worker>(store, std::move(check)));

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 #include "store/session/leased_session.h"
 #include "store/session/records.h"
@@ -61,7 +62,8 @@ class pruner {
   status find_waste();
   void choose_rewrites();
   void choose_merges();
-  [[nodiscard]] result<std::uint64_t> size_of(const std::string& id);
+  [[nodiscard]] status count_records(removable_container& container) const;
+  [[nodiscard]] result<std::map<container_name, std::uint64_t>> sizes_of(const std::set<container_name>& containers);
   [[nodiscard]] bool choose_rewrite(const removable_container& container);
   void count_removable();
   void count_rewritten(const removable_container& container) {
@@ -132,6 +134,10 @@ void pruner::count_removable() {
 }
 
 status pruner::begin_session() {
+  for (const object_kind kind : {object_kind::container, object_kind::shard, object_kind::snapshot, object_kind::key,
+                                 object_kind::log_entry, object_kind::removal}) {
+    CUTPOINT_RETURN_IF_FAILED(check_removal(opened_store_.objects(), kind));
+  }
   CUTPOINT_TRY(session_, leased_session::begin(opened_store_));
   CUTPOINT_TRY(files_before_, opened_store_.objects().list(object_kind::temporary));
   remover_.emplace(*session_, copies_);
@@ -157,15 +163,15 @@ status pruner::find_waste() {
   marking.lost = state.log.lost();
   auto marks = mark_snapshots(opened_store_, state.snapshots, marking);
   if (!marks && is_damage(marks.error()) && session_) {  // a shard may be lost
-    CUTPOINT_RETURN_IF_FAILED(index_containers(*session_->open_storage(), opened_store_.key(), ""));
+    CUTPOINT_RETURN_IF_FAILED(index_containers(opened_store_, *session_->open_storage(), ""));
     marks = mark_snapshots(opened_store_, state.snapshots, marking);
   }
   if (!marks) return marks.error();
   marks_ = std::move(*marks);
   log_ = std::move(state.log);
   condemned_ = log_.condemned;
-  for (const container_name& each : condemned_) {
-    CUTPOINT_TRY(const auto bytes, size_of(id_of(each)));
+  CUTPOINT_TRY(const auto condemned_bytes, sizes_of(condemned_));
+  for (const auto& [container, bytes] : condemned_bytes) {
     ++summary_.containers;
     summary_.container_bytes += bytes;
     summary_.unused_bytes += bytes;
@@ -189,19 +195,28 @@ status pruner::find_waste() {
       summary_.unused_bytes += container.unused_bytes;
       continue;
     }
-    const auto table = read_container_table(opened_store_.objects(), id_of(name(container)), opened_store_.key());
-    if (!table && (is_damage(table.error()) || is_absence(table.error()))) continue;  // a repair saves what is whole
-    if (!table) return table.error();
-    for (std::uint32_t ordinal = 0; ordinal < table->records.size(); ++ordinal) {
-      const record_description& record = table->records[ordinal].description;
-      if (record.kind == record_kind::padding) continue;
-      (marks_->is_live(i, ordinal) ? container.live_bytes : container.unused_bytes) +=
-          record_bytes(record.stored_bytes);
-    }
     partly_live_.push_back(container);
-    summary_.unused_bytes += container.unused_bytes;
   }
+  CUTPOINT_RETURN_IF_FAILED(try_parallel(
+      opened_store_.objects().parallel_requests(), partly_live_.size(),
+      [&](std::size_t, std::size_t i) { return count_records(partly_live_[i]); }));
+  // A repair saves what is whole of a container without a table.
+  std::erase_if(partly_live_, [](const removable_container& each) { return each.live_bytes + each.unused_bytes == 0; });
+  for (const removable_container& each : partly_live_) summary_.unused_bytes += each.unused_bytes;
   summary_.left_unused_bytes = summary_.unused_bytes;
+  return {};
+}
+
+/// Counts the bytes of a container's records, by its table. Leaves them 0 if that is damaged or gone.
+status pruner::count_records(removable_container& container) const {
+  const auto table = read_container_table(opened_store_.objects(), id_of(name(container)), opened_store_.key());
+  if (!table) return is_damage(table.error()) || is_absence(table.error()) ? status() : table.error();
+  for (std::uint32_t ordinal = 0; ordinal < table->records.size(); ++ordinal) {
+    const record_description& record = table->records[ordinal].description;
+    if (record.kind == record_kind::padding) continue;
+    (marks_->is_live(container.index, ordinal) ? container.live_bytes : container.unused_bytes) +=
+        record_bytes(record.stored_bytes);
+  }
   return {};
 }
 
@@ -247,10 +262,19 @@ bool pruner::choose_rewrite(const removable_container& container) {
   return true;
 }
 
-/// Returns the length of a container; 0 if it does not exist.
-result<std::uint64_t> pruner::size_of(const std::string& id) {
-  const auto bytes = opened_store_.objects().size({object_kind::container, id});
-  return !bytes && is_absence(bytes.error()) ? result<std::uint64_t>(0) : bytes;
+/// Returns the lengths of containers; 0 for those that do not exist.
+result<std::map<container_name, std::uint64_t>> pruner::sizes_of(const std::set<container_name>& containers) {
+  std::map<container_name, std::uint64_t> sizes;
+  for (const container_name& each : containers) sizes[each] = 0;
+  std::vector<std::pair<const container_name, std::uint64_t>*> items;
+  for (auto& each : sizes) items.push_back(&each);
+  storage& objects = opened_store_.objects();
+  CUTPOINT_RETURN_IF_FAILED(try_parallel(objects.parallel_requests(), items.size(), [&](std::size_t, std::size_t i) {
+    const auto bytes = objects.size({object_kind::container, id_of(items[i]->first)});
+    if (bytes) items[i]->second = *bytes;
+    return bytes || is_absence(bytes.error()) ? status() : bytes.error();
+  }));
+  return sizes;
 }
 
 status pruner::remove(const std::vector<removable_container>& containers) {
@@ -261,8 +285,8 @@ status pruner::remove(const std::vector<removable_container>& containers) {
   for (const removable_container& each : containers) {
     if (proposed.containers.contains(name(each))) unused += each.unused_bytes;
   }
-  for (const container_name& each : log_.condemned) {  // they hold nothing
-    CUTPOINT_TRY(const auto bytes, size_of(id_of(each)));
+  CUTPOINT_TRY(const auto condemned_bytes, sizes_of(log_.condemned));
+  for (const auto& [each, bytes] : condemned_bytes) {  // they hold nothing
     unused += condemned_.contains(each) ? bytes : 0;
     proposed.containers.insert(each);
   }
@@ -275,10 +299,7 @@ status pruner::remove(const std::vector<removable_container>& containers) {
 }
 
 status pruner::complete(const removal& proposed) {
-  std::map<container_name, std::uint64_t> bytes;
-  for (const container_name& each : proposed.containers) {
-    CUTPOINT_TRY(bytes[each], size_of(id_of(each)));
-  }
+  CUTPOINT_TRY(auto bytes, sizes_of(proposed.containers));
   CUTPOINT_TRY(const auto outcome, remover_->complete(proposed, marking()));
   if (outcome.awaited.empty()) {
     CUTPOINT_TRY(log_, opened_store_.read_log());

@@ -34,7 +34,7 @@ result<store_state> read_state(open_store& opened_store) {
 result<live_records> mark_snapshots(open_store& opened_store, const std::vector<open_store::listed_snapshot>& snapshots,
                                     const marking_options& options) {
   table_cache tables(opened_store.objects(), opened_store.key(), table_cache::usual_bytes, options.lost);
-  CUTPOINT_TRY(auto shards, shard_index::open(opened_store.objects(), opened_store.key().kind(), tables));
+  CUTPOINT_TRY(auto shards, opened_store.open_index(opened_store.objects(), tables));
   std::vector<record_reference> roots;
   for (const auto& each : snapshots) roots.push_back(each.facts.root);
   return live_records::mark(opened_store.reading(shards), roots, options);
@@ -63,8 +63,10 @@ result<std::vector<listed_lease>> remover::sessions_before(std::uint64_t number)
   open_store& store = session_.target();
   CUTPOINT_RETURN_IF_FAILED(end_expired_sessions(store));
   CUTPOINT_TRY(auto leases, list_leases(store.objects(), store.key()));
+  const std::int64_t now = store.objects().now();
   std::erase_if(leases, [&](const listed_lease& each) {
-    return each.facts.epoch >= number || session_of(each.id) == session_.name() || each.facts.time_left().count() < 0;
+    return each.facts.epoch >= number || session_of(each.id) == session_.name() ||
+           each.facts.time_left(now).count() < 0;
   });
   return leases;
 }
@@ -121,7 +123,7 @@ status remover::sweep(const std::vector<std::string>& snapshots, const std::set<
   storage& objects = session_.target().objects();
   for (const std::string& each : snapshots) {
     if (committed.contains(each)) continue;
-    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::snapshot, each}));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {object_kind::snapshot, each}));
   }
   return {};
 }
@@ -130,9 +132,11 @@ status remover::carry_out(const store_log& log) {
   open_store& store = session_.target();
   storage& objects = store.objects();
   for (const container_name& each : log.decided) {
-    CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::container, id_of(each)}));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {object_kind::container, id_of(each)}));
   }
-  for (const std::string& each : log.removed_keys) CUTPOINT_RETURN_IF_FAILED(objects.remove({object_kind::key, each}));
+  for (const std::string& each : log.removed_keys) {
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects, {object_kind::key, each}));
+  }
   CUTPOINT_RETURN_IF_FAILED(objects.sync());
   // No shard names them when the next decision is made.
   if (!log.decided.empty()) {
@@ -148,7 +152,7 @@ status kept_copies::spare(const live_records& marks, const std::set<container_na
                           std::set<container_name>& removed) {
   storage& objects = opened_store_.objects();
   table_cache tables(objects, opened_store_.key(), table_cache::usual_bytes, lost);
-  CUTPOINT_TRY(auto shards, shard_index::open(objects, opened_store_.key().kind(), tables));
+  CUTPOINT_TRY(auto shards, opened_store_.open_index(objects, tables));
   CUTPOINT_TRY(auto check, opened_store_.reading().make_fingerprinter());
   std::vector<found_record> copies;
   // Whether all copies of a container's records that are kept instead of it are whole.

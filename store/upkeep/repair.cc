@@ -70,7 +70,7 @@ status repairer::mend_config() {
                       [&](const object_name& name, const status& why) { damaged.emplace_back(name, why); }));
   for (const auto& [name, why] : damaged) {
     report(name, why, 0);
-    CUTPOINT_RETURN_IF_FAILED(objects().remove(name));
+    CUTPOINT_RETURN_IF_FAILED(remove_object(objects(), name));
     CUTPOINT_RETURN_IF_FAILED(objects().sync());
     CUTPOINT_RETURN_IF_FAILED(objects().put(name, opened_store_.config_bytes()));
     CUTPOINT_RETURN_IF_FAILED(objects().sync());
@@ -138,7 +138,8 @@ status repairer::complete_index() {
   for (const std::string& each : damaged) {
     const object_name name{object_kind::shard, each};
     report(name, damage(path_of(name), "its entries were read from the containers again"), 0);
-    CUTPOINT_RETURN_IF_FAILED(objects().remove(name));
+    // Where it cannot be removed, it is passed over by everybody but a prune, which needs the right to remove it.
+    if (objects().may_remove(name.kind)) CUTPOINT_RETURN_IF_FAILED(remove_object(objects(), name));
   }
   return objects().sync();
 }

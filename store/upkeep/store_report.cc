@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <cutpoint/dedup.h>
 #include <cutpoint/store_report.h>
 
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 #include "store/index/shard_writer.h"
 #include "store/session/store_reading.h"
@@ -52,10 +54,8 @@ class reporter {
     CUTPOINT_TRY(const auto log, opened_store_.read_log([](const object_name&, const status&) {}));
     marking.lost = log.lost();
     CUTPOINT_TRY(const auto live, mark_snapshots(opened_store_, snapshots, marking));
-    for (std::size_t i = 0; i < live.container_count(); ++i) {
-      if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      CUTPOINT_RETURN_IF_FAILED(count_container(live, i));
-    }
+    CUTPOINT_RETURN_IF_FAILED(try_parallel(opened_store_.objects().parallel_requests(), live.container_count(),
+                                           [&](std::size_t, std::size_t i) { return count_container(live, i); }));
     if (snapshots.empty()) return report_;
     CUTPOINT_RETURN_IF_FAILED(survey(snapshots.back(), report_.newest));
     if (snapshots.size() == 1) {
@@ -67,8 +67,10 @@ class reporter {
 
  private:
   status count_container(const live_records& live, std::size_t container) {
+    if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
     const object_name name{object_kind::container, id_of(live.name(container))};
     const auto table = read_container_table(opened_store_.objects(), name.id, opened_store_.key());
+    const std::lock_guard lock(mutex_);
     if (!table && is_absence(table.error())) return {};  // it was pruned meanwhile
     if (!table && is_damage(table.error())) {
       if (options_.problem) options_.problem(path_of(name), table.error());
@@ -109,6 +111,7 @@ class reporter {
 
   open_store& opened_store_;
   const store_report_options& options_;
+  std::mutex mutex_;  ///< for the report while containers are counted
   store_report report_;
 };
 

@@ -17,6 +17,7 @@
 #include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
+#include "tests/store/support/forwarding_storage.h"
 #include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
@@ -44,7 +45,7 @@ TEST(lease, ends_with_its_time) {
     ASSERT_TRUE(disk_store.files->create("temporary/" + session + "-0").ok());
   }
   EXPECT_THAT(*store::expired_sessions(*objects, key), ElementsAre(dead));
-  ASSERT_TRUE(store::remove_sessions(*objects, {dead}).ok());
+  ASSERT_TRUE(store::remove_sessions(*objects, key, {dead}).ok());
   EXPECT_THAT(*objects->list(object_kind::temporary), ElementsAre(alive + "-0"));
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre(alive + ".00000000"));
   ASSERT_TRUE(lease_of_session->give_up().ok());
@@ -87,6 +88,108 @@ TEST(lease, outlives_a_renewal_that_fails_and_tells_whether_others_may_have_take
   }
 }
 
+/// Has a clock of its own, and may not let leases be removed.
+class other_storage final : public forwarding_storage {
+ public:
+  other_storage(std::unique_ptr<store::storage> target, std::int64_t time, bool may_remove_leases = true)
+      : forwarding_storage(*target), target_(std::move(target)), time_(time), may_remove_leases_(may_remove_leases) {}
+  std::int64_t now() override { return time_; }
+  bool may_remove(object_kind kind) override { return kind != object_kind::lease || may_remove_leases_; }
+  status remove(const store::object_name& name) override {
+    EXPECT_TRUE(may_remove(name.kind));
+    return forwarding_storage::remove(name);
+  }
+
+ private:
+  std::unique_ptr<store::storage> target_;
+  std::int64_t time_;
+  bool may_remove_leases_;
+};
+
+TEST(lease, is_put_and_judged_by_the_clock_of_the_storage) {
+  const made_store disk_store;
+  const store::seal_key key;
+  constexpr std::int64_t begin = 1'000'000'000'000;  // far from the clock of this machine
+  constexpr std::int64_t minute = 60'000'000'000;
+  const auto at = [&](std::int64_t time) {
+    return std::make_unique<other_storage>(disk_store.open_storage(store::new_session_id()), time);
+  };
+  const auto lease_of_session =
+      value_of(store::held_lease::take([&] { return at(begin); }, key, "a", std::chrono::minutes(30), 0));
+  EXPECT_THAT(*store::expired_sessions(*at(begin + 29 * minute), key), ElementsAre());
+  EXPECT_THAT(*store::expired_sessions(*at(begin + 31 * minute), key), ElementsAre("a"));
+  EXPECT_EQ(store::list_leases(*at(begin), key)->front().facts.time, begin);
+}
+
+TEST(lease, that_cannot_be_removed_is_ended_by_a_last_one) {
+  const made_store disk_store;
+  const store::seal_key key;
+  const auto open = [&](bool may_remove_leases) {
+    return std::make_unique<other_storage>(disk_store.open_storage(store::new_session_id()), store::nanoseconds_now(),
+                                           may_remove_leases);
+  };
+  const auto lease_of_session =
+      value_of(store::held_lease::take([&] { return open(false); }, key, "a", std::chrono::hours(1), 0));
+  EXPECT_EQ(store::list_leases(*open(false), key)->size(), 1u);
+  ASSERT_TRUE(lease_of_session->give_up().ok());
+  EXPECT_THAT(names(disk_store, object_kind::lease), testing::UnorderedElementsAre("a.00000000", "a.00000001"));
+  EXPECT_TRUE(store::list_leases(*open(false), key)->empty()) << "though the first lease lasts for an hour";
+  EXPECT_THAT(*store::expired_sessions(*open(false), key), ElementsAre()) << "nothing is left to do";
+  EXPECT_THAT(*store::expired_sessions(*open(true), key), ElementsAre("a")) << "but to remove its leases";
+  ASSERT_TRUE(store::remove_sessions(*open(true), key, {"a"}).ok());
+  EXPECT_THAT(names(disk_store, object_kind::lease), ElementsAre());
+}
+
+TEST(lease, is_renewed_where_it_cannot_be_removed) {
+  const made_store disk_store;
+  const auto open = [&] {
+    return std::make_unique<other_storage>(disk_store.open_storage(store::new_session_id()), store::nanoseconds_now(),
+                                           false);
+  };
+  const store::seal_key key;
+  const auto lease_of_session = value_of(store::held_lease::take(open, key, "a", std::chrono::milliseconds(30), 0));
+  const auto lease_count = [&] { return names(disk_store, object_kind::lease).size(); };
+  for (int waits = 0; waits < 2000 && lease_count() < 3; ++waits) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_GE(lease_count(), 3u);
+}
+
+TEST(lease, of_others_that_cannot_be_removed_is_ended_once) {
+  const made_store disk_store;
+  const store::seal_key key;
+  const auto open = [&] {
+    return std::make_unique<other_storage>(disk_store.open_storage(store::new_session_id()), store::nanoseconds_now(),
+                                           false);
+  };
+  const store::lease expired{.time = 1, .duration = 1000, .epoch = 0, .process = {}, .owner = "x"};
+  for (const char* id : {"a.00000003", "a.00000004"}) ASSERT_TRUE(store::put_lease(*open(), id, expired, key).ok());
+  ASSERT_THAT(*store::expired_sessions(*open(), key), ElementsAre("a"));
+  ASSERT_TRUE(store::remove_sessions(*open(), key, {"a"}).ok());
+  EXPECT_THAT(names(disk_store, object_kind::lease),
+              testing::UnorderedElementsAre("a.00000003", "a.00000004", "a.00000005"));
+  EXPECT_THAT(*store::expired_sessions(*open(), key), ElementsAre());
+}
+
+TEST(lease, of_a_session_is_the_newest_that_can_be_read) {
+  const made_store disk_store;
+  const auto objects = disk_store.open_storage("w");
+  const store::seal_key key;
+  const store::lease expired{.time = 1, .duration = 1000, .epoch = 0, .process = {}, .owner = "old"};
+  store::lease lasting = expired;
+  lasting.time = store::nanoseconds_now();
+  lasting.duration = 3'600'000'000'000;
+  lasting.owner = "new";
+  ASSERT_TRUE(store::put_lease(*objects, "a.00000001", expired, key).ok());
+  ASSERT_TRUE(store::put_lease(*objects, "a.00000002", lasting, key).ok());
+  ASSERT_TRUE(objects->put({object_kind::lease, "a.00000003"}, {1, 2, 3}).ok());
+  ASSERT_TRUE(objects->put({object_kind::lease, "b.00000000"}, {1, 2, 3}).ok());
+  const auto leases = value_of(store::list_leases(*objects, key));
+  ASSERT_EQ(leases.size(), 2u);
+  EXPECT_EQ(leases[0].facts.owner, "new");
+  EXPECT_THAT(*store::expired_sessions(*objects, key), ElementsAre("b"));
+}
+
 TEST(lease, has_all_its_fields) {
   const made_store disk_store;
   const auto objects = disk_store.open_storage("w");
@@ -110,24 +213,24 @@ TEST(lease, of_a_process_that_has_ended_has_expired) {
                      .epoch = 0,
                      .process = store::process_identity::own(),
                      .owner = ""};
-  EXPECT_GT(facts.time_left().count(), hour / 2);
+  EXPECT_GT(facts.time_left(store::nanoseconds_now()).count(), hour / 2);
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   facts.process.process = static_cast<std::uint64_t>(child);
   siginfo_t ended = {};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
-  EXPECT_LT(facts.time_left().count(), 0) << "the child has ended, and nobody has waited for it";
+  EXPECT_LT(facts.time_left(store::nanoseconds_now()).count(), 0) << "the child has ended, and nobody has waited for it";
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_LT(facts.time_left().count(), 0) << "the child has ended";
+  EXPECT_LT(facts.time_left(store::nanoseconds_now()).count(), 0) << "the child has ended";
   facts.process.process = static_cast<std::uint64_t>(::getpid());
   facts.process.start_time += 1;
-  EXPECT_LT(facts.time_left().count(), 0) << "another process has its number";
+  EXPECT_LT(facts.time_left(store::nanoseconds_now()).count(), 0) << "another process has its number";
   facts.process.boot[0] ^= 1;
-  EXPECT_GT(facts.time_left().count(), 0) << "of another boot nothing is known";
+  EXPECT_GT(facts.time_left(store::nanoseconds_now()).count(), 0) << "of another boot nothing is known";
   facts.process = store::process_identity::own();
   facts.process.process = static_cast<std::uint64_t>(child);
   facts.process.pid_namespace += 1;
-  EXPECT_GT(facts.time_left().count(), 0) << "of another namespace nothing is known";
+  EXPECT_GT(facts.time_left(store::nanoseconds_now()).count(), 0) << "of another namespace nothing is known";
 }
 
 TEST(lease, of_a_process_whose_main_thread_has_ended_lasts) {
@@ -148,7 +251,7 @@ TEST(lease, of_a_process_whose_main_thread_has_ended_lasts) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   while (stat_of_child().find(") Z ") == std::string::npos) std::this_thread::yield();
-  EXPECT_GT(facts.time_left().count(), 0);
+  EXPECT_GT(facts.time_left(store::nanoseconds_now()).count(), 0);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   for (const int each : answer) ::close(each);
@@ -160,7 +263,7 @@ TEST(lease, from_the_future_lasts_as_long_as_is_legal) {
                            .epoch = 0,
                            .process = {},
                            .owner = ""};
-  EXPECT_EQ(facts.time_left(), std::chrono::hours(24));
+  EXPECT_EQ(facts.time_left(store::nanoseconds_now()), std::chrono::hours(24));
 }
 
 }  // namespace
