@@ -13,7 +13,7 @@
 #include "store/format/failure.h"
 #include "store/format/object_header.h"
 #include "store/restore/restore.h"
-#include "store/session/store_reading.h"
+#include "store/session/content_window.h"
 #include "store/upkeep/upkeep.h"
 
 namespace cutpoint {
@@ -164,7 +164,7 @@ status backup_store::list_files(const std::string& id, std::string_view path,
 status backup_store::read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,
                                const std::function<status(byte_span)>& take) {
   CUTPOINT_TRY(const auto snapshot, implementation_->read(id));
-  CUTPOINT_TRY(auto records, implementation_->reader());
+  CUTPOINT_TRY(auto records, store::window_reader::make(implementation_->opened_store->reading()));
   CUTPOINT_TRY(const auto file, store::find_path(snapshot.root, path, records));
   return store::dump_file(file, begin, end, records, take);
 }

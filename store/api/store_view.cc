@@ -57,7 +57,7 @@ struct store_view::shared_view {
   shared_view(backup_store source, store::open_store& inside, std::uint64_t memory_bytes)
       : backups(std::move(source)),
         objects(inside.objects()),
-        records(objects, inside.key(), inside.reading().make_fingerprinter, memory_bytes) {}
+        records(inside, memory_bytes) {}
 
   [[nodiscard]] result<store::record_reference> root_of(const std::string& id);
 

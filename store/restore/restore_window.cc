@@ -74,12 +74,12 @@ restored_file& restore_window::add(std::unique_ptr<restored_file> file) {
   return *collected_.files.back();
 }
 
-void restore_window::take(const content_place& place, const result<byte_span>& content) const {
+void restore_window::take(const content_place& place, const result<chunk_content>& content) const {
   if (options_.cancel != nullptr && options_.cancel->is_requested()) {
     place.file->fail(stopped_as_asked());
   } else if (content) {
-    const status awaited = throttle_->wait(place.count * content->size());
-    if (awaited.ok()) place.file->write(place.offset, place.count, *content);
+    const status awaited = throttle_->wait(place.count * content->bytes.size());
+    if (awaited.ok()) place.file->write(place.offset, place.count, content->bytes);
     if (!awaited.ok()) place.file->fail(awaited);
   } else {
     place.file->fail(lost(place, content.error()));
@@ -107,13 +107,16 @@ void restore_window::plan() {
   wanted = comparison_.find_differences({present, places.end()});
   wanted.insert(wanted.end(), places.begin(), present);
   meter_->add(0, bytes_of(places) - bytes_of(wanted));  // what is there already
-  read_containers_ += contents_.plan(wanted);
+  std::vector<const record_reference*> records;
+  records.reserve(wanted.size());
+  for (const content_place& each : wanted) records.push_back(&each.record);
+  read_containers_ += contents_.plan(std::move(records));
 }
 
 /// One thread alone reads at once: it would have to wait otherwise.
 void restore_window::begin_reading() {
   const auto read = [this] {
-    contents_.read([this](const content_place& place, const result<byte_span>& content) { take(place, content); });
+    contents_.read([this](std::size_t i, const auto& content) { take(written_.wanted[i], content); });
   };
   if (workers_ > 1) {
     try {
@@ -127,7 +130,7 @@ void restore_window::begin_reading() {
 
 status restore_window::finish(const done_function& done) {
   if (reading_.valid()) reading_.get();
-  contents_.read_rest([this](const content_place& place, const result<byte_span>& content) { take(place, content); });
+  contents_.read_rest([this](std::size_t i, const auto& content) { take(written_.wanted[i], content); });
   if (options_.verifies) verify();
   auto& files = written_.files;
   std::vector<std::vector<metadata_failure>> failures(files.size());

@@ -12,6 +12,7 @@
 
 #include "store/format/clock.h"
 #include "store/restore/restored_file.h"
+#include "store/session/content_window.h"
 
 namespace cutpoint::store {
 
@@ -57,7 +58,7 @@ class restore_window {
 
   void plan();
   void begin_reading();
-  void take(const content_place& place, const result<byte_span>& content) const;
+  void take(const content_place& place, const result<chunk_content>& content) const;
   void verify();
 
   const store_restore_options& options_;

@@ -13,6 +13,12 @@ status record_damage(const record_reference& record, std::string_view what) {
 
 }  // namespace
 
+std::vector<result<shared_chunk>> record_source::share_chunks(std::span<const record_reference> chunks) {
+  std::vector<result<shared_chunk>> contents;
+  for (const record_reference& each : chunks) contents.push_back(share_chunk(each));
+  return contents;
+}
+
 template <class Read>
 auto record_reader::read_anywhere(record_kind kind, const record_reference& record, Read read_from)
     -> decltype(read_from(std::declval<const found_record&>())) {
@@ -86,7 +92,7 @@ result<stored_chunk> record_reader::read_stored_chunk(const record_reference& ch
   });
 }
 
-result<std::shared_ptr<const std::vector<std::uint8_t>>> record_reader::share_chunk(const record_reference& chunk) {
+result<shared_chunk> record_reader::share_chunk(const record_reference& chunk) {
   CUTPOINT_TRY(auto content, read_chunk(chunk));
   return std::make_shared<const std::vector<std::uint8_t>>(std::move(content));
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,14 +21,24 @@
 
 namespace cutpoint::store {
 
+/// The content of a chunk, which has the digest of its reference.
+using shared_chunk = std::shared_ptr<const std::vector<std::uint8_t>>;
+
 /// Reads nodes and chunks.
 class record_source : public node_source {
  public:
-  /// Returns the content of a chunk, which has the digest of the reference. A source that keeps chunks in memory gives the
-  /// same to many. Errors: as for `read_node`.
-  [[nodiscard]] virtual result<std::shared_ptr<const std::vector<std::uint8_t>>> share_chunk(
-      const record_reference& chunk) = 0;
+  /// Returns the content of a chunk. A source that keeps chunks in memory gives the same to many. Errors: as for `read_node`.
+  [[nodiscard]] virtual result<shared_chunk> share_chunk(const record_reference& chunk) = 0;
+  /// Does that for chunks that are wanted together, in their order. By default one after the other.
+  [[nodiscard]] virtual std::vector<result<shared_chunk>> share_chunks(std::span<const record_reference> chunks);
+  /// Returns how many bytes of chunks should be asked for together; 0, the default, for one chunk at a time.
+  [[nodiscard]] virtual std::uint64_t window_bytes() const { return 0; }
 };
+
+/// Returns the bytes of chunks that are worth reading together: a range for each request that the storage answers at once.
+[[nodiscard]] inline std::uint64_t window_bytes_of(const storage& objects) noexcept {
+  return 4 * MiB * objects.parallel_requests();
+}
 
 /// A chunk, and how its container has it.
 struct stored_chunk {
@@ -52,8 +63,7 @@ class record_reader final : public record_source {
   /// Returns the chunk with its compressed form. Errors: as for `read_chunk`.
   [[nodiscard]] result<stored_chunk> read_stored_chunk(const record_reference& chunk);
   [[nodiscard]] result<std::vector<std::uint8_t>> read_node(const record_reference& node) override;
-  [[nodiscard]] result<std::shared_ptr<const std::vector<std::uint8_t>>> share_chunk(
-      const record_reference& chunk) override;
+  [[nodiscard]] result<shared_chunk> share_chunk(const record_reference& chunk) override;
 
  private:
   [[nodiscard]] result<std::vector<std::uint8_t>> read(record_kind kind, const record_reference& record);

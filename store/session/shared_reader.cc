@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/format/failure.h"
+#include "store/session/content_window.h"
 
 namespace cutpoint::store {
 
@@ -31,12 +32,11 @@ std::size_t memory_of(const decoded_node& node) {
 
 }  // namespace
 
-shared_reader::shared_reader(storage& objects, const seal_key& key,
-                             std::function<result<record_fingerprinter>()> make_fingerprinter,
-                             std::uint64_t memory_bytes)
-    : objects_(objects),
-      key_(key),
-      make_fingerprinter_(std::move(make_fingerprinter)),
+shared_reader::shared_reader(open_store& opened_store, std::uint64_t memory_bytes)
+    : objects_(opened_store.objects()),
+      key_(opened_store.key()),
+      shards_(opened_store.shared_shards()),
+      make_fingerprinter_(opened_store.reading().make_fingerprinter),
       table_bytes_(memory_bytes / 4),
       nodes_(memory_bytes / 8),
       chunks_(memory_bytes / 8 * 5) {}
@@ -70,7 +70,7 @@ result<std::shared_ptr<const decoded_node>> shared_reader::decode(const record_r
   return decoded;
 }
 
-result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_chunk(const record_reference& chunk) {
+result<shared_chunk> shared_reader::share_chunk(const record_reference& chunk) {
   if (auto cached = chunks_.find(chunk.content); cached && cached->size() == chunk.raw_bytes) return cached;
   CUTPOINT_TRY(auto content,
                read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_chunk(chunk); }));
@@ -79,8 +79,37 @@ result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_ch
   return shared;
 }
 
-result<stored_chunk> shared_reader::read_stored_chunk(const record_reference& chunk) {
-  return read<stored_chunk>([&](record_reader& records) { return records.read_stored_chunk(chunk); });
+std::vector<result<shared_chunk>> shared_reader::share_chunks(std::span<const record_reference> chunks) {
+  std::vector<result<shared_chunk>> contents(chunks.size(), shared_chunk());
+  std::vector<record_reference> missing;
+  std::vector<std::size_t> indices;  // of those in `chunks`
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    auto cached = chunks_.find(chunks[i].content);
+    if (cached && cached->size() == chunks[i].raw_bytes) {
+      contents[i] = std::move(cached);
+    } else {
+      missing.push_back(chunks[i]);
+      indices.push_back(i);
+    }
+  }
+  const auto window = missing.size() > 1 ? read_window(missing) : std::vector<result<shared_chunk>>();
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const bool is_read = i < window.size() && window[i];
+    contents[indices[i]] = is_read ? window[i] : share_chunk(missing[i]);  // which looks in a newer index
+    if (is_read) chunks_.insert(missing[i].content, *window[i], (*window[i])->capacity());
+  }
+  return contents;
+}
+
+/// Reads chunks together, as far as the present index has them.
+std::vector<result<shared_chunk>> shared_reader::read_window(std::span<const record_reference> chunks) {
+  const auto index = newer_index(nullptr);
+  auto reader = index ? take(**index) : index.error();
+  if (!reader) return {};
+  auto contents = read_chunks({objects_, key_, (*reader)->shards, make_fingerprinter_}, chunks);
+  const std::lock_guard lock((*index)->mutex);
+  (*index)->idle.push_back(*std::move(reader));
+  return contents;
 }
 
 result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped_index& index) {
@@ -93,7 +122,7 @@ result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped
     }
   }
   CUTPOINT_TRY(auto check, make_fingerprinter_());
-  CUTPOINT_TRY(auto shards, shard_index::open(objects_, key_.kind(), index.tables));
+  CUTPOINT_TRY(auto shards, shard_index::open(objects_, key_.kind(), index.tables, &shards_));
   return std::make_unique<single_reader>(objects_, key_, std::move(shards), std::move(check));
 }
 

@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,8 +15,8 @@
 #include <cutpoint/fingerprint.h>
 
 #include "store/index/table_cache.h"
+#include "store/session/open_store.h"
 #include "store/session/records.h"
-#include "store/session/store_reading.h"
 
 namespace cutpoint::store {
 
@@ -83,18 +84,15 @@ class recent_cache {
 /// path does not exist.
 class shared_reader final : public record_source {
  public:
-  /// Keeps nodes, chunks and tables of `memory_bytes` together. `objects`, the key and what the function needs must outlive
-  /// the reader. `make_fingerprinter` as in `store_reading`.
-  shared_reader(storage& objects, const seal_key& key, std::function<result<record_fingerprinter>()> make_fingerprinter,
-                std::uint64_t memory_bytes);
+  /// Keeps nodes, chunks and tables of `memory_bytes` together. `opened_store` must outlive the reader.
+  shared_reader(open_store& opened_store, std::uint64_t memory_bytes);
 
   /// Reads a node anew: only decoded nodes are kept.
   [[nodiscard]] result<std::vector<std::uint8_t>> read_node(const record_reference& node) override;
   [[nodiscard]] result<std::shared_ptr<const decoded_node>> decode(const record_reference& node) override;
-  [[nodiscard]] result<std::shared_ptr<const std::vector<std::uint8_t>>> share_chunk(
-      const record_reference& chunk) override;
-  /// Returns the chunk with its compressed form. It is read anew. Errors: as for `share_chunk`.
-  [[nodiscard]] result<stored_chunk> read_stored_chunk(const record_reference& chunk);
+  [[nodiscard]] result<shared_chunk> share_chunk(const record_reference& chunk) override;
+  [[nodiscard]] std::vector<result<shared_chunk>> share_chunks(std::span<const record_reference> chunks) override;
+  [[nodiscard]] std::uint64_t window_bytes() const override { return window_bytes_of(objects_); }
 
  private:
   /// What one thread at a time reads with.
@@ -118,11 +116,13 @@ class shared_reader final : public record_source {
 
   template <class Content>
   [[nodiscard]] result<Content> read(const std::function<result<Content>(record_reader&)>& read_once);
+  [[nodiscard]] std::vector<result<shared_chunk>> read_window(std::span<const record_reference> chunks);
   [[nodiscard]] result<std::unique_ptr<single_reader>> take(mapped_index& index);
   [[nodiscard]] result<std::shared_ptr<mapped_index>> newer_index(const std::shared_ptr<mapped_index>& known);
 
   storage& objects_;
   const seal_key& key_;
+  shard_pool& shards_;
   std::function<result<record_fingerprinter>()> make_fingerprinter_;
   std::size_t table_bytes_;
   recent_cache<decoded_node> nodes_;

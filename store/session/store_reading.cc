@@ -51,6 +51,85 @@ status visit_file(const folder_entry& file, std::uint64_t begin, std::uint64_t e
   return {};
 }
 
+namespace {
+
+/// Passes bytes of a file on, whose extents it is given in order.
+class file_dump {
+ public:
+  /// The arguments must outlive the dump.
+  file_dump(std::uint64_t begin, std::uint64_t end, record_source& records,
+            const std::function<status(byte_span)>& take)
+      : at_(begin), end_(end), records_(records), take_(take) {}
+
+  [[nodiscard]] status add(const stored_extent& extent, std::uint64_t position) {
+    waiting_.push_back({extent, position});
+    if (extent.kind != extent_kind::hole) chunks_.push_back(extent.record);
+    waiting_bytes_ += extent.kind == extent_kind::hole ? 0 : extent.record.raw_bytes;
+    const bool is_full = waiting_bytes_ >= records_.window_bytes() || waiting_.size() >= most_waiting;
+    return is_full ? pass() : status();
+  }
+  /// Passes on what has been added.
+  [[nodiscard]] status pass() {
+    const std::vector<result<shared_chunk>> contents = records_.share_chunks(chunks_);
+    auto content = contents.begin();
+    for (const waiting_extent& each : waiting_) {
+      if (each.extent.kind == extent_kind::hole) {
+        CUTPOINT_RETURN_IF_FAILED(pass_zeros(each));
+        continue;
+      }
+      const result<shared_chunk>& chunk = *content++;
+      if (!chunk) return chunk.error();
+      CUTPOINT_RETURN_IF_FAILED(pass_chunk(each, **chunk));
+    }
+    waiting_.clear();
+    chunks_.clear();
+    waiting_bytes_ = 0;
+    return {};
+  }
+  /// Returns the position of the next byte to pass on.
+  [[nodiscard]] std::uint64_t position() const noexcept { return at_; }
+
+ private:
+  struct waiting_extent {
+    stored_extent extent;
+    std::uint64_t position;  ///< in the file
+  };
+  static constexpr std::size_t most_waiting = std::size_t{1} << 16;
+
+  [[nodiscard]] std::uint64_t end_of(const waiting_extent& each) const {
+    return std::min(each.position + each.extent.bytes(), end_);
+  }
+  status pass_zeros(const waiting_extent& hole) {
+    zeros_.resize(std::min<std::uint64_t>(MiB, hole.extent.bytes()));
+    while (at_ < end_of(hole)) {
+      const std::uint64_t count = std::min<std::uint64_t>(zeros_.size(), end_of(hole) - at_);
+      CUTPOINT_RETURN_IF_FAILED(take_(byte_span(zeros_).first(count)));
+      at_ += count;
+    }
+    return {};
+  }
+  status pass_chunk(const waiting_extent& each, byte_span content) {
+    while (at_ < end_of(each)) {
+      const std::uint64_t skipped = (at_ - each.position) % content.size();
+      const byte_span bytes = content.subspan(skipped, std::min(content.size() - skipped, end_of(each) - at_));
+      CUTPOINT_RETURN_IF_FAILED(take_(bytes));
+      at_ += bytes.size();
+    }
+    return {};
+  }
+
+  std::uint64_t at_;
+  std::uint64_t end_;
+  record_source& records_;
+  const std::function<status(byte_span)>& take_;
+  std::vector<waiting_extent> waiting_;
+  std::vector<record_reference> chunks_;  ///< of those that are no holes
+  std::uint64_t waiting_bytes_ = 0;
+  std::vector<std::uint8_t> zeros_;
+};
+
+}  // namespace
+
 status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t end, record_source& records,
                  const std::function<status(byte_span)>& take) {
   if (file.kind != file_kind::regular_file) {
@@ -58,33 +137,17 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
             fmt::format("{}: it is a {}, which has no content", file.name, to_string(file.kind))};
   }
   end = std::min(end, file.size);
-  std::vector<std::uint8_t> zeros;
-  std::uint64_t at = begin;  // the next byte to pass on
-  const auto take_extent = [&](const stored_extent& extent, std::uint64_t position) -> status {
-    const std::uint64_t extent_end = std::min(position + extent.bytes(), end);
-    if (extent.kind == extent_kind::hole) {
-      zeros.resize(std::min<std::uint64_t>(MiB, extent.bytes()));
-      while (at < extent_end) {
-        const std::uint64_t count = std::min<std::uint64_t>(zeros.size(), extent_end - at);
-        CUTPOINT_RETURN_IF_FAILED(take(byte_span(zeros).first(count)));
-        at += count;
-      }
-      return {};
-    }
-    CUTPOINT_TRY(const auto shared, records.share_chunk(extent.record));
-    const std::vector<std::uint8_t>* const content = shared.get();
-    while (at < extent_end) {
-      const std::uint64_t skipped = (at - position) % content->size();
-      const byte_span bytes =
-          byte_span(*content).subspan(skipped, std::min(content->size() - skipped, extent_end - at));
-      CUTPOINT_RETURN_IF_FAILED(take(bytes));
-      at += bytes.size();
-    }
-    return {};
-  };
   if (begin >= end) return {};
-  CUTPOINT_RETURN_IF_FAILED(visit_file(file, begin, end, records, take_extent));
-  return at == end ? status() : damage(file.name, "its content is shorter than its size");
+  file_dump dump(begin, end, records, take);
+  status added;
+  const status visited = visit_file(file, begin, end, records, [&](const stored_extent& extent, std::uint64_t position) {
+    added = dump.add(extent, position);
+    return added;
+  });
+  if (!added.ok()) return added;
+  CUTPOINT_RETURN_IF_FAILED(dump.pass());
+  CUTPOINT_RETURN_IF_FAILED(visited);
+  return dump.position() == end ? status() : damage(file.name, "its content is shorter than its size");
 }
 
 namespace {

@@ -45,8 +45,8 @@ inline constexpr std::size_t most_folders_with_nodes = 8;
     const std::function<status(const stored_extent& extent, std::uint64_t position)>& visit);
 
 /// Passes the bytes `[begin, end)` of a regular file to `take`, in order and in parts of at most a chunk or 1 MiB. Bytes
-/// past the end of the file are left out. Errors: those of the storage and
-/// of `take`; damage; invalid_argument, if the entry is not a regular file.
+/// past the end of the file are left out. Memory: the chunks of a window of `records`, which are read together. Errors: those of the
+/// storage and of `take`; damage; invalid_argument, if the entry is not a regular file. What lies before a failure is passed.
 [[nodiscard]] status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t end, record_source& records,
                                const std::function<status(byte_span bytes)>& take);
 

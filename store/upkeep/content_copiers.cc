@@ -7,7 +7,6 @@
 
 #include <cutpoint/source.h>
 
-#include "host/core/parallel.h"
 #include "store/format/failure.h"
 #include "store/session/store_reading.h"
 #include "store/upkeep/snapshot_copier.h"
@@ -34,15 +33,15 @@ class stored_stream final : public file_stream {
 constexpr std::uint64_t most_waiting_bytes = 32 * MiB;
 constexpr std::size_t most_waiting_extents = std::size_t{1} << 16;
 
-record_copier::record_copier(shared_reader& source, const store_config& source_config, deduplicator& records,
-                             const store_config& target_config, std::uint64_t threads, progress_meter* meter)
+record_copier::record_copier(node_source& nodes, content_window& chunks, const store_config& source_config,
+                             deduplicator& records, const store_config& target_config, progress_meter* meter)
     : content_copier(meter),
-      source_(source),
+      nodes_(nodes),
+      chunks_(chunks),
       records_(records),
       compressors_(source_config.codec == record_codec::none ? target_config.codec : record_codec::none,
                    target_config.level),
-      target_codec_(target_config.codec),
-      threads_(thread_count(threads)) {}
+      target_codec_(target_config.codec) {}
 
 status record_copier::copy(std::shared_ptr<pending_entry> entry, const folder_entry& original,
                            const std::string& path) {
@@ -52,7 +51,7 @@ status record_copier::copy(std::shared_ptr<pending_entry> entry, const folder_en
   const auto file = std::make_shared<const copied_file>(copied_file{std::move(entry), path, has_own_level});
   std::uint64_t bytes = 0;
   status target_failure;
-  const status visited = visit_file(original, 0, UINT64_MAX, source_, [&](const stored_extent& extent, std::uint64_t) {
+  const status visited = visit_file(original, 0, UINT64_MAX, nodes_, [&](const stored_extent& extent, std::uint64_t) {
     bytes += extent.bytes();
     waiting_.push_back({file, extent});
     if (extent.kind != extent_kind::hole) waiting_bytes_ += extent.record.raw_bytes;
@@ -79,15 +78,22 @@ result<std::vector<record_copier::missing_chunk>> record_copier::look_up() {
   auto answer = answers.begin();
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (waiting_[i].extent.kind == extent_kind::hole) continue;
-    waiting_[i].extent.record.hint = answer->hint;
-    if (answer++->is_new) missing.push_back({i});
+    record_reference& record = waiting_[i].extent.record;
+    if (answer->is_new) missing.push_back({i, record});
+    record.hint = answer++->hint;
   }
   return missing;
 }
 
-void record_copier::read(missing_chunk& chunk) {
-  chunk.read = source_.read_stored_chunk(waiting_[chunk.extent].extent.record);
-  if (!chunk.read) return;
+/// Keeps a chunk as it will be put.
+void record_copier::take(missing_chunk& chunk, const result<chunk_content>& content) {
+  if (!content) {
+    chunk.read = content.error();
+    return;
+  }
+  chunk.read = stored_chunk{content->codec,
+                            {content->bytes.begin(), content->bytes.end()},
+                            {content->frame.begin(), content->frame.end()}};
   if (waiting_[chunk.extent].file->has_own_level) return;  // the source has compressed it so
   if (target_codec_ == record_codec::none) {
     chunk.read->codec = record_codec::none;
@@ -98,7 +104,12 @@ void record_copier::read(missing_chunk& chunk) {
 
 status record_copier::finish() {
   CUTPOINT_TRY(auto missing, look_up());
-  run_parallel(threads_, missing.size(), [&](std::size_t, std::size_t i) { read(missing[i]); });
+  std::vector<const record_reference*> wanted;
+  for (const missing_chunk& each : missing) wanted.push_back(&each.record);
+  const auto take_missing = [&](std::size_t i, const result<chunk_content>& content) { take(missing[i], content); };
+  chunks_.plan(std::move(wanted));
+  chunks_.read(take_missing);
+  chunks_.read_rest(take_missing);
   for (const missing_chunk& each : missing) {
     const waiting_extent& first = waiting_[each.extent];
     if (!each.read) return fail(first.file->path, each.read.error());

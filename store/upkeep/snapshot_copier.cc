@@ -10,7 +10,8 @@ snapshot_copier::snapshot_copier(engine& threads, open_store& source, open_store
       source_(source),
       target_(target),
       options_(options),
-      reader_(source.objects(), source.key(), source.reading().make_fingerprinter, options.memory_bytes) {}
+      reader_(source, options.memory_bytes - options.memory_bytes / 4),
+      tables_(source.objects(), source.key(), options.memory_bytes / 4) {}
 
 status snapshot_copier::begin(const problem_function& problem) {
   CUTPOINT_TRY(originals_, source_.snapshots(problem));
@@ -112,12 +113,20 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy_new(const listed_
   return committed;
 }
 
+result<record_reference> snapshot_copier::copy_records(const snapshot& original, status& source_failure) {
+  if (!chunks_) {
+    CUTPOINT_TRY(shards_, source_.open_index(source_.objects(), tables_));
+    CUTPOINT_TRY(auto chunks, content_window::make(source_.reading(*shards_), options_.threads));
+    chunks_.emplace(std::move(chunks));
+  }
+  deduplicator& writer = writer_->records;
+  record_copier contents(reader_, *chunks_, source_.config(), writer, target_.config(), options_.meter);
+  return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
+}
+
 result<record_reference> snapshot_copier::copy_contents(const snapshot& original, status& source_failure) {
   deduplicator& writer = writer_->records;
-  if (keeps_records()) {
-    record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads, options_.meter);
-    return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
-  }
+  if (keeps_records()) return copy_records(original, source_failure);
   CUTPOINT_RETURN_IF_FAILED(target_.check_memory(options_.feed.memory_bytes));
   std::optional<record_reference> earlier_original;
   std::optional<record_reference> earlier_copy;

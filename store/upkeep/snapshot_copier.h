@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "store/backup/tree_builder.h"
 #include "store/format/clock.h"
 #include "store/objects/small_object.h"
+#include "store/session/content_window.h"
 #include "store/session/deduplicator.h"
 #include "store/session/leased_session.h"
 #include "store/session/open_store.h"
@@ -60,12 +62,12 @@ class content_copier {
 };
 
 /// Reads only chunks that the target lacks. Each is compared with its digest. Compressed chunks stay compressed as they
-/// are, whatever level the target has. Memory: at most 32 MiB of contents and a chunk.
+/// are, whatever level the target has. Memory: at most 32 MiB of contents and a chunk, and that of a window.
 class record_copier final : public content_copier {
  public:
-  /// The references must outlive the copier. `threads` read chunks; 0: one for each processor.
-  record_copier(shared_reader& source, const store_config& source_config, deduplicator& records,
-                const store_config& target_config, std::uint64_t threads, progress_meter* meter);
+  /// The references must outlive the copier. `nodes` reads lists of extents, `chunks` all that `records` lacks.
+  record_copier(node_source& nodes, content_window& chunks, const store_config& source_config, deduplicator& records,
+                const store_config& target_config, progress_meter* meter);
 
   void enter(const std::string&) override {}
   void leave() override {}
@@ -87,18 +89,19 @@ class record_copier final : public content_copier {
   };
   /// A chunk that the target lacks.
   struct missing_chunk {
-    std::size_t extent;  ///< index of one that has it
+    std::size_t extent;       ///< index of one that has it
+    record_reference record;  ///< with its hint in the source
     result<stored_chunk> read = stored_chunk();
   };
 
   [[nodiscard]] result<std::vector<missing_chunk>> look_up();
-  void read(missing_chunk& chunk);
+  void take(missing_chunk& chunk, const result<chunk_content>& content);
 
-  shared_reader& source_;
+  node_source& nodes_;
+  content_window& chunks_;
   deduplicator& records_;
   compressor_pool compressors_;  ///< for chunks that the source did not try to compress
   record_codec target_codec_;
-  std::size_t threads_;
   std::vector<waiting_extent> waiting_;
   std::uint64_t waiting_bytes_ = 0;
 };
@@ -196,12 +199,17 @@ class snapshot_copier {
   [[nodiscard]] const listed_snapshot* find_original(const std::string& id) const;
   [[nodiscard]] result<listed_snapshot> copy_new(const listed_snapshot& original, status& source_failure);
   [[nodiscard]] result<record_reference> copy_contents(const snapshot& original, status& source_failure);
+  [[nodiscard]] result<record_reference> copy_records(const snapshot& original, status& source_failure);
 
   engine& threads_;
   open_store& source_;
   open_store& target_;
   copy_options options_;
   shared_reader reader_;
+  // What chunks are read by that are copied as they are.
+  table_cache tables_;
+  std::optional<shard_index> shards_;
+  std::optional<content_window> chunks_;
   std::vector<listed_snapshot> originals_;
   std::map<std::string, std::size_t> originals_by_id_;  ///< their indices
   /// The indices of the originals of each host and list of paths, the oldest first.
