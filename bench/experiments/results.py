@@ -94,7 +94,7 @@ def _rows(ask, view: str, grouped: str, catalog: Catalog) -> list[dict]:
     for row in rows:
         if "result" in row:
             result = json.loads(row.pop("result"))
-            row["report"], row["alone_seconds"] = result["report"], result.get("alone_seconds", {})
+            row["report"], row["alone_seconds"], row["wall_seconds"] = result["report"], result.get("alone_seconds", {}), result.get("wall_seconds", [])
             row["cuts"] = row["report"]["cuts"]
         row["mechanism"] = catalog.mechanism(row["algorithm"])
         row["aim"] = catalog.aim(row["algorithm"], row["cuts"])
@@ -106,9 +106,12 @@ def _rows(ask, view: str, grouped: str, catalog: Catalog) -> list[dict]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yields a connection to a snapshot of the file. Raises Unreadable, also for later errors of the database."""
+    """Yields a connection to a snapshot of the file, beside which nothing is written. Raises Unreadable, also for later errors of the database."""
+    path = path.resolve()
+    # SQLite leaves files of its own where it may only read, so it looks for no other writer unless one has its log there.
+    how = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
     try:
-        connection = sqlite3.connect(f"file:{quote(os.fsencode(path.resolve()))}?mode=ro", uri=True)
+        connection = sqlite3.connect(f"file:{quote(os.fsencode(path))}?{how}", uri=True)
     except sqlite3.Error as problem:
         raise Unreadable(meaning(path, problem)) from None
     connection.row_factory = sqlite3.Row

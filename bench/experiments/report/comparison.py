@@ -61,14 +61,14 @@ def _settings(row: dict) -> str:
     return " ".join(words)
 
 
-def _read(path: Path) -> tuple[dict[str, Speed], set[str], set[str]]:
-    """The speeds by setting, the newest of each, and the keys of machines and binaries. Raises Unreadable."""
-    speeds: dict[str, Speed] = {}
+def _read(path: Path) -> tuple[dict[tuple[str, str, str], Speed], set[str], set[str]]:
+    """The speeds by setting, data set and its checksum, the newest of each, and the keys of machines and binaries. Raises Unreadable."""
+    speeds: dict[tuple[str, str, str], Speed] = {}
     with reading(path) as connection:
         rows = [dict(row) for row in connection.execute("select * from cells where outcome = 'done' order by started, key")]
     for row in rows:
         for what, speed in _speeds(row):
-            speeds[f"{_settings(row)} {what}".strip()] = speed
+            speeds[f"{_settings(row)} {what}".strip(), row["dataset"], row["checksum"]] = speed
     return speeds, {row["machine"] for row in rows}, {row["binary"] for row in rows}
 
 
@@ -86,13 +86,18 @@ def verdict(first: Speed, second: Speed) -> str:
 def compare(first: Path, second: Path) -> str:
     """The comparison as text, what differs first. Raises Unreadable."""
     (before, machines, binaries), (after, other_machines, other_binaries) = _read(first), _read(second)
-    both = [name for name in before if name in after]
-    judged = {name: verdict(before[name], after[name]) for name in both}
+    both = [setting for setting in before if setting in after]
+    judged = {setting: verdict(before[setting], after[setting]) for setting in both}
     counts = {word: list(judged.values()).count(word) for word in ("other chunks", "slower", "faster", "no spread", "same")}
+    only, only_after = ({each[:2] for each in these if each not in those} for these, those in ((before, after), (after, before)))
+    other_data = only & only_after
     lines = [
-        f"{len(both)} settings are in both: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count) + ".",
-        f"{len(before) - len(both)} are only in the first, {len(after) - len(both)} only in the second.",
+        f"{len(both)} settings are in both" + ": " * bool(both) + ", ".join(f"{count} {word}" for word, count in counts.items() if count) + ".",
+        f"{len(only - other_data)} are only in the first, {len(only_after - other_data)} only in the second.",
     ]
+    if other_data:
+        names = ", ".join(sorted({dataset for _, dataset in other_data}))
+        lines.append(f"{len(other_data)} are of other data, whose size or content differs, and are not compared: {names}.")
     if machines != other_machines:
         lines.append("They were measured on different machines.")
     lines.append("The same binary measured both." if binaries == other_binaries else "Other binaries measured the second.")
@@ -101,9 +106,9 @@ def compare(first: Path, second: Path) -> str:
         "No spread: a setting with one round, or a kernel, so that nothing tells a difference from noise."
     )
     order = list(counts)
-    ratios = {name: after[name].median / before[name].median for name in both}
-    shown = sorted((name for name in both if judged[name] != "same"), key=lambda name: (order.index(judged[name]), ratios[name]))
+    ratios = {setting: after[setting].median / before[setting].median for setting in both}
+    shown = sorted((setting for setting in both if judged[setting] != "same"), key=lambda setting: (order.index(judged[setting]), ratios[setting]))
     if shown:
         lines += ["", "| setting | first, GiB/s | second, GiB/s | ratio | |", "|---|--:|--:|--:|---|"]
-        lines += [f"| {name} | {before[name]} | {after[name]} | {ratios[name]:.3f} | {judged[name]} |" for name in shown]
+        lines += [f"| {each[0]} | {before[each]} | {after[each]} | {ratios[each]:.3f} | {judged[each]} |" for each in shown]
     return "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import sqlite3
 import struct
 import tempfile
 import unittest
@@ -445,6 +446,26 @@ class Comparison(unittest.TestCase):
         first, file = self.results("first", gear=[1.0, 1.1]), ResultsFile(self.folder / "second")
         file.add("dedup", "linux", "gear", "8K", {"report": report_of(cuts_of("gear", 4096, 8192, 16384), 0.5), "wall_seconds": [1.0, 1.1], "bytes_per_second": 1.0})
         self.assertEqual(self.told(first, file.saved()), {"dedup linux gear 8K": "other chunks"})
+
+    def test_data_of_one_name_and_other_content_are_not_compared(self):
+        first, file = self.results("first", gear=[1.0, 1.1], rabin=[1.0, 1.1]), ResultsFile(self.folder / "second")
+        report = {"report": report_of(cuts_of("gear", 4096, 8192, 16384), 0.5), "wall_seconds": [4.0, 4.1], "bytes_per_second": 1.0}
+        file.add("dedup", "linux", "gear", "8K", report, checksum="2" * 64)
+        self.assertEqual(self.told(first, file.saved()), {})
+        self.assertIn(
+            "0 settings are in both.\n3 are only in the first, 0 only in the second.\n"
+            "1 are of other data, whose size or content differs, and are not compared: linux.\n", self.text,
+        )  # fmt: skip
+
+    def test_leaves_nothing_beside_the_files(self):
+        """As SQLite does with files of sweeps, which have a log, even where it only reads them."""
+        path = self.folder / "results" / "first"
+        path.parent.mkdir()
+        path.write_bytes(self.results("first", gear=[1.0, 1.1]).read_bytes())
+        with contextlib.closing(sqlite3.connect(path)) as file:
+            file.execute("pragma journal_mode = wal")
+        self.assertEqual(self.told(path, path), {})
+        self.assertEqual([each.name for each in path.parent.iterdir()], ["first"])
 
     def test_more_than_two_or_a_page_of_two_is_wrong_usage(self):
         first = self.results("first", gear=[1.0])
