@@ -88,6 +88,8 @@ select
   back_end.key as backend,
   json_extract(back_end.value, '$.outcome') as outcome,
   json_extract(back_end.value, '$.bytes_per_second') as bytes_per_second,
+  json_extract(back_end.value, '$.lowest_bytes_per_second') as lowest_bytes_per_second,
+  json_extract(back_end.value, '$.highest_bytes_per_second') as highest_bytes_per_second,
   json_extract(back_end.value, '$.of_read') as of_read,
   json_extract(row.value, '$.read_bytes_per_second') as read_bytes_per_second
 from cells

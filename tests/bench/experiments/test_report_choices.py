@@ -8,8 +8,10 @@ from experiments.report import charts, style
 from experiments.report.charts.lengths import curve
 from experiments.report.charts.pareto import mark_front
 from experiments.report.charts.savings import finding
+from experiments.report.charts.throughput import spread, with_bounds
 from experiments.report.charts.tunes import label
 from experiments.report.select import ENGINE, usual
+from experiments.results import GIB
 
 
 class Words(unittest.TestCase):
@@ -23,6 +25,17 @@ class Words(unittest.TestCase):
     def test_seqcdcs_parameters_stand_in_the_papers_order(self):
         parameters = {"avg_bytes": 16384, "seq_length": 6, "skip_size": 64, "skip_trigger": 75}
         self.assertEqual(label({"name": "seqcdc-inc", "target_bytes": 16384.0, "parameters": parameters}), "seqcdc-inc 16K 6/75/64")
+
+
+class Throughput(unittest.TestCase):
+    def test_the_title_has_an_order_only_where_no_rounds_overlap(self):
+        def title(*rates: tuple[str, list[float]]) -> str:
+            rows = [{"algorithm": name, "aim": "8K", "bytes_per_second": each[0] * GIB} for name, each in rates]
+            return spread([with_bounds(row, [rate * GIB for rate in each]) for row, (_, each) in zip(rows, rates)], "It")
+
+        self.assertEqual(title(("gear", [3, 2.5, 3.5]), ("rabin", [1, 0.5, 2])), "It: gear is 3 times as fast as rabin at 8 KiB")
+        for other in ([1, 0.5, 2.5], [1]):
+            self.assertIn("rounds do not tell the algorithms apart at 8 KiB", title(("gear", [3, 2.5, 3.5]), ("rabin", other)))
 
 
 class BackEnds(unittest.TestCase):

@@ -1,5 +1,7 @@
 """Throughput of the whole engine, and of cutting alone."""
 
+import math
+
 from experiments.report.charts.dots import aim_keys, dots
 from experiments.report.section import Panel, Section, columns_of, number
 from experiments.report.select import ENGINE, aim_text, aims_of, datasets_of, engine_text, main_aims, order_by, plain, usual, usual_aim, usual_means
@@ -21,12 +23,20 @@ CUTTING_COLUMNS = columns_of(
 
 
 def spread(rows: list[dict], what: str) -> str:
-    """Names the fastest and the slowest at the usual aim."""
+    """Names the fastest and the slowest at the usual aim, if all rounds of one are faster than those of the other."""
     means = usual_means(rows, "speed")
     if len(means) < 2:
         return f"{what}: GiB a second"
     fast, slow = max(means, key=means.get), min(means, key=means.get)
+    if usual_means(rows, "least")[fast] <= usual_means(rows, "most")[slow]:
+        return f"{what}: GiB a second; rounds do not tell the algorithms apart at {aim_text(usual_aim(rows))}"
     return f"{what}: {fast} is {means[fast] / means[slow]:.2g} times as fast as {slow} at {aim_text(usual_aim(rows))}"
+
+
+def with_bounds(row: dict, rates: list[float]) -> dict:
+    """The row with its speed, and the speeds of its slowest and its fastest round: these are no bounds where there are not two rounds."""
+    least, most = (min(rates), max(rates)) if len(rates) > 1 else (0, math.inf)
+    return row | {"speed": row["bytes_per_second"] / GIB, "least": least / GIB, "most": most / GIB}
 
 
 def panels_of(rows: list[dict], results: Results, log: bool) -> list[Panel]:
@@ -40,7 +50,7 @@ def panels_of(rows: list[dict], results: Results, log: bool) -> list[Panel]:
 
 def engine(results: Results) -> Section | None:
     rows, aims = main_aims(usual([row for row in plain(results.runs) if row["bytes_per_second"]], ENGINE))
-    rows = [row | {"speed": row["bytes_per_second"] / GIB} for row in rows]
+    rows = [with_bounds(row, [row["bytes"] / seconds for seconds in row["wall_seconds"]]) for row in rows]
     if not rows:
         return None
     caption = f"Whole engine, from files to counted chunks: {engine_text(rows)}. Reading files is part of it."
@@ -52,7 +62,7 @@ def cutting(results: Results) -> Section | None:
     """Cutting alone by the fastest back end of each algorithm, with data in memory."""
     rows = [row for row in results.speeds if row["place"] == "memory" and row["parameters"] == "{}"]
     rows, aims = main_aims(sorted(rows, key=lambda row: -row["bytes_per_second"]))
-    rows = [row | {"speed": row["bytes_per_second"] / GIB} for row in rows]
+    rows = [with_bounds(row, [rate for name in ("lowest", "highest") if (rate := row.get(f"{name}_bytes_per_second"))]) for row in rows]
     if not rows:
         return None
     caption = "Cutting alone, one thread, data in memory, the fastest back end of each; logarithmic. Faster than a plain read is possible: "
