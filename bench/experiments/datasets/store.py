@@ -53,7 +53,7 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
     Raises ValueError (or its subclass Unknown) for wrong arguments, and Failed for failures.
     """
     entry, size, versions = check(name, size, versions, seed)
-    folder = folder.absolute() / f"{name}-{sizes.text_of(size)}-v{versions}-s{seed}"
+    folder = folder_of(name, size, versions, seed, folder)
     if (folder / "dataset.json").is_file():
         tools.remove(folder / ".making")  # if the process was killed after writing dataset.json
         return open_set(folder)
@@ -71,6 +71,12 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
         full = "; free some space and start it again: it resumes" if error.errno == errno.ENOSPC else ""
         raise Failed(f"data set '{name}' in {folder.parent}: {error.strerror or error}: {where}{full}") from None
     return open_set(folder)
+
+
+def folder_of(name: str, size: int | None, versions: int | None, seed: int, folder: Path) -> Path:
+    """The folder of a set below another one, whether or not it is there. Raises ValueError as `make` does."""
+    _, size, versions = check(name, size, versions, seed)
+    return folder.absolute() / f"{name}-{sizes.text_of(size)}-v{versions}-s{seed}"
 
 
 def check(name: str, size: int | None, versions: int | None, seed: int) -> tuple[catalog.Entry, int, int]:

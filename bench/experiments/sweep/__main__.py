@@ -7,10 +7,10 @@ import sqlite3
 from pathlib import Path
 
 from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger, run_script
-from experiments.results import Unreadable, meaning
+from experiments.results import Unreadable, meaning, reading
 from experiments.sweep import plan
 from experiments.sweep.command import Command, Failed
-from experiments.sweep.run import Run, check
+from experiments.sweep.run import Run, check, unmeasured
 from experiments.sweep.store import Busy, Store
 
 log = logger("sweep")
@@ -41,55 +41,67 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--report", type=Path, metavar="DIR", help="folder of the report (report/ beside the results)")
     parser.add_argument("--no-report", action="store_true", help="write no report")
     parser.add_argument("--only", metavar="GROUP", help="measure only this group of cells")
-    parser.add_argument("--list", action="store_true", help="print the cells without a result, and measure nothing")
+    parser.add_argument("--list", action="store_true", help="print the cells without a result; build, make, fetch, measure and write nothing")
     parser.add_argument("--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command to measure")
     return parser.parse_args(words)
 
 
 def check_places(wanted: plan.Plan, places: dict[str, Path]) -> None:
-    """Raises Wrong if what the sweep writes would lie in data, which it would change."""
+    """Notes what the sweep would write into data, which it would change."""
     for what, place in places.items():
         real = Path(os.path.realpath(place))
         for source in wanted.sources.values():
             for path in source.paths:
-                if path.resolve() in (real, *real.parents):
-                    raise plan.Wrong(f"{wanted.name}: datasets.{source.name}: the {what}, {place}, would be written into {path}")
+                with wanted.mistakes.noted():
+                    if path.resolve() in (real, *real.parents):
+                        raise plan.Wrong(f"{wanted.places[source.name].at('path')}: the {what}, {place}, would be written into {path}")
 
 
 def sweep(options: argparse.Namespace) -> int:
     wanted = plan.read(options.file)
-    if options.only and options.only not in {group for group, _ in wanted.members}:
-        raise plan.Wrong(f"no group '{options.only}'; there are {', '.join(sorted({group for group, _ in wanted.members}))}")
     results = options.results or options.data / "sweeps" / wanted.name / "results.sqlite"
     folder = options.report or results.parent / "report"
     check_places(wanted, {"results": results} | ({} if options.no_report else {"report": folder}))
-    if not options.no_report and folder.exists() and not folder.is_dir():
-        raise plan.Wrong(f"{folder} is no folder, so it cannot have the report")
+    if not options.command.exists():
+        raise plan.Wrong(f"there is no {options.command}; scripts/build builds the command")
     command = Command(options.command)
     check(wanted, command)
+    if options.only and options.only not in (groups := sorted({group for group, _ in wanted.members})):
+        raise plan.Wrong(f"no group '{options.only}'; there are {', '.join(groups)}")
+    if not options.no_report and folder.exists() and not folder.is_dir():
+        raise plan.Wrong(f"{folder} is no folder, so it cannot have the report")
+    if options.list:
+        list_missing(options, wanted, command, results)
+        return DONE
     try:
         failed, absent = measure(options, wanted, command, results)
     except sqlite3.Error as problem:
         ending = "" if problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT else "; earlier results are kept, and the same command continues"
         raise Unreadable(meaning(results, problem) + ending) from None
-    if not options.no_report and not options.list:
+    if not options.no_report:
         from experiments import report
 
         report.write(results, folder, log)
     return FAILED if failed or absent else DONE
 
 
+def list_missing(options: argparse.Namespace, wanted: plan.Plan, command: Command, results: Path) -> None:
+    outcomes: dict[str, str] = {}
+    if results.exists():
+        with reading(results) as file:
+            outcomes = dict(map(tuple, file.execute("select key, outcome from cells")))
+    cells = unmeasured(wanted, command, Path(os.path.realpath(options.data)), outcomes, options.only, log)
+    for cell in cells:
+        print(cell)
+    log(f"{len(cells)} of {len(wanted.cells())} cells are missing in {results}")
+
+
 def measure(options: argparse.Namespace, wanted: plan.Plan, command: Command, results: Path) -> tuple[int, bool]:
-    """Measures or lists the missing cells. Returns how many failed, and whether data sets are absent."""
+    """Measures the missing cells. Returns how many failed, and whether data sets are absent."""
     with contextlib.closing(Store(results)) as store:
         run = Run(wanted, command, Path(os.path.realpath(options.data)), store, log)
         cells = run.missing(options.only)
-        if options.list:
-            for cell in cells:
-                print(cell)
-            log(f"{len(cells)} of {len(wanted.cells)} cells are missing in {results}")
-            return 0, False
-        log(f"{len(cells)} of {len(wanted.cells)} cells are to be measured; results: {results}")
+        log(f"{len(cells)} of {len(wanted.cells())} cells are to be measured; results: {results}")
         failed = run.measure(cells)
         for outcome, problem in store.problems(wanted.name):
             log(f"{outcome}: {problem}")

@@ -95,9 +95,10 @@ class Data:
     folder: Path
     known: dict[str, Known] = field(default_factory=dict)
     cached: str = ""  # the set that was read last
+    makes_missing: bool = True
 
     def open(self, name: str, log: Callable[[str], None]) -> Known:
-        """Opens a data set, and makes it if it is missing. Raises the errors of generators."""
+        """Opens a data set, and makes it if it is missing and may be made. Raises the errors of generators."""
         if name not in self.known:
             source = self.sources[name]
             if source.paths:
@@ -109,7 +110,8 @@ class Data:
                 info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": shown(path.name)} for path in source.paths]}
                 self.known[name] = Known(checksum, list(source.paths), info, states)
             else:
-                data_set = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, log)
+                facts = source.make, source.size, source.versions, source.seed, self.folder
+                data_set = datasets.make(*facts, log) if self.makes_missing else datasets.open_set(datasets.folder_of(*facts))
                 self.known[name] = Known(data_set.checksum, data_set.paths, data_set.info, _states(data_set.paths))
         return self.known[name]
 

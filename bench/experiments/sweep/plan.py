@@ -82,6 +82,17 @@ class Cell:
     def key(self, binary: str, checksum: str) -> str:
         return digest({"binary": binary, "data": checksum, "settings": self.settings})
 
+    def simpler(self) -> Iterator[tuple[str, object, "Cell"]]:
+        """The key and the value of each setting that is not the usual one, and the cell without it: the algorithm last, as it decides what the
+        others may be."""
+        usual = Cell(self.kind, self.dataset, "fastcdc")
+        for name, value in self.parameters.items():
+            yield name, value, replace(self, parameters={other: self.parameters[other] for other in self.parameters if other != name})
+        for name in (*sorted(OF_KIND[self.kind] | {"size"}), "algorithm"):
+            if (value := getattr(self, name)) != getattr(usual, name):
+                key = next((key for key, (field_name, _) in AXES.items() if field_name == name), name)
+                yield key, value, replace(self, **{name: getattr(usual, name)})
+
     def __str__(self) -> str:
         words = [self.kind, self.dataset, self.algorithm, self.size]
         words += [f"{name}={value}" for name, value in self.parameters.items()]
@@ -130,7 +141,7 @@ class Wrong(ValueError):
 
 
 class Mistakes:
-    """Collects mistakes, so that all of a file are told at once."""
+    """Collects mistakes, so that all of a file are told at once: `noted` goes around each check, and what is right goes on to the next."""
 
     MOST = 20  # that are told
 
@@ -144,9 +155,6 @@ class Mistakes:
             yield
         except Wrong as wrong:
             self._told[str(wrong)] = None
-
-    def __len__(self) -> int:
-        return len(self._told)
 
     def refuse(self) -> None:
         """Raises Wrong if there are mistakes."""
@@ -165,29 +173,38 @@ class Place:
     keys: dict[str, int] = field(default_factory=dict)  # the lines of the table's keys
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.name}" if self.line else f"{self.file}: {self.name}"
+        return ": ".join(filter(None, [f"{self.file}:{self.line}" if self.line else self.file, self.name]))
+
+    def line_of(self, key: str) -> "Place":
+        """The table, at the line of a key."""
+        return replace(self, line=self.keys.get(key, self.line))
 
     def at(self, key: str) -> "Place":
-        return replace(self, name=f"{self.name}: {key}", line=self.keys.get(key, self.line))
+        return replace(self.line_of(key), name=f"{self.name}: {key}" if self.name else key)
 
 
 def _places(path: Path, content: str) -> Callable[[str, int], Place]:
-    """Returns the function that finds a data set by its name or a block of cells by its number from 1. Tables that are written otherwise
-    than under a header have no line."""
-    tables: dict[tuple[str, int], tuple[int, dict[str, int]]] = {}
+    """Returns the function that finds a data set by its name, a block of cells by its number from 1, or the file itself without both. Lines are
+    those of the text: of a table that is written within another one, that of its key."""
     keys: dict[str, int] = {}
+    tables: dict[tuple[str, int], tuple[int | None, dict[str, int]]] = {("", 0): (None, keys)}
     blocks = 0
     for number, line in enumerate(content.splitlines(), 1):
-        if header := re.match(r"\s*\[\[\s*cells\s*\]\]", line):
+        if re.match(r"\s*\[\[\s*cells\s*\]\]", line):
             blocks += 1
             tables["", blocks] = number, (keys := {})
         elif header := re.match(r"\s*\[\s*datasets\s*\.\s*[\"']?([^\]\"']+?)[\"']?\s*\]", line):
             tables[header[1], 0] = number, (keys := {})
+        elif header := re.match(r"\s*\[+\s*([\w-]+)\s*\]+\s*(#|$)", line):
+            tables["", 0][1].setdefault(header[1], number)
+            keys = tables["", 0][1] if header[1] == "datasets" else {}
         elif key := re.match(r"\s*[\"']?([\w-]+)[\"']?\s*=", line):
             keys.setdefault(key[1], number)
 
     def find(dataset: str, block: int) -> Place:
-        return Place(str(path), f"datasets.{dataset}" if dataset else f"cells, block {block}", *tables.get((dataset, block), ()))
+        name = f"datasets.{dataset}" if dataset else f"cells, block {block}" if block else ""
+        keys = tables["", 0][1]
+        return Place(str(path), name, *tables.get((dataset, block), (keys.get(dataset, keys.get("datasets" if dataset else "cells")),)))
 
     return find
 
@@ -212,13 +229,14 @@ class Plan:
     sources: dict[str, Source]
     members: list[tuple[str, Cell]]
     places: dict[str, Place]  # of data sets by name, and of cells by their key without a binary
+    mistakes: Mistakes  # of what is left out here
 
-    @property
-    def cells(self) -> list[Cell]:
-        """Each cell once, in the order of data sets, so that one at a time is in the page cache."""
+    def cells(self, group: str | None = None) -> list[Cell]:
+        """Each cell of a group, or of all, once, in the order of data sets, so that one at a time is in the page cache."""
         unique: dict[str, Cell] = {}
-        for _, cell in self.members:
-            unique.setdefault(cell.key("", cell.dataset), cell)
+        for of, cell in self.members:
+            if group in (None, of):
+                unique.setdefault(cell.key("", cell.dataset), cell)
         order = list(self.sources)
         return sorted(unique.values(), key=lambda cell: order.index(cell.dataset))
 
@@ -230,13 +248,15 @@ def _typed(value, kind, where):
     raise Wrong(f"{where}: {value!r} is not {names[kind]}")
 
 
-def _table(table, types: dict, where) -> dict:
-    """The table, with keys and values as `types` has them."""
+def _table(table, types: dict, where: Place, mistakes: Mistakes) -> dict:
+    """The keys and values of a table that are as `types` has them."""
+    right = {}
     for key, value in _typed(table, dict, where).items():
-        if key not in types:
-            raise Wrong(f"{where}: no key '{key}'; there are {', '.join(sorted(types))}")
-        _typed(value, types[key], where.at(key) if isinstance(where, Place) else f"{where}: {key}")
-    return table
+        with mistakes.noted():
+            if key not in types:
+                raise Wrong(f"{where.line_of(key)}: no key '{key}'; there are {', '.join(sorted(types))}")
+            right[key] = _typed(value, types[key], where.at(key))
+    return right
 
 
 def _size(text: str, where: Place) -> int:
@@ -275,96 +295,104 @@ def _check_apart(paths: tuple[Path, ...], where: Place) -> None:
             raise Wrong(f"{where}: {path} is given twice, since it lies in {around}")
 
 
-def _source(name: str, table: dict, folder: Path, where: Place) -> Source:
-    _table(table, OF_DATASET, where)
+def _source(name: str, table: dict, folder: Path, where: Place, mistakes: Mistakes) -> Source:
+    table = _table(table, OF_DATASET, where, mistakes)
     if "path" in table:
         if len(table) > 1:
             raise Wrong(f"{where}: path stands alone, without {', '.join(sorted(set(table) - {'path'}))}")
         listed = [table["path"]] if isinstance(table["path"], str) else table["path"]
-        if not listed:
-            raise Wrong(f"{where.at('path')} is empty")
-        paths = tuple(_path(_typed(path, str, where.at("path")), folder, where) for path in listed)
-        _check_apart(paths, where)
-        return Source(name, paths=paths)
-    if table.get("versions", 1) < 1:
-        raise Wrong(f"{where}: versions is {table['versions']}, at least 1")
-    size = _size(table["size"], where.at("size")) if "size" in table else None
+        place, paths = where.at("path"), []
+        for path in _values(listed, str, place, mistakes):
+            with mistakes.noted():
+                paths.append(_path(path, folder, place))
+        _check_apart(tuple(paths), place)
+        return Source(name, paths=tuple(paths))
+    with mistakes.noted():
+        if table.get("versions", 1) < 1:
+            raise Wrong(f"{where.at('versions')} is {table['versions']}, at least 1")
+    size = None
+    with mistakes.noted():
+        size = _size(table["size"], where.at("size")) if "size" in table else None
     return Source(name, table.get("make", name), size, table.get("versions"), table.get("seed", 1))
 
 
-def _values(listed, kind: type | None, where: Place) -> list:
-    """A list that is not empty, of values of this kind if there is one."""
-    if not _typed(listed, list, where):
-        raise Wrong(f"{where} is empty")
-    return [_typed(value, kind, where) if kind else value for value in listed]
+def _values(listed: list, kind: type | None, where: Place, mistakes: Mistakes) -> list:
+    """The values of a list that is not empty, of this kind if there is one."""
+    right = []
+    with mistakes.noted():
+        if not _typed(listed, list, where):
+            raise Wrong(f"{where} is empty")
+        for value in listed:
+            with mistakes.noted():
+                right.append(_typed(value, kind, where) if kind else value)
+    return right
 
 
-def _parameter(value, where: Place):
-    """A value that can be given as NAME=VALUE."""
-    if isinstance(value, (dict, list, date, time)):
-        raise Wrong(f"{where}: {value!r} is neither a number nor a text")
-    return value
+def _parameters(table: dict, where: Place, mistakes: Mistakes) -> dict:
+    """The entries that can be given as NAME=VALUE."""
+    right = {}
+    for name, value in table.items():
+        with mistakes.noted():
+            if isinstance(value, (dict, list, date, time)):
+                raise Wrong(f"{where.at(name)}: {value!r} is neither a number nor a text")
+            right[name] = value
+    return right
 
 
-def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mistakes) -> list[tuple[str, Cell]]:
-    """The cells of a block, or none where it has mistakes."""
-    before = len(mistakes)
-    kind = _typed(block, dict, where).get("kind", "dedup")
+def _keys_of(kind: str) -> dict[str, type]:
+    """The keys of a block of this kind, or of any if there is no such kind."""
     if kind not in OF_KIND:
-        raise Wrong(f"{where.at('kind')}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
-    fields = {key: AXES[key][0] if key in AXES else key for key in OF_BLOCK}
+        return OF_BLOCK
     shared = {"datasets", "algorithm", "size", "group", "kind"} | OF_KIND[kind]
     if kind in ("dedup", *STORES):  # kernels have each name's own parameters, and tune searches for them
         shared |= {"parameters", "grid"}
-    allowed = {key: OF_BLOCK[key] for key, field in fields.items() if field in shared}
-    table, block = block, {}
-    for key, value in table.items():
-        with mistakes.noted():
-            if key not in allowed:
-                here = replace(where, line=where.keys.get(key, where.line), name=f"{where.name} (kind {kind})")
-                raise Wrong(f"{here}: no key '{key}'; there are {', '.join(sorted(allowed))}")
-            block[key] = _typed(value, allowed[key], where.at(key))
+    return {key: types for key, types in OF_BLOCK.items() if (AXES[key][0] if key in AXES else key) in shared}
+
+
+def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mistakes) -> list[tuple[str, Cell]]:
+    """The cells of a block, of which mistakes are left out: what is right is still checked by the command."""
+    kind = _typed(block, dict, where).get("kind", "dedup")
+    is_known = isinstance(kind, str) and kind in OF_KIND
     with mistakes.noted():
-        if "algorithms" not in table:
+        if isinstance(kind, str) and not is_known:
+            raise Wrong(f"{where.at('kind')}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
+    named = replace(where, name=f"{where.name} (kind {kind})") if is_known else where
+    block = _table(block, _keys_of(kind if is_known else ""), named, mistakes)
+    kind = kind if is_known else "dedup"
+    with mistakes.noted():
+        if "algorithms" not in block:
             raise Wrong(f"{where}: algorithms are missing")
     datasets = block.get("datasets", ["*"])
-    if datasets == ["*"]:
-        datasets = names
     for name in datasets:
         with mistakes.noted():
-            if name not in names:
+            if name not in names and datasets != ["*"]:
                 raise Wrong(f"{where.at('datasets')}: no data set '{name}'; there are {', '.join(names) or 'none'}")
+    datasets = [name for name in datasets if name in names] or names
     with mistakes.noted():
         if not 1 <= block.get("rounds", 1) <= MOST_ROUNDS:
-            raise Wrong(f"{where.at('rounds')} is {block['rounds']}, outside 1 to {MOST_ROUNDS}")
+            raise Wrong(f"{where.at('rounds')} is {block.pop('rounds')}, outside 1 to {MOST_ROUNDS}")
     with mistakes.noted():
         if "bytes" in block and _size(block["bytes"], where.at("bytes")) < LEAST_BYTES:
             raise Wrong(f"{where.at('bytes')} is {block['bytes']}, at least {text_of(LEAST_BYTES)}")
-    axes = {}
-    for axis, (axis_field, kind_of_value) in AXES.items():
-        with mistakes.noted():
-            if axis in block:
-                axes[axis_field] = _values(block[axis], kind_of_value, where.at(axis))
+    lists = {axis: _values(block[axis], of_value, where.at(axis), mistakes) for axis, (_, of_value) in AXES.items() if axis in block}
     with mistakes.noted():
-        if kind != "tune" and ALL in block.get("algorithms", []):
+        if kind != "tune" and is_known and ALL in lists.get("algorithms", []):
             raise Wrong(f"{where.at('algorithms')}: '{ALL}' is for the kind tune, which searches among them")
-    for each in axes.get("input", []):
+    for each in lists.get("inputs", []):
         with mistakes.noted():
             if each not in INPUTS:
                 raise Wrong(f"{where.at('inputs')}: no input '{each}'; there are {', '.join(INPUTS)}")
     grid = {}
     for name, values in block.get("grid", {}).items():
-        with mistakes.noted():
-            grid[name] = _values(values, None, where.at(f"grid.{name}"))
-    for table in [grid, *axes.get("parameters", [])]:
-        for name, value in table.items():
-            for each in value if table is grid else [value]:
-                with mistakes.noted():
-                    _parameter(each, where.at(name))
-    with mistakes.noted():
-        if math.prod(map(len, [datasets, *axes.values(), *grid.values()])) > most:
-            raise Wrong(f"{where}: its lists make more cells than a sweep may have, {MOST_CELLS}")
-    if len(mistakes) > before:
+        values = _values(values, None, where.line_of(name).at(f"grid.{name}"), mistakes)
+        grid[name] = [each for value in values for each in _parameters({name: value}, where, mistakes).values()]
+    if "parameters" in lists:
+        lists["parameters"] = [_parameters(table, where.line_of("parameters"), mistakes) for table in lists["parameters"]]
+    axes = {AXES[axis][0]: values for axis, values in lists.items() if values}
+    grid = {name: values for name, values in grid.items() if values}
+    if math.prod(map(len, [datasets, *axes.values(), *grid.values()])) > most:
+        raise Wrong(f"{where}: its lists make more cells than a sweep may have, {MOST_CELLS}")
+    if "algorithm" not in axes:
         return []
     once = {name: block[name] for name in ("rounds", "bytes", "sample") if name in block}
     if kind in STORES:
@@ -380,7 +408,8 @@ def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mis
 
 
 def read(path: Path) -> Plan:
-    """Reads the sweep of a file. Raises Wrong if it is wrong, OSError if it cannot be read."""
+    """Reads the sweep of a file, with all of its mistakes that can be seen without the command. Raises Wrong if it cannot be read as TOML,
+    OSError if not at all."""
     with path.open("rb") as file:
         content = file.read(MOST_FILE_BYTES + 1)
     if len(content) > MOST_FILE_BYTES:
@@ -391,22 +420,23 @@ def read(path: Path) -> Plan:
         raise Wrong(f"{path}: {wrong}") from None
     except RecursionError:
         raise Wrong(f"{path}: lists or tables lie too deep in each other") from None
-    _table(table, {"datasets": dict, "cells": list}, str(path))
     place_of, mistakes = _places(path, content.decode()), Mistakes()
+    table = _table(table, {"datasets": dict, "cells": list}, place_of("", 0), mistakes)
     sources: dict[str, Source] = {}
+    places = {name: place_of(name, 0) for name in table.get("datasets", {})}
     for name, entry in table.get("datasets", {}).items():
+        sources[name] = Source(name)
         with mistakes.noted():
-            sources[name] = _source(name, entry, path.parent, place_of(name, 0))
+            sources[name] = _source(name, entry, path.parent, places[name], mistakes)
     members: list[tuple[str, Cell]] = []
-    places: dict[str, Place] = {name: place_of(name, 0) for name in sources}
     for number, block in enumerate(table.get("cells", []), 1):
         with mistakes.noted():
             place = place_of("", number)
-            cells = _block(block, list(table.get("datasets", {})), MOST_CELLS - len(members), place, mistakes)
+            cells = _block(block, list(sources), MOST_CELLS - len(members), place, mistakes)
             for _, cell in cells:
                 places.setdefault(cell.key("", cell.dataset), place)
             members += cells
-    mistakes.refuse()
-    if not members:
-        raise Wrong(f"{path}: there are no cells")
-    return Plan(shown(path.stem), sources, members, places)
+    with mistakes.noted():
+        if not table.get("cells") or not sources:
+            raise Wrong(f"{path}: there are no {'cells' if sources else 'data sets'}")
+    return Plan(shown(path.stem), sources, members, places, mistakes)

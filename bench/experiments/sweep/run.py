@@ -10,7 +10,7 @@ from experiments import datasets
 from experiments.results import GIB
 from experiments.sweep.command import Command, Measured, measure
 from experiments.sweep.data import Data
-from experiments.sweep.plan import STORES, Cell, Mistakes, Place, Plan, Source, Wrong
+from experiments.sweep.plan import STORES, Cell, Place, Plan, Source, Wrong
 from experiments.sweep.store import Store
 
 # Reports the progress of a sweep: the cell that was measured, how many are left, and the estimated time for them.
@@ -87,20 +87,29 @@ Log = Callable[[str], None]
 
 
 def check(plan: Plan, command: Command) -> None:
-    """Checks every combination with the command before the sweep, which takes milliseconds each. Raises Wrong."""
-    mistakes = Mistakes()
+    """Checks every combination with the command before the sweep, which takes milliseconds each. Raises Wrong, with all mistakes of the file."""
     for source in plan.sources.values():
-        with mistakes.noted():
+        with plan.mistakes.noted():
             _check_source(source, plan.places[source.name])
-    asked: dict[tuple, str] = {}
-    for cell in plan.cells:
+    answers: dict[str, str] = {}
+
+    def refusal(cell: Cell) -> str:
         key = cell.key("", "")
-        if key not in asked:
-            asked[key] = command.refusal(cell)
-        if asked[key]:
-            with mistakes.noted():
-                raise Wrong(f"{plan.places[cell.key('', cell.dataset)]}: {cell}: {asked[key]}")
-    mistakes.refuse()
+        if key not in answers:
+            answers[key] = command.refusal(cell)
+        return answers[key]
+
+    for cell in plan.cells():
+        place = plan.places[cell.key("", cell.dataset)]
+        while reason := refusal(cell):
+            # The setting without which the command says something else is the one that it refused; the rest may be wrong too.
+            simpler = ((f"{place.line_of('parameters').at(key)} {value}", other) for key, value, other in cell.simpler() if refusal(other) != reason)
+            what, cell = next(simpler, (f"{place}: {cell}", None))
+            with plan.mistakes.noted():
+                raise Wrong(f"{what}: {reason}")
+            if not cell:
+                break
+    plan.mistakes.refuse()
 
 
 def _check_source(source: Source, where: Place) -> None:
@@ -113,6 +122,24 @@ def _check_source(source: Source, where: Place) -> None:
         raise Wrong(f"{where}: {wrong}") from None
 
 
+def unmeasured(plan: Plan, command: Command, folder: Path, outcomes: dict[str, str], group: str | None, log: Callable[[str], None]) -> list[str]:
+    """A line for each cell of a group, or of all, without a result, and why its data set says nothing about it. It makes no data set."""
+    data, problems = Data(plan.sources, folder, makes_missing=False), {}
+    cells = plan.cells(group)
+    for name in dict.fromkeys(cell.dataset for cell in cells):
+        try:
+            data.open(name, log)
+        except datasets.Failed as failed:
+            problems[name] = "its data set is not made yet" if plan.sources[name].make else str(failed)
+        except OSError as failed:
+            problems[name] = f"{failed.filename or name}: {failed.strerror}"
+    return [
+        f"{cell} ({problems[cell.dataset]})" if cell.dataset in problems else str(cell)
+        for cell in cells
+        if cell.dataset in problems or outcomes.get(cell.key(command.key, data.known[cell.dataset].checksum)) != "done"
+    ]
+
+
 class Run:
     """A running sweep: its cells, their data, and the results."""
 
@@ -120,8 +147,7 @@ class Run:
         self.plan, self.command, self.store, self.log = plan, command, store, log
         self.data = Data(plan.sources, folder)
         self.absent: set[str] = set()  # data sets that could not be made
-        used = {cell.dataset for cell in plan.cells}
-        for name in (name for name in plan.sources if name in used):
+        for name in dict.fromkeys(cell.dataset for cell in plan.cells()):
             self._open(name)
         self.members = [(group, cell) for group, cell in plan.members if cell.dataset not in self.absent]
         store.add_binary(command.key, command.info)
@@ -146,9 +172,8 @@ class Run:
     def missing(self, group: str | None = None) -> list[Cell]:
         """The cells of a group, or all cells, without a result. They include cells that failed or could not run."""
         outcomes = self.store.outcomes()
-        wanted = {self.key(cell) for of, cell in self.members if group in (None, of)}
-        there = [cell for cell in self.plan.cells if cell.dataset not in self.absent]
-        return [cell for cell in there if self.key(cell) in wanted and outcomes.get(self.key(cell)) != "done"]
+        there = [cell for cell in self.plan.cells(group) if cell.dataset not in self.absent]
+        return [cell for cell in there if outcomes.get(self.key(cell)) != "done"]
 
     def _work(self, cell: Cell) -> float:
         return work_of(cell.kind, cell.rounds, self.data.known[cell.dataset].info["bytes"])

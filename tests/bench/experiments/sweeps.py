@@ -1,5 +1,6 @@
 """What the tests of sweeps share: a folder with data and a sweep's file, runs of it, and the rows that came of them."""
 
+import contextlib
 import os
 import random
 import signal
@@ -128,7 +129,7 @@ class SweepTest(unittest.TestCase):
             return False
 
     def select(self, query: str) -> list[tuple]:
-        with sqlite3.connect(self.results) as file:
+        with contextlib.closing(sqlite3.connect(self.results)) as file:
             return file.execute(query).fetchall()
 
     def cuts(self) -> list[tuple]:

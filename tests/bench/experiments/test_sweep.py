@@ -8,6 +8,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -87,9 +88,33 @@ class Results(SweepTest):
         path.write_bytes(path.read_bytes()[:-1] + b"!")
         self.assertIn(f"4 of {SMALL_COUNT} cells", self.sweep(SMALL))
 
-    def test_list_measures_nothing(self):
-        self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells are missing", self.sweep(SMALL, "--list"))
-        self.assertEqual(self.select("select count(*) from cells"), [(0,)])
+    def listed(self, text: str, *more: str) -> list[str]:
+        """What --list prints, which leaves all as it was."""
+        words = self.words(text, "--list", *more)
+        before = sorted(self.folder.rglob("*"))
+        run = run_here(main, *words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+        self.assertIn(f"{run.stdout.count(chr(10))} of {len(plan.read(Path(words[0])).cells())} cells are missing", run.stderr)
+        return run.stdout.splitlines()
+
+    def test_list_measures_makes_and_writes_nothing(self):
+        self.assertEqual(len(self.listed(SMALL)), SMALL_COUNT)
+        text = SMALL.replace("[datasets.b]", '[datasets.random]\nsize = "1M"\nversions = 1\n[datasets.b]')
+        self.assertIn("dedup random seqcdc-inc 8K (its data set is not made yet)", self.listed(text))
+        self.begin_with(SMALL)
+        members = self.select("select * from members order by 1, 2, 3")
+        self.assertEqual([line.split(" ")[1:3] for line in self.listed(text)], [["random", "gear"]] * 2 + [["random", "seqcdc-inc"]] * 2)
+        self.assertEqual(self.listed(text, "--only", "parameters"), [])
+        self.assertEqual(self.select("select * from members order by 1, 2, 3"), members)
+
+    def test_the_script_builds_and_fetches_nothing_for_a_list(self):
+        for name in ("scripts", "bench/experiments"):
+            shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        run = subprocess.run([self.folder / "scripts/sweep", "quick", "--list"], capture_output=True, text=True, check=False)
+        self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+        self.assertRegex(run.stderr, r"^sweep: there is no .*/build/release/cli/cutpoint; scripts/build builds the command\n$")
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"a", "b1", "b2", "scripts", "bench"})
 
     def test_a_reader_of_the_list_that_has_gone_ends_it_without_a_message(self):
         for unbuffered in ("", "1"):
@@ -290,7 +315,7 @@ class Endings(SweepTest):
         self.assertEqual(len(self.cuts()), SMALL_COUNT)
 
     def test_two_at_once_are_refused(self):
-        self.sweep(SMALL, "--list")
+        self.begin_with(SMALL)
         with Path(str(self.results) + ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.assertIn("another sweep is writing to", self.sweep(SMALL, code=1))
@@ -384,8 +409,8 @@ class WrongFiles(SweepTest):
             (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, backup, restore, kernels, tune"),
             (data + cell + 'inputs = ["tape"]\n', "small.toml:5: cells, block 1: inputs: no input 'tape'; there are cache, cold, memory"),
             (data + cell + 'kind = "backup"\njoins = ["none"]\n', "block 1 (kind backup): no key 'joins'"),
-            (data + cell + 'kind = "backup"\nhashes = ["none"]\n', "backup a gear own none: "),
-            (data + cell + 'memories = ["1K"]\n', "1K of memory: "),
+            (data + cell + 'kind = "backup"\nhashes = ["none"]\n', "small.toml:6: cells, block 1: hashes none: "),
+            (data + cell + 'memories = ["1K"]\n', "small.toml:5: cells, block 1: memories 1K: "),
             (data + cell + 'datasets = ["b"]\n', "no data set 'b'; there are a"),
             (data + cell + "sizes = []\n", "sizes is empty"),
             (data + cell + "threads = [1.5]\n", "threads: 1.5 is not a whole number"),
@@ -396,7 +421,7 @@ class WrongFiles(SweepTest):
             (data + cell + 'kind = "tune"\nsample = "0%"\n', "--sample 0%: must be a size, or more than 0%"),
             (data + cell + 'kind = "tune"\nsizes = ["2K:8K:64K"]\n', "--size"),
             (data + cell + 'kind = "tune"\n[cells.grid]\nseq_length = [5]\n', "block 1 (kind tune): no key 'grid'"),
-            (data + cell + 'hashes = ["none"]\n', "dedup a gear own none: "),
+            (data + cell + 'hashes = ["none"]\n', "small.toml:5: cells, block 1: hashes none: "),
             (data + cell + "threads = [100000000000000000000]\n", "--threads"),
             (data + cell + "[cells.grid]\nseq_length = [2026-01-01]\n", "seq_length: datetime.date(2026, 1, 1) is neither a number nor a text"),
             (data + cell + "[cells.grid]\n" + "".join(f"{name} = [1, 2, 3, 4]\n" for name in "abcdefghi"), "more cells than a sweep may have, 100000"),
@@ -406,14 +431,14 @@ class WrongFiles(SweepTest):
             (data + '[[cells]]\nalgorithms = ["gears"]\n', "no algorithm or profile 'gears', did you mean 'gear'?"),
             (data + cell + 'backends = ["mmx"]\n', "no back end 'mmx'; there are scalar,"),
             (data + cell + "[cells.grid]\nseq_length = [5]\n", "seq_length"),
-            ('[datasets.a]\npath = "c"\n' + cell, "datasets.a: there is no "),
+            ('[datasets.a]\npath = "c"\n' + cell, "small.toml:2: datasets.a: path: there is no "),
             ('[datasets.a]\npath = "**/*"\n' + cell, "/**/*; a path is no pattern"),
             ('[datasets.a]\npath = "loop"\n' + cell, "/loop: Too many levels of symbolic links"),
             ('[datasets.a]\npath = "/dev/zero"\n' + cell, "/dev/zero is neither a file nor a folder"),
             ('[datasets.a]\npath = "a\\u0000"\n' + cell, "null byte"),
             ('[datasets.a]\npath = ["a", "b1", "below/../a"]\n' + cell, "/below/../a is given twice, also as "),
             ('[datasets.a]\npath = ["below/c", "below"]\n' + cell, "/below/c is given twice, since it lies in "),
-            ('[datasets.a]\npath = "."\n' + cell, f"datasets.a: the results, {self.results}, would be written into "),
+            ('[datasets.a]\npath = "."\n' + cell, f"small.toml:2: datasets.a: path: the results, {self.results}, would be written into "),
             ('[datasets.a]\npath = "a"\nseed = 2\n' + cell, "path stands alone, without seed"),
             ('[datasets.random]\nsize = "big"\n' + cell, "datasets.random: size: 'big' is no size"),
             ('[datasets.random]\nsize = "1K"\n' + cell, "datasets.random: size 1K is outside 1M to"),
@@ -425,19 +450,44 @@ class WrongFiles(SweepTest):
                 self.assertIn(said, self.sweep(text, code=2))
                 self.assertFalse(self.results.exists())
 
+    def lines_of(self, text: str) -> list[int]:
+        """The lines of the mistakes that are told of a file."""
+        return sorted(int(line) for line in re.findall(r"(?m)^sweep: .*small\.toml:(\d+): ", self.sweep(text, code=2)))
+
     def test_all_mistakes_are_told_at_once_with_their_lines(self):
         text = (
             '[datasets.a]\npath = "a"\n[datasets.lost]\npath = "lost"\n\n[[cells]]\nalgorithms = ["gear"]\nsizes = []\nthreads = [1.5]\nsizs = 1\n'
             '[[cells]]\ngroup = "second"\nalgorithms = ["gear"]\nrounds = 0\n'
         )
-        said = [line for line in self.sweep(text, code=2).splitlines() if "small.toml" in line]
-        self.assertEqual(sorted(int(re.search(r"small\.toml:(\d+): ", line)[1]) for line in said), [3, 8, 9, 10, 14], sorted(said))
-        self.assertIn("threads: 1.5 is not a whole number", "".join(said))
+        self.assertEqual(self.lines_of(text), [4, 8, 9, 10, 14])
         refused = '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gears"]\n[[cells]]\nalgorithms = ["gear"]\nsizes = ["3K", "8K"]\n'
-        said = [line for line in self.sweep(refused, code=2).splitlines() if "small.toml" in line]
-        self.assertEqual([int(re.search(r"small\.toml:(\d+): ", line)[1]) for line in said], [3, 5], said)
+        self.assertEqual(self.lines_of(refused), [4, 7])
         many = "".join(f'[[cells]]\nalgorithms = ["gear"]\nrounds = {-each}\n' for each in range(30))
         self.assertIn("and 10 more", self.sweep('[datasets.a]\npath = "a"\n' + many, code=2))
+
+    def test_mistakes_of_all_kinds_are_told_once_with_the_lines_of_their_keys(self):
+        """None hides another: of the file, of a data set, of a kind, of values, and of several settings of one cell."""
+        self.assertEqual(self.lines_of(
+            """cellz = 1
+            datasets = {a = {path = "a"}, b1 = {path = "b1"}, dice = {seed = 1.5, sise = 1}}
+            [[cells]]
+            kind = "dedupe"
+            algorithms = ["rabbin", "gear", "rabin"]
+            sizes = ["8Q"]
+            backends = ["avx9", 9]
+            hashes = ["none"]
+            [[cells]]
+            algorithms = ["gear"]
+            datasets = ["c", "a"]
+            rounds = 0
+            parameters = [{seq_length = 5}, {seq_length = [5]}]
+            [[cells]]
+            kind = "kernels"
+            algorithms = ["seqcdc-inc"]
+            bytes = "1K"
+            hashes = ["sha1"]
+            """
+        ), [1, 2, 2, 2, 4, 5, 6, 7, 7, 8, 11, 12, 13, 13, 17, 18])  # fmt: skip
 
     def test_options_that_cannot_be_met_are_named_before_anything_is_measured(self):
         (self.folder / "page").write_text("in its way")
@@ -458,7 +508,7 @@ class Plans(unittest.TestCase):
     def test_sweeps_of_the_project_are_right(self):
         for path in sorted((ROOT / "scripts" / "sweeps").glob("*.toml")):
             with self.subTest(path.name):
-                self.assertTrue(plan.read(path).cells)
+                self.assertTrue(plan.read(path).cells())
 
     def test_keys_tell_settings_data_and_binary_apart(self):
         cell = Cell("dedup", "a", "gear", "8K")
