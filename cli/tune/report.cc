@@ -130,6 +130,8 @@ std::string warning_about(const tune_facts& facts) {
 namespace {
 
 std::string kib(double bytes) { return fmt::format("{:.1f}", bytes / static_cast<double>(KiB)); }
+/// What stores keep is shown in KiB if all keep less, since candidates differ by a few percent.
+constexpr std::uint64_t most_in_kib = 100 * MiB;
 std::string mib(double bytes) { return fmt::format("{:.1f}", bytes / static_cast<double>(MiB)); }
 std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 
@@ -191,14 +193,21 @@ std::string table(const tune_facts& facts) {
   if (facts.rows.empty()) return {};
   const bool has_whole = facts.rows.front().whole.has_value();
   const bool is_for_a_store = facts.goal == tune_goal::store;
+  const bool is_small = std::ranges::all_of(
+      facts.rows, [&](const tune_row& row) { return facts.kept_bytes(row) < as_double(most_in_kib); });
   std::string out = fmt::format("\n  {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", "mean KiB", "chunks", "saved %",
-                                is_for_a_store ? "MiB kept" : "net %", "GiB/s", "cut only");
+                                !is_for_a_store ? "net %"
+                                : is_small      ? "KiB kept"
+                                                : "MiB kept",
+                                "GiB/s", "cut only");
   if (has_whole) out += fmt::format(" {:>13}", "of all: saved");
   out += "  options\n";
   for (const tune_row& row : facts.rows) {
     out += fmt::format("{} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", row.is_on_front ? '*' : ' ', kib(row.mean_bytes),
                        row.counts.chunk_count, percent(row.counts.savings().value_or(0)),
-                       is_for_a_store ? mib(facts.kept_bytes(row)) : percent(facts.net_savings(row)),
+                       !is_for_a_store ? percent(facts.net_savings(row))
+                       : is_small      ? kib(facts.kept_bytes(row))
+                                       : mib(facts.kept_bytes(row)),
                        row.speed ? gib_per_second(row.speed->bytes_per_second()) : "-",
                        row.speed ? gib_per_second(row.speed->cut_bytes_per_second) : "-");
     if (has_whole) {

@@ -137,6 +137,9 @@ class Store(Tune):
         self.write("data", random_bytes(4_000_000))
         report = self.tuned("--goal", "store", "--sample", "100%", *FAST, "data")
         self.assertEqual((report["candidates"][0]["is_default"], report["recommendation"]["encrypted_options"]), (True, ""))
+        # In MiB all rows of a small sample would have the same digits.
+        table = self.run_command("tune", "-q", "--goal", "store", "--sample", "100%", *FAST, "data").stdout.partition("KiB kept")[2]
+        self.assertGreater(min(float(row[31:39]) for row in table.splitlines()[1:3]), 3900)
 
     def test_settings_that_the_ends_of_files_make_equal_are_one_row(self):
         for number in range(300):
