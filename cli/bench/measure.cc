@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include <cutpoint/cut_cursor.h>
 #include <fmt/format.h>
 
 #include "cli/dedup/explanation.h"
@@ -20,12 +21,12 @@ std::string_view to_string(bench_place place) { return place == bench_place::mem
 
 result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
                           const cancellation& cancel) {
-  CUTPOINT_TRY(auto contest, prepare(job, data));
+  CUTPOINT_TRY(auto contest, prepare(job, data, cancel));
   for (bench_contender& each : contest.contenders) {
     const bool is_timed = std::ranges::count(job.timed, each.where) != 0;
     if (each.outcome == bench_outcome::measured && !is_timed) each.outcome = bench_outcome::checked;
   }
-  CUTPOINT_TRY(const auto reads, prepare({.kind = bench_kind::read, .name = {}, .size = {}}, data));
+  CUTPOINT_TRY(const auto reads, prepare({.kind = bench_kind::read, .name = {}, .size = {}}, data, cancel));
   const auto is_widest = [](const bench_contender& each) { return each.where == widest_backend(); };
   const timed_work& read = std::find_if(reads.contenders.begin(), reads.contenders.end(), is_widest)->work;
   const auto rate = [&](const timed_work& work) {
@@ -78,6 +79,16 @@ double mean_of(byte_span data, const std::vector<chunk>& chunks) {
   return static_cast<double>(data.size()) / static_cast<double>(chunks.size());
 }
 
+/// Returns the chunks of `data`; of its beginning if it is cancelled.
+std::vector<chunk> chunks_of(const chunker& cuts, byte_span data, const cancellation& cancel) {
+  std::vector<chunk> chunks;
+  cut_cursor cursor(cuts);
+  for (std::uint64_t start = 0; start < data.size() && !cancel.is_requested(); start += chunks.back().length) {
+    chunks.push_back({start, *cursor.next_cut({.bytes = data, .start = start, .at_end = true}, start)});
+  }
+  return chunks;
+}
+
 checked_bench_job prepare_reads(byte_span data) {
   checked_bench_job contest;
   for (const backend_info& b : processor_backends()) {
@@ -109,38 +120,41 @@ void add_contenders(checked_bench_job& contest, Make&& make, Check&& check) {
   }
 }
 
-result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data) {
+result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data, const cancellation& cancel) {
   CUTPOINT_TRY(const auto reference, chunker_on(*job.cuts, backend::scalar));
-  const std::vector<chunk> expected = reference.find_cuts(data);
+  const std::vector<chunk> expected = chunks_of(reference, data, cancel);
   checked_bench_job contest{.contenders = {{.where = backend::scalar, .work = cutting_work(reference, data)}},
                             .mean_bytes = mean_of(data, expected)};
   add_contenders(
       contest, [&](backend where) { return chunker_on(*job.cuts, where); },
-      [&](backend where, const chunker& candidate) { return cutting_contender(where, candidate, data, expected); });
+      [&](backend where, const chunker& candidate) {
+        return cutting_contender(where, candidate, data, expected, cancel);
+      });
   return contest;
 }
 
-result<std::vector<digest>> digests_of(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks) {
+result<std::vector<digest>> digests_of(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
+                                       const cancellation& cancel) {
   std::vector<digest> digests(chunks.size());
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
+  for (std::size_t i = 0; i < chunks.size() && !cancel.is_requested(); ++i) {
     batch.submit(data.subspan(chunks[i].offset, chunks[i].length), digests[i]);
   }
   CUTPOINT_RETURN_IF_FAILED(batch.flush());
   return digests;
 }
 
-result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span data) {
+result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span data, const cancellation& cancel) {
   CUTPOINT_TRY(const auto cuts, chunker_on(*job.cuts, backend::automatic));
-  const auto chunks = std::make_shared<const std::vector<chunk>>(cuts.find_cuts(data));
+  const auto chunks = std::make_shared<const std::vector<chunk>>(chunks_of(cuts, data, cancel));
   CUTPOINT_TRY(auto library, fingerprints_on(job.fingerprint, backend::scalar));
-  CUTPOINT_TRY(const auto expected, digests_of(*library.batch, data, *chunks));
+  CUTPOINT_TRY(const auto expected, digests_of(*library.batch, data, *chunks, cancel));
   checked_bench_job contest{
       .contenders = {{.where = backend::scalar, .work = hashing_work(std::move(library.batch), data, chunks)}},
       .mean_bytes = mean_of(data, *chunks)};
   add_contenders(
       contest, [&](backend where) { return fingerprints_on(job.fingerprint, where); },
       [&](backend where, chosen_fingerprinter& hasher) {
-        return hashing_contender(where, std::move(hasher.batch), data, chunks, expected);
+        return hashing_contender(where, std::move(hasher.batch), data, chunks, expected, cancel);
       });
   return contest;
 }
@@ -152,7 +166,7 @@ std::string_view to_string(bench_kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-result<checked_bench_job> prepare(const bench_job& job, byte_span data) {
+result<checked_bench_job> prepare(const bench_job& job, byte_span data, const cancellation& cancel) {
   if (!job.problem.empty()) {
     checked_bench_job unmeasured;
     for (const backend_info& b : processor_backends())
@@ -160,11 +174,12 @@ result<checked_bench_job> prepare(const bench_job& job, byte_span data) {
     return unmeasured;
   }
   if (job.kind == bench_kind::read) return prepare_reads(data);
-  return job.kind == bench_kind::cuts ? prepare_cuts(job, data) : prepare_fingerprints(job, data);
+  return job.kind == bench_kind::cuts ? prepare_cuts(job, data, cancel) : prepare_fingerprints(job, data, cancel);
 }
 
-bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data, std::span<const chunk> expected) {
-  const std::vector<chunk> chunks = cuts.find_cuts(data);
+bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data, std::span<const chunk> expected,
+                                  const cancellation& cancel) {
+  const std::vector<chunk> chunks = chunks_of(cuts, data, cancel);
   const auto [wrong, right] = std::mismatch(chunks.begin(), chunks.end(), expected.begin(), expected.end());
   if (wrong != chunks.end() || right != expected.end()) {
     const std::uint64_t offset = right != expected.end() ? right->offset : data.size();
@@ -174,8 +189,9 @@ bench_contender cutting_contender(backend where, const chunker& cuts, byte_span 
 }
 
 bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerprinter> batch, byte_span data,
-                                  std::shared_ptr<const std::vector<chunk>> chunks, std::span<const digest> expected) {
-  const auto digests = digests_of(*batch, data, *chunks);
+                                  std::shared_ptr<const std::vector<chunk>> chunks, std::span<const digest> expected,
+                                  const cancellation& cancel) {
+  const auto digests = digests_of(*batch, data, *chunks, cancel);
   if (!digests) return wrong_contender(where, digests.error().message());
   const auto wrong = std::mismatch(digests->begin(), digests->end(), expected.begin(), expected.end()).first;
   if (wrong != digests->end()) {

@@ -117,17 +117,18 @@ struct checked_bench_job {
   std::optional<double> mean_bytes;
 };
 
-/// Checks the answers of all back ends. `data` must outlive the result. Errors: those of fingerprints.
-[[nodiscard]] result<checked_bench_job> prepare(const bench_job& job, byte_span data);
+/// Checks the answers of all back ends. `data` must outlive the result. If it is cancelled, the result means nothing, as that of those
+/// below. Errors: those of fingerprints.
+[[nodiscard]] result<checked_bench_job> prepare(const bench_job& job, byte_span data, const cancellation& cancel);
 
 /// Returns the contender that cuts `data` by `cuts`, whose chunks must be `expected`.
 [[nodiscard]] bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data,
-                                                std::span<const chunk> expected);
+                                                std::span<const chunk> expected, const cancellation& cancel);
 
 /// Returns the contender that fingerprints chunks of `data` by `batch`, whose digests must be `expected`.
 [[nodiscard]] bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerprinter> batch,
                                                 byte_span data, std::shared_ptr<const std::vector<chunk>> chunks,
-                                                std::span<const digest> expected);
+                                                std::span<const digest> expected, const cancellation& cancel);
 
 // --- Rounds ----------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ constexpr std::uint64_t stream_bytes = 100 * KiB;
 constexpr std::uint64_t chunk_bytes = 8 * KiB;
 constexpr std::uint64_t faulty = 5 * chunk_bytes;  ///< where the wrong chunk begins
 
+const cancellation never;
+
 std::vector<std::uint8_t> ramp() {
   std::vector<std::uint8_t> bytes(stream_bytes);
   std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
@@ -59,7 +61,7 @@ bench_contender hashing(std::uint8_t flip, const std::vector<std::uint8_t>& data
   auto maker = fingerprinter::make(fingerprint_kind::md5).value();
   std::vector<digest> expected;
   for (const chunk& c : *chunks) expected.push_back(maker(byte_span(data).subspan(c.offset, c.length)).value());
-  return hashing_contender(backend::avx2, std::make_shared<faulty_batch>(flip), data, chunks, expected);
+  return hashing_contender(backend::avx2, std::make_shared<faulty_batch>(flip), data, chunks, expected, never);
 }
 
 TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
@@ -67,7 +69,7 @@ TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
   const auto expected = fixed().find_cuts(data);
   for (const std::uint64_t off : {std::uint64_t{1}, stream_bytes}) {
     const bench_contender contender =
-        cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected);
+        cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected, never);
     EXPECT_EQ(contender.outcome, bench_outcome::wrong_answer);
     EXPECT_NE(contender.problem.find("offset 40960"), std::string::npos) << contender.problem;
     EXPECT_FALSE(contender.work);
@@ -76,8 +78,8 @@ TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
 
 TEST(bench_answers, of_right_cuts_are_measured_over_all_the_data) {
   const auto data = ramp();
-  const bench_contender contender =
-      cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)), data, fixed().find_cuts(data));
+  const bench_contender contender = cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)),
+                                                      data, fixed().find_cuts(data), never);
   EXPECT_EQ(contender.outcome, bench_outcome::measured);
   EXPECT_EQ(contender.problem, "");
   EXPECT_EQ(contender.work(0), stream_bytes);
@@ -100,7 +102,6 @@ TEST(bench_answers, of_right_digests_are_measured_over_all_the_data_again_and_ag
 }
 
 bench_answer reference(const std::vector<std::uint8_t>& data) {
-  const cancellation never;
   return reference_answer(fixed(), fingerprint_kind::md5, data, never).value();
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import time
 import unittest
 from xml.etree import ElementTree
 
@@ -317,6 +318,15 @@ class Quick(Bench):
         run = self.wait(process)
         self.assert_failed(run, "interrupted; the table covers what was measured", code=INTERRUPTED)
         self.assertNotIn("engine", "".join(lines) + run.stdout)
+
+    def test_ends_soon_after_an_interruption_also_while_answers_are_compared(self):
+        process = self.start("bench", "-q", "--kernels", "--quick", *ONE_ROUND, "--bytes", "128M", "--algorithm", "toeplitz-aes")
+        while not process.stdout.readline().startswith(b"plain read"):  # toeplitz-aes follows, and takes seconds
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        begin = time.monotonic()
+        self.assert_failed(self.wait(process), "interrupted; the table covers what was measured", code=INTERRUPTED)
+        self.assertLess(time.monotonic() - begin, 2)
 
     def test_times_one_back_end_if_it_is_named(self):
         told = self.report("--backend", "scalar", "--bytes", "64K", "--algorithm", "gear", "--hash", "sha1")
