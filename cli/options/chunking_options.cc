@@ -132,7 +132,11 @@ result<std::vector<chosen_cuts>> cut_options::all_checked(std::string_view defau
 
 result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
   auto settings = size_settings(size);
-  return settings ? settings : usage_error("--size " + settings.error().message());
+  if (!settings) return usage_error("--size " + settings.error().message());
+  for (const parameter_setting& each : *settings) {
+    if (const auto bytes = checked_size("--size", each.value, 0); !bytes) return bytes.error();
+  }
+  return settings;
 }
 
 status check_kind(const std::string& name, entry_kind kind) {
