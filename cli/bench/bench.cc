@@ -2,9 +2,11 @@
 // beside a plain read of the same memory.
 // Measures job after job: kernels in memory and in the cache, then the engine.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
@@ -38,6 +40,8 @@ class bench_command final : public subcommand {
     std::optional<json> before;  ///< an earlier report to compare with
   };
 
+  [[nodiscard]] json deciding_options() const;
+  [[nodiscard]] status use_options_of(const json& before);
   [[nodiscard]] result<backend> checked_backend() const;
   [[nodiscard]] result<bench_facts> facts(const std::optional<json>& before) const;
   [[nodiscard]] result<job_lists> checked_jobs(bench_facts& facts);
@@ -69,8 +73,14 @@ class bench_command final : public subcommand {
   bench_format format_ = bench_format::text;
   std::optional<std::string> chart_;
   std::optional<std::string> compare_;
+  option_list* options_ = nullptr;
   verbosity verbosity_ = verbosity::normal;
 };
+
+/// The options that decide what is measured and how, which --compare takes from the earlier run; --quick and --full do so too.
+constexpr std::array<std::string_view, 13> deciding = {
+    "--kernels", "--engine", "--cpu",  "--backend", "--algorithm", "--profile",  "--hash",
+    "--size",    "--bytes",  "--data", "--rounds",  "--threads",   "--placement"};
 
 constexpr std::uint64_t least_data = 64 * KiB;
 constexpr std::uint64_t most_rounds = 1000;
@@ -102,6 +112,26 @@ bool is_quick_report(const json& report) {
   return quick != nullptr && json_line(*quick) == json_line(true);
 }
 
+/// Returns the value of an option: true for a flag.
+json value_of(const option& each) {
+  if (const auto* const text = std::get_if<std::string*>(&each.target)) return **text;
+  if (const auto* const text = std::get_if<std::optional<std::string>*>(&each.target)) return or_null(**text);
+  if (const auto* const texts = std::get_if<std::vector<std::string>*>(&each.target)) return **texts;
+  return true;
+}
+
+/// Gives an option a value that `value_of` returned, and nothing else.
+void set_value(const option& each, const json& value) {
+  if (const auto* const flag = std::get_if<bool*>(&each.target)) **flag = true;
+  const auto* const texts = std::get_if<std::vector<std::string>*>(&each.target);
+  for (const json& element : texts != nullptr && value.is_array() ? value.elements() : std::vector<json>()) {
+    if (element.text() != nullptr) (*texts)->push_back(*element.text());
+  }
+  if (value.text() == nullptr) return;
+  if (const auto* const text = std::get_if<std::string*>(&each.target)) **text = *value.text();
+  if (const auto* const text = std::get_if<std::optional<std::string>*>(&each.target)) **text = *value.text();
+}
+
 /// Returns what the engine is measured by: one back end, or what `automatic` chooses from.
 std::vector<engine_setup> setups_of(backend where, bool has_devices) {
   if (where == backend::automatic) return engine_setups(has_devices);
@@ -119,6 +149,7 @@ bool has_wrong(const std::vector<Row>& rows) {
 }  // namespace
 
 void bench_command::add_options(option_list& options) {
+  options_ = &options;
   option& quick = options.add_flag("--quick", is_quick_,
                                    "Measure rows at equal mean chunks by the back end that auto takes: under a minute; "
                                    "the default, unless an option says what is measured or --json is given");
@@ -149,11 +180,43 @@ void bench_command::add_options(option_list& options) {
           "Print the results as JSON, of everything unless --quick is given")
       .excludes(format);
   options.add_value("--chart", chart_, "FILE", "Draw the results into this file, as SVG");
-  options.add_value("--compare", compare_, "FILE",
-                    "Compare with an earlier run with the same options, of which this file has the JSON");
+  options.add_value(
+      "--compare", compare_, "FILE",
+      "Compare with an earlier run, of which this file has the JSON; options that decide what is measured, "
+      "and how, are taken from it, and others are refused");
   output_.add_to(options);
   options.add_flag(
       "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Print only errors");
+}
+
+/// Returns those that were given.
+json bench_command::deciding_options() const {
+  json values = json::object();
+  for (const std::string_view name : deciding) {
+    const option& each = options_->find(name);
+    if (each.is_given) values[name] = value_of(each);
+  }
+  return values;
+}
+
+/// Takes what is not given from the report of an earlier run. Errors: invalid_argument, for what is given otherwise.
+status bench_command::use_options_of(const json& before) {
+  const auto other = [this](std::string_view name) {
+    return usage_error(fmt::format(
+        "{}: the run of --compare {} was measured otherwise; leave the option out, and it is as it was then", name,
+        *compare_));
+  };
+  if (is_quick_ && !is_quick_report(before)) return other("--quick");
+  if (is_full_ && is_quick_report(before)) return other("--full");
+  const json* const earlier = before.find("options");
+  if (earlier == nullptr) return {};  // a report of an older version
+  for (const std::string_view name : deciding) {
+    const option& each = options_->find(name);
+    const json* const value = earlier->find(name);
+    if (each.is_given && (value == nullptr || json_line(*value) != json_line(value_of(each)))) return other(name);
+    if (!each.is_given && value != nullptr) set_value(each, *value);
+  }
+  return {};
 }
 
 /// Returns the back end that is timed; `automatic` stands for all of them if `--backend` is not given.
@@ -168,9 +231,8 @@ result<backend> bench_command::checked_backend() const {
 
 /// Returns the settings of the run, without results.
 result<bench_facts> bench_command::facts(const std::optional<json>& before) const {
-  const bool is_named =
-      is_full_ || is_kernels_ || is_engine_ || jobs_.is_given() || is_json_ || (before && !is_quick_report(*before));
-  const bool is_quick = is_quick_ || !is_named;
+  const bool is_named = is_full_ || is_kernels_ || is_engine_ || jobs_.is_given() || is_json_;
+  const bool is_quick = before ? is_quick_report(*before) : is_quick_ || !is_named;
   CUTPOINT_TRY(const auto where, checked_backend());
   CUTPOINT_TRY(const auto bytes,
                checked_size("--bytes", bytes_.value_or(std::string(is_quick ? quick_data : full_data)), least_data));
@@ -279,6 +341,7 @@ result<exit_code> bench_command::run() {
   std::optional<json> before;
   if (compare_) {
     CUTPOINT_TRY(before, read_report(*compare_));
+    CUTPOINT_RETURN_IF_FAILED(use_options_of(*before));
   }
   CUTPOINT_TRY(auto asked, facts(before));
   CUTPOINT_TRY(auto jobs, checked_jobs(asked));
@@ -342,14 +405,15 @@ result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, std::op
 }
 
 status bench_command::write_report(const bench_facts& facts, outputs& out) const {
-  const json report = bench_json(facts);
+  json report = bench_json(facts);
+  report["options"] = deciding_options();
   std::string text = format_ == bench_format::json                          ? json_text(report)
                      : format_ == bench_format::csv                         ? csv_of(report)
                      : facts.is_sorted || format_ == bench_format::markdown ? sorted_tables(report, format_)
                                                                             : std::string();
   if (format_ == bench_format::markdown) text = heading_text(facts) + text;
   if (format_ == bench_format::text || format_ == bench_format::markdown) {
-    text += closing_text(facts);
+    text += closing_text(facts) + doubt_text(report);
     if (out.before) text += comparison_text(*out.before, report, format_);
   }
   if (format_ == bench_format::text) {  // the rows were written before

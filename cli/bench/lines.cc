@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +16,12 @@ namespace {
 
 /// No report has more bytes.
 constexpr std::uint64_t most_report_bytes = 64 * MiB;
+
+/// With fewer rounds than these chance alone makes one of ten rows, or more, faster or slower.
+constexpr double least_rounds = 5;
+
+/// Where nothing else runs, rounds differ by a few percent. Rows next to each other in a table often differ by less than this share.
+constexpr double most_spread = 0.25;
 
 std::string text_in(const json& object, std::string_view key) {
   const json* const value = object.find(key);
@@ -41,9 +48,13 @@ bool are_same(const bench_line& a, const bench_line& b) {
   return table_of(a) == table_of(b) && label(a) == label(b) && a.back_end == b.back_end;
 }
 
-std::string spread_of(const bench_line& line) {
-  if (!line.lowest || !line.highest) return "-";
-  return fmt::format("{:.0f} %", 100 * (*line.highest - *line.lowest) / line.bytes_per_second);
+std::optional<double> spread_of(const bench_line& line) {
+  if (!line.lowest || !line.highest) return std::nullopt;
+  return (*line.highest - *line.lowest) / line.bytes_per_second;
+}
+
+std::string spread_text(const bench_line& line) {
+  return or_dash(spread_of(line), [](double share) { return fmt::format("{:.0f} %", 100 * share); });
 }
 
 using table_row = std::vector<std::string>;
@@ -133,10 +144,24 @@ std::string label(const bench_line& line) {
 std::string sorted_tables(const json& report, bench_format format) {
   const table_row head = {"", "mean", "back end", "GiB/s", "spread", "of a read"};
   return tables_of(lines_of(report), head, format, [](const bench_line& line) -> table_row {
-    return {label(line),     or_dash(line.mean_bytes, human_bytes),
-            line.back_end,   gib_per_second(line.bytes_per_second),
-            spread_of(line), or_dash(line.of_read, [](double share) { return fmt::format("{:.0f} %", 100 * share); })};
+    return {
+        label(line),       or_dash(line.mean_bytes, human_bytes),
+        line.back_end,     gib_per_second(line.bytes_per_second),
+        spread_text(line), or_dash(line.of_read, [](double share) { return fmt::format("{:.0f} %", 100 * share); })};
   });
+}
+
+std::string doubt_text(const json& report) {
+  std::vector<double> spreads;
+  for (const bench_line& line : lines_of(report)) {
+    if (const auto spread = spread_of(line)) spreads.push_back(*spread);
+  }
+  const double usual = spreads.empty() ? 0 : median(spreads);
+  if (usual <= most_spread) return {};
+  return fmt::format(
+      "\nOther work ran on this machine: the spread is {:.0f} % in the median, and the order of the rates means "
+      "little.\n",
+      100 * usual);
 }
 
 std::string csv_of(const json& report) {
@@ -161,23 +186,28 @@ std::string comparison_text(const json& before, const json& now, bench_format fo
   };
   std::erase_if(lines, [&](const bench_line& line) { return match(line) == earlier.end(); });
   std::size_t different = 0;
+  bool is_other_machine = false;
+  const auto has_rounds = [](const json& report) { return number_in(report, "rounds").value_or(0) >= least_rounds; };
+  const bool has_verdicts = has_rounds(before) && has_rounds(now);
   const table_row head = {"", "back end", "before", "spread", "now", "spread", "change", ""};
   const std::string tables = tables_of(lines, head, format, [&](const bench_line& line) -> table_row {
     const bench_line& old = *match(line);
     const bool has_spreads = line.lowest < line.highest && old.lowest < old.highest;
-    const bool is_faster = has_spreads && *line.lowest > *old.highest;
-    const bool is_slower = has_spreads && *line.highest < *old.lowest;
-    different += is_faster || is_slower ? 1 : 0;
+    const bool is_above = has_spreads && *line.lowest > *old.highest;
+    const bool is_below = has_spreads && *line.highest < *old.lowest;
+    const bool is_different = has_verdicts && (is_above || is_below);
+    different += is_different ? 1 : 0;
+    is_other_machine = is_other_machine || (line.kind == "read" && (is_above || is_below));
     return {label(line),
             line.back_end,
             gib_per_second(old.bytes_per_second),
-            spread_of(old),
+            spread_text(old),
             gib_per_second(line.bytes_per_second),
-            spread_of(line),
+            spread_text(line),
             fmt::format("{:+.1f} %", 100 * (line.bytes_per_second / old.bytes_per_second - 1)),
-            is_faster   ? "faster"
-            : is_slower ? "slower"
-                        : ""};
+            !is_different ? ""
+            : is_above    ? "faster"
+                          : "slower"};
   });
   std::string out = fmt::format("\nCompared with an earlier run (GiB/s)\n");
   for (const std::string_view key : {"version", "processor_model", "files", "data_bytes", "rounds", "thread_count"}) {
@@ -188,14 +218,22 @@ std::string comparison_text(const json& before, const json& now, bench_format fo
     };
     if (text(before) != text(now)) out += fmt::format("{}: {} before, {} now\n", key, text(before), text(now));
   }
-  return out + tables +
-         fmt::format(
-             "\n{} of {} rates differ by more than the spreads explain; {} were measured only now, {} only before\n",
-             different, lines.size(), measured - lines.size(), earlier.size() - lines.size());
+  const std::string differences =
+      has_verdicts ? fmt::format("{} of {} rates differ by more than the spreads explain", different, lines.size())
+                   : fmt::format("with fewer than {} rounds nothing is called faster or slower", least_rounds);
+  out += tables + fmt::format("\n{}; {} were measured only now, {} only before\n", differences, measured - lines.size(),
+                              earlier.size() - lines.size());
+  if (is_other_machine) {
+    out +=
+        "The plain read differs by more than its spread: the machine is not as it was then, or runs other work, and "
+        "the "
+        "other differences may be due to that.\n";
+  }
+  return out;
 }
 
 result<json> read_report(const std::string& file) {
-  CUTPOINT_TRY(const auto text, read_input(file, most_report_bytes));
+  CUTPOINT_TRY(const auto text, read_list("--compare", file, most_report_bytes));
   auto report = parse_json(text);
   if (report && report->find("engine_rows") != nullptr) return *std::move(report);
   return usage_error(fmt::format("{}: is not what 'cutpoint bench --json' prints", file));

@@ -62,10 +62,13 @@ struct bench_line {
 /// Returns a table for each part, as text or Markdown.
 [[nodiscard]] std::string sorted_tables(const json& report, bench_format format);
 [[nodiscard]] std::string csv_of(const json& report);
+/// Returns a line if rounds differ so much that the order of the rates means little.
+[[nodiscard]] std::string doubt_text(const json& report);
 
-/// Returns what `now` measured beside what `before` did. A row differs if all rounds of one run are faster than all of the other.
+/// Returns what `now` measured beside what `before` did. A row differs if all rounds of one run are faster than all of the other, of at
+/// least five each.
 [[nodiscard]] std::string comparison_text(const json& before, const json& now, bench_format format);
-/// Reads a report. Errors: io_error; invalid_argument.
+/// Reads the report that --compare names. Errors: invalid_argument; cancelled.
 [[nodiscard]] result<json> read_report(const std::string& file);
 
 /// Returns a picture, in SVG, of all rates on logarithmic axes.

@@ -38,8 +38,8 @@ result<std::string> read_input(const std::string& file, std::uint64_t most_bytes
   }
 }
 
-result<std::string> read_list(std::string_view name, const std::string& file) {
-  auto text = read_input(file);
+result<std::string> read_list(std::string_view name, const std::string& file, std::uint64_t most_bytes) {
+  auto text = read_input(file, most_bytes);
   if (text || text.error().code() == status_code::cancelled || text.error().system_error() == ENOMEM) return text;
   return usage_error(fmt::format("{} {}", name, text.error().message()));
 }

@@ -23,7 +23,8 @@ inline bool reads_standard_input = false;
 
 /// Reads a file that an option names, with what the work is: one that cannot be read is wrong usage. Errors: invalid_argument, which
 /// `name` begins; memory_limit; cancelled.
-[[nodiscard]] result<std::string> read_list(std::string_view name, const std::string& file);
+[[nodiscard]] result<std::string> read_list(std::string_view name, const std::string& file,
+                                            std::uint64_t most_bytes = UINT64_MAX);
 
 /// Returns a failure if a file cannot be read a second time: a pipe, FIFO, socket or terminal, whatever its name, and "-". `why` says who
 /// reads it again. A file that does not exist passes. Errors: invalid_argument.

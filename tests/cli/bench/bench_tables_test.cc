@@ -61,5 +61,48 @@ TEST(bench_tables, of_an_interrupted_run_do_not_name_what_was_not_measured) {
   EXPECT_EQ(sorted_tables(bench_json(facts), bench_format::text), "");
 }
 
+/// A report of a plain read with this spread and of a cut whose rates are those of a machine `speed` times as fast.
+json report_of(double speed, double spread, std::uint64_t rounds) {
+  const bench_job read{.kind = bench_kind::read, .name = "plain read", .size = ""};
+  const bench_job cuts{.kind = bench_kind::cuts, .name = "gear", .size = "8K"};
+  bench_facts facts;
+  facts.rounds = rounds;
+  for (const bench_job* job : {&read, &cuts}) {
+    bench_row& row = facts.rows.emplace_back(bench_row{.job = job, .mean_bytes = {}, .cells = {cell("scalar")}});
+    row.cells[0].bytes_per_second = speed * 1e9;
+    row.cells[0].lowest = speed * 1e9 * (1 - spread / 2);
+    row.cells[0].highest = speed * 1e9 * (1 + spread / 2);
+  }
+  return bench_json(facts);
+}
+
+std::string comparison_of(double speed, double spread, std::uint64_t rounds) {
+  return comparison_text(report_of(1, 0.02, 5), report_of(speed, spread, rounds), bench_format::text);
+}
+
+TEST(bench_comparisons, say_that_the_machine_differs_where_the_plain_read_does) {
+  for (const std::uint64_t rounds : {3, 5}) {
+    EXPECT_NE(comparison_of(1.5, 0.02, rounds).find("\nThe plain read differs by more than its spread: "),
+              std::string::npos);
+    EXPECT_EQ(comparison_of(1.5, 1.5, rounds).find("plain read differs"), std::string::npos);
+  }
+}
+
+TEST(bench_comparisons, call_nothing_faster_or_slower_with_fewer_than_five_rounds) {
+  EXPECT_NE(comparison_of(1.5, 0.02, 5).find("+50.0 %  faster\n"), std::string::npos);
+  EXPECT_NE(comparison_of(0.5, 0.02, 5).find("-50.0 %  slower\n"), std::string::npos);
+  EXPECT_NE(comparison_of(0.5, 0.02, 5).find("\n2 of 2 rates differ"), std::string::npos);
+  EXPECT_EQ(comparison_of(1.5, 0.02, 4).find("%  faster"), std::string::npos);
+  EXPECT_NE(comparison_of(1.5, 0.02, 4).find("\nwith fewer than 5 rounds nothing is called faster or slower; "),
+            std::string::npos);
+}
+
+TEST(bench_tables, end_with_a_doubt_where_rounds_differ_much) {
+  EXPECT_EQ(doubt_text(report_of(1, 0.24, 5)), "");
+  EXPECT_EQ(
+      doubt_text(report_of(1, 1.3, 5)).find("\nOther work ran on this machine: the spread is 130 % in the median"), 0u);
+  EXPECT_EQ(doubt_text(report_of(1, 0, 1)), "");
+}
+
 }  // namespace
 }  // namespace cutpoint::cli

@@ -15,7 +15,7 @@ from command import INTERRUPTED, IS_SANITIZED, CommandTest
 ONE_ROUND = ("--rounds", "1")
 SHORT = (*ONE_ROUND, "--bytes", "64K")
 NAMES = ("version processor_model file files data_bytes l2_bytes rounds interrupted quick read_by back_ends rows "
-         "thread_count engine_back_ends engine_rows").split()
+         "thread_count engine_back_ends engine_rows options").split()
 ROW = "place kind name sizes cuts mean_bytes read_bytes_per_second auto back_ends".split()
 ENGINE_ROW = "name sizes hash cuts mean_bytes read_bytes_per_second gain_of_both back_ends".split()
 CELL = "outcome bytes_per_second lowest_bytes_per_second highest_bytes_per_second of_read".split()
@@ -54,7 +54,7 @@ class Kernels(Bench):
         told = self.bench("--algorithm", "gear", "--algorithm", "ram", "--profile", "ronomon", "--hash", "sha1", "--hash", "md5")
         self.assertEqual(list(told), NAMES)
         self.assertEqual([told[name] for name in ("file", "files", "rounds", "interrupted", "quick")], [None, [], 1, False, False])
-        self.assertEqual([told[name] for name in NAMES[-3:]], [None, [], []])
+        self.assertEqual([told[name] for name in NAMES[-4:-1]], [None, [], []])
         runs_here = {backend["name"]: backend["runs_here"] for backend in of_the_processor()}
         self.assertEqual(told["back_ends"], [{"name": name, "runs_here": runs} for name, runs in runs_here.items()])
         self.assertEqual({(row["place"], row["kind"]) for row in told["rows"]},
@@ -165,6 +165,9 @@ class Usage(Bench):
             (("--profile", "gear"), "say --algorithm gear"),
             (("--profile", "xet", "--size", "1K:4K:16K"), "xet"),
             (("--algorithm", "gear", "--size", "8K:4K:2K"), "min_bytes = 8192"),
+            (("--size", "8Q"), "--size: '8Q' is not a size"),
+            (("--size", "1K:8Q:64K"), "--size: '8Q' is not a size"),
+            (("--compare", "missing/file"), "--compare missing/file: "),
             (("--hash", "none"), "--hash none"),
             (("file",), "file"),
             (("--engine", "--threads", "4097"),),
@@ -199,7 +202,7 @@ class Usage(Bench):
             self.assertEqual(run.stdout, "")
         self.assert_refused(self.run_command("bench", *SHORT, "--data", "data", "--algorithm", "gear", "-o", "data"), "data")
         self.assertEqual((self.folder / "data").read_bytes(), bytes(100_000))
-        for option in ("-o", "--chart", "--compare"):
+        for option in ("-o", "--chart"):
             self.assert_failed(self.run_command("bench", "--algorithm", "gear", option, "missing/file"), "missing/file")
 
 
@@ -376,7 +379,7 @@ class Formats(Bench):
 class Comparison(Bench):
     def compared(self, change, *options) -> str:
         """What a run says of one before it, of whose report `change` makes another."""
-        words = ("bench", "--kernels", "-q", "--bytes", "64K", "--rounds", "3", "--algorithm", "gear", "--algorithm", "ram")
+        words = ("bench", "--kernels", "-q", "--bytes", "64K", "--rounds", "5", "--algorithm", "gear", "--algorithm", "ram")
         report = self.run_command(*words, "--json").json()
         for row in report["rows"]:
             for cell in row["back_ends"].values():
@@ -414,8 +417,25 @@ class Comparison(Bench):
         self.assertEqual(only[1], only[2])
         self.assertGreater(int(only[1]), 0)
 
-    def test_says_what_else_is_different(self):
+    def test_measures_what_the_earlier_run_did(self):
+        """Or else a newcomer waits for everything, whose rows the earlier run does not have."""
+        self.write("data", os.urandom(65_536))
+        words = ("--kernels", "--algorithm", "gear", "--size", "1K:4K:16K", "--bytes", "64K", "--rounds", "2", "--data", "data")
+        self.assert_done(self.run_command("bench", "-q", "--format", "json", *words, "-o", "before"))
+        options = {"--kernels": True, "--algorithm": ["gear"], "--size": ["1K:4K:16K"], "--bytes": "64K", "--data": ["data"], "--rounds": "2"}
+        self.assertEqual(json.loads((self.folder / "before").read_text())["options"], options)
+        for more in ((), words, words[:3]):
+            run = self.run_command("bench", "-q", "--compare", "before", *more)
+            self.assert_done(run)
+            self.assertIn("; 0 were measured only now, 0 only before", run.stdout)
+            self.assertNotIn(" before, ", run.stdout, "of other options")
+        for more in (("--rounds", "3"), ("--algorithm", "ram"), ("--engine",), ("--backend", "scalar"), ("--quick",), ("--threads", "1")):
+            self.assert_refused(self.run_command("bench", "--compare", "before", *more), f"{more[0]}: the run of --compare before was measured otherwise")
+
+    def test_says_what_else_is_different_and_takes_reports_without_options(self):
         self.write("data", os.urandom(65_536))
         words = ("bench", "--kernels", "-q", *SHORT, "--algorithm", "gear")
-        self.assert_done(self.run_command(*words, "--json", "--data", "data", "-o", "before"))
+        report = self.run_command(*words, "--json", "--data", "data").json()
+        del report["options"]
+        self.write("before", json.dumps(report).encode())
         self.assertIn('\nfiles: ["data"] before, [] now\n', self.run_command(*words, "--compare", "before").stdout)
