@@ -220,7 +220,7 @@ std::string comparison_text(const json& before, const json& now, bench_format fo
   }
   const std::string differences =
       has_verdicts ? fmt::format("{} of {} rates differ by more than the spreads explain", different, lines.size())
-                   : fmt::format("with fewer than {} rounds nothing is called faster or slower", least_rounds);
+                   : fmt::format("With fewer than {} rounds nothing is called faster or slower", least_rounds);
   out += tables + fmt::format("\n{}; {} were measured only now, {} only before\n", differences, measured - lines.size(),
                               earlier.size() - lines.size());
   if (is_other_machine) {

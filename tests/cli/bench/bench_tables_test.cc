@@ -93,7 +93,7 @@ TEST(bench_comparisons, call_nothing_faster_or_slower_with_fewer_than_five_round
   EXPECT_NE(comparison_of(0.5, 0.02, 5).find("-50.0 %  slower\n"), std::string::npos);
   EXPECT_NE(comparison_of(0.5, 0.02, 5).find("\n2 of 2 rates differ"), std::string::npos);
   EXPECT_EQ(comparison_of(1.5, 0.02, 4).find("%  faster"), std::string::npos);
-  EXPECT_NE(comparison_of(1.5, 0.02, 4).find("\nwith fewer than 5 rounds nothing is called faster or slower; "),
+  EXPECT_NE(comparison_of(1.5, 0.02, 4).find("\nWith fewer than 5 rounds nothing is called faster or slower; "),
             std::string::npos);
 }
 
