@@ -362,15 +362,17 @@ def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mis
     with mistakes.noted():
         if "algorithms" not in block:
             raise Wrong(f"{where}: algorithms are missing")
-    datasets = block.get("datasets", ["*"])
+    datasets = _values(block.get("datasets", ["*"]), str, where.at("datasets"), mistakes)
     for name in datasets:
         with mistakes.noted():
             if name not in names and datasets != ["*"]:
                 raise Wrong(f"{where.at('datasets')}: no data set '{name}'; there are {', '.join(names) or 'none'}")
     datasets = [name for name in datasets if name in names] or names
+    once = {name: block[name] for name in ("bytes", "sample") if name in block}
     with mistakes.noted():
-        if not 1 <= block.get("rounds", 1) <= MOST_ROUNDS:
-            raise Wrong(f"{where.at('rounds')} is {block.pop('rounds')}, outside 1 to {MOST_ROUNDS}")
+        once["rounds"] = min(max(block.get("rounds", 1), 1), MOST_ROUNDS)
+        if once["rounds"] != block.get("rounds", 1):
+            raise Wrong(f"{where.at('rounds')} is {block['rounds']}, outside 1 to {MOST_ROUNDS}")
     with mistakes.noted():
         if "bytes" in block and _size(block["bytes"], where.at("bytes")) < LEAST_BYTES:
             raise Wrong(f"{where.at('bytes')} is {block['bytes']}, at least {text_of(LEAST_BYTES)}")
@@ -394,7 +396,6 @@ def _block(block: dict, names: list[str], most: int, where: Place, mistakes: Mis
         raise Wrong(f"{where}: its lists make more cells than a sweep may have, {MOST_CELLS}")
     if "algorithm" not in axes:
         return []
-    once = {name: block[name] for name in ("rounds", "bytes", "sample") if name in block}
     if kind in STORES:
         axes.setdefault("hash", ["blake3"])
     points = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]

@@ -413,6 +413,7 @@ class WrongFiles(SweepTest):
             (data + cell + 'memories = ["1K"]\n', "small.toml:5: cells, block 1: memories 1K: "),
             (data + cell + 'datasets = ["b"]\n', "no data set 'b'; there are a"),
             (data + cell + "sizes = []\n", "sizes is empty"),
+            (data + cell + "datasets = []\n", "small.toml:5: cells, block 1: datasets is empty"),
             (data + cell + "threads = [1.5]\n", "threads: 1.5 is not a whole number"),
             (data + cell + "rounds = 0\n", "rounds is 0, outside 1 to 1000"),
             (data + cell + "rounds = 100000000000000000000\n", "rounds is 100000000000000000000, outside 1 to 1000"),
