@@ -1,5 +1,6 @@
 // The rates of a report in one form, and tables of them. A report is JSON here, so that an earlier run's file is as good as this run's.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include <cutpoint/timing.h>
@@ -152,16 +153,17 @@ std::string sorted_tables(const json& report, bench_format format) {
 }
 
 std::string doubt_text(const json& report) {
-  std::vector<double> spreads;
+  std::map<std::string_view, std::vector<double>> spreads;
   for (const bench_line& line : lines_of(report)) {
-    if (const auto spread = spread_of(line)) spreads.push_back(*spread);
+    if (const auto spread = spread_of(line)) spreads[title_of(line)].push_back(*spread);
   }
-  const double usual = spreads.empty() ? 0 : median(spreads);
-  if (usual <= most_spread) return {};
+  double most = 0;
+  for (const auto& [title, of_table] : spreads) most = std::max(most, median(of_table));
+  if (most <= most_spread) return {};
   return fmt::format(
-      "\nOther work ran on this machine: the spread is {:.0f} % in the median, and the order of the rates means "
-      "little.\n",
-      100 * usual);
+      "\nOther work ran on this machine: half of the rows of a table have a spread of {:.0f} % or more, and its order "
+      "means little.\n",
+      100 * most);
 }
 
 std::string csv_of(const json& report) {

@@ -62,7 +62,7 @@ struct bench_line {
 /// Returns a table for each part, as text or Markdown.
 [[nodiscard]] std::string sorted_tables(const json& report, bench_format format);
 [[nodiscard]] std::string csv_of(const json& report);
-/// Returns a line if rounds differ so much that the order of the rates means little.
+/// Returns a line if rounds differ so much that the order of the rates of a table means little.
 [[nodiscard]] std::string doubt_text(const json& report);
 
 /// Returns what `now` measured beside what `before` did. A row differs if all rounds of one run are faster than all of the other, of at
