@@ -360,11 +360,11 @@ status remove_abandoned_files(storage& objects, const std::vector<std::string>& 
   return objects.sync();
 }
 
-constexpr std::string_view prefix = "reserve-";
+constexpr std::string_view reserve_prefix = "reserve-";
 /// Enough for entries of the log that name 5,000 containers and as many snapshots.
 constexpr std::size_t reserve_bytes = 1 * MiB;
 
-bool is_reserve(std::string_view temporary_id) noexcept { return temporary_id.starts_with(prefix); }
+bool is_reserve(std::string_view temporary_id) noexcept { return temporary_id.starts_with(reserve_prefix); }
 
 status put_reserve(storage& objects) {
   if (!objects.may_remove(object_kind::temporary)) return {};
@@ -375,7 +375,7 @@ status put_reserve(storage& objects) {
   fill_random(std::span(id.bytes).first(id.size));
   std::vector<std::uint8_t> bytes(reserve_bytes);
   fill_random(bytes);  // a file system may compress
-  status put = objects.put({object_kind::temporary, std::string(prefix) + to_hex(id)}, std::move(bytes));
+  status put = objects.put({object_kind::temporary, std::string(reserve_prefix) + to_hex(id)}, std::move(bytes));
   if (put.ok()) put = objects.sync();
   return is_lack_of_room(put) ? status() : put;
 }

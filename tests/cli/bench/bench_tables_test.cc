@@ -81,7 +81,7 @@ std::string comparison_of(double speed, double spread, std::uint64_t rounds) {
 }
 
 TEST(bench_comparisons, say_that_the_machine_differs_where_the_plain_read_does) {
-  for (const std::uint64_t rounds : {3, 5}) {
+  for (const std::uint64_t rounds : {3U, 5U}) {
     EXPECT_NE(comparison_of(1.5, 0.02, rounds).find("\nThe plain read differs by more than its spread: "),
               std::string::npos);
     EXPECT_EQ(comparison_of(1.5, 1.5, rounds).find("plain read differs"), std::string::npos);

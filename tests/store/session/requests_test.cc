@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view cuts = "borg2-fastcdc(min_exp=12,max_exp=16,mask_bits=14)";
 constexpr std::size_t folder_count = 30;
-constexpr std::size_t large_bytes = 8 * MiB;
+constexpr std::size_t large_file_bytes = 8 * MiB;
 
 /// A store with 100 snapshots, which 100 entries of the log commit.
 class requests : public testing::Test {
@@ -29,7 +29,7 @@ class requests : public testing::Test {
     for (std::size_t i = 0; i < folder_count; ++i) {
       folder_.make_file("tree/folder" + std::to_string(i) + "/file", drawn_text(content::text, 1000 + 100 * i, i));
     }
-    folder_.make_file("tree/large", drawn_text(content::random, large_bytes, 7));
+    folder_.make_file("tree/large", drawn_text(content::random, large_file_bytes, 7));
     for (int i = 0; i < 100; ++i) {
       folder_.make_file("tree/changing", std::to_string(std::min(i, 98)));
       last_ = value_of(open().back_up(threads_, options())).id;
@@ -79,9 +79,9 @@ TEST_F(requests, are_few_and_made_together) {
   EXPECT_EQ(asked.count("size"), 0u);
   EXPECT_LE(asked.rounds, 4 * asked.count() / 5);
 
-  EXPECT_EQ(read_file(opened_store, last_, folder_ / "tree/large").size(), large_bytes);
+  EXPECT_EQ(read_file(opened_store, last_, folder_ / "tree/large").size(), large_file_bytes);
   asked = requested("dump");
-  EXPECT_LE(asked.count("read containers"), 2 * large_bytes / (4 * MiB) + 20) << "by ranges of 4 MiB, not by chunks";
+  EXPECT_LE(asked.count("read containers"), 2 * large_file_bytes / (4 * MiB) + 20) << "by ranges of 4 MiB, not by chunks";
 
   for (const bool is_cut_again : {false, true}) {
     const std::string name = folder_ / (is_cut_again ? "cut" : "copy");

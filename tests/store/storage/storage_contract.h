@@ -240,12 +240,12 @@ TEST_P(storage_contract, an_object_is_read_anywhere_whatever_end_was_asked_for) 
   ASSERT_TRUE(objects_->put(name, content).ok());
   ASSERT_TRUE(objects_->put(empty, {}).ok());
   ASSERT_TRUE(objects_->sync().ok());
-  for (const std::uint64_t last_bytes : {0, 1, 100, 4999, 5000, 5001, 100'000}) {
+  for (const std::uint64_t last_bytes : {0U, 1U, 100U, 4999U, 5000U, 5001U, 100'000U}) {
     const auto object = others_->open(name, last_bytes);
     ASSERT_TRUE(object.ok()) << object.error().message();
     EXPECT_EQ((*object)->size(), content.size());
-    for (const std::size_t begin : {0, 10, 4000, 4890, 4900, 4999, 5000}) {  // within the end, before it, and across
-      for (const std::size_t count : {0, 1, 50, 100, 1000}) {
+    for (const std::size_t begin : {0U, 10U, 4000U, 4890U, 4900U, 4999U, 5000U}) {  // within the end, before it, and across
+      for (const std::size_t count : {0U, 1U, 50U, 100U, 1000U}) {
         bytes room(count);
         const status read = (*object)->read(begin, room);
         if (begin + count > content.size()) {
