@@ -39,6 +39,19 @@ def data() -> bytes:
     return b"".join([noise, *shapes, bytes(1_000_000), noise[:1_000_000], b"end"])
 
 
+def tree_files(noise: bytes) -> dict[str, bytes]:
+    """Files of several kinds that have bytes in common, and a folder that is tagged as a cache."""
+    return {
+        "a.TXT": noise,
+        "sub/b.txt": noise[1000:],
+        "sub/c.bin": bytes(500_000) + noise[:700_000],
+        "empty": b"",
+        ".hidden": b"x",
+        "cache/CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55",
+        "cache/d": noise[:100_000],
+    }
+
+
 @pytest.fixture
 def file_of(tmp_path: Path) -> Callable[..., Path]:
     def write(content: bytes, name: str = "data") -> Path:

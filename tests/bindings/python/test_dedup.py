@@ -6,6 +6,7 @@ import random
 
 import cutpoint
 import pytest
+from conftest import tree_files
 
 
 def fields_of(value, path="") -> set[str]:
@@ -17,21 +18,10 @@ def fields_of(value, path="") -> set[str]:
 
 
 @pytest.fixture
-def tree(tmp_path):
+def tree(tmp_path, file_of):
     noise = random.Random(4).randbytes(3_000_000)
-    files = {
-        "a.TXT": noise,
-        "sub/b.txt": noise[1000:],
-        "sub/c.bin": bytes(500_000) + noise[:700_000],
-        "empty": b"",
-        ".hidden": b"x",
-        "cache/CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55",
-        "cache/d": noise[:100_000],
-    }
-    for name, content in files.items():
-        path = tmp_path / "tree" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    for name, content in tree_files(noise).items():
+        file_of(content, f"tree/{name}")
     (tmp_path / "tree" / "link").symlink_to("a.TXT")
     return tmp_path / "tree"
 

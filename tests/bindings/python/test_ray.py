@@ -14,7 +14,7 @@ from typing import Any
 import cutpoint
 import cutpoint.ray
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, tree_files
 from cutpoint.ray._driver import TaskLost
 from cutpoint.ray._tables import DedupError
 from hypothesis import given, settings
@@ -98,23 +98,15 @@ def check(paths: list[Path], words: list[object] = [], tasks: ThreadTasks | None
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path: Path, file_of: Callable[..., Path]) -> Path:
     noise = random.Random(4).randbytes(2_000_000)
     files = {
-        "a.TXT": noise,
-        "sub/b.txt": noise[1000:],
-        "sub/c.bin": bytes(500_000) + noise[:700_000],
+        **tree_files(noise),
         "sub/film.mp4": noise[5:300_000],
-        "empty": b"",
-        ".hidden": b"x",
-        "cache/CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55",
-        "cache/d": noise[:100_000],
         **{f"many/{number}.c": noise[number : number + 3000] for number in range(200)},
     }
     for name, content in files.items():
-        path = tmp_path / "tree" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        file_of(content, f"tree/{name}")
     top = tmp_path / "tree"
     (top / "link").symlink_to("a.TXT")
     os.link(top / "a.TXT", top / "sub" / "again.txt")
