@@ -55,9 +55,7 @@ void viewed_folder::go_behind(std::string_view name) {
 
 struct store_view::shared_view {
   shared_view(backup_store source, store::open_store& inside, std::uint64_t memory_bytes)
-      : backups(std::move(source)),
-        objects(inside.objects()),
-        records(inside, memory_bytes) {}
+      : backups(std::move(source)), objects(inside.objects()), records(inside, memory_bytes) {}
 
   [[nodiscard]] result<store::record_reference> root_of(const std::string& id);
 

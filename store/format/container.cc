@@ -191,7 +191,8 @@ result<container_table> read_container_table(storage& objects, const std::string
 
 result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key,
                                              std::uint64_t first_read_bytes, std::vector<std::uint8_t>& buffer) {
-  CUTPOINT_TRY(const auto object, objects.open({object_kind::container, id}, std::max(first_read_bytes, std::uint64_t{tail_bytes})));
+  CUTPOINT_TRY(const auto object,
+               objects.open({object_kind::container, id}, std::max(first_read_bytes, std::uint64_t{tail_bytes})));
   const std::uint64_t total_bytes = object->size();
   if (total_bytes < tail_bytes || total_bytes > largest_container_bytes) {
     return damage(container_path(id), "its length is impossible");

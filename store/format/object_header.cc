@@ -37,12 +37,12 @@ result<object_header> decode_header(byte_span bytes, object_kind kind, std::stri
   if (fields.bytes<tag_bytes>() != checksum(bytes.first(checked_bytes), 0))
     return damage(object, "its header is wrong");
   if (version != format_version) {
-    return status(status_code::unavailable,
-                  fmt::format("{} has version {} of the format; this program reads version {}{}", object, version,
-                              format_version,
-                              version > format_version
-                                  ? ""
-                                  : ": restore the store by the command that made it, and back up into a new one"));
+    return status(
+        status_code::unavailable,
+        fmt::format("{} has version {} of the format; this program reads version {}{}", object, version, format_version,
+                    version > format_version
+                        ? ""
+                        : ": restore the store by the command that made it, and back up into a new one"));
   }
   if (stored_kind != static_cast<std::uint32_t>(kind)) return damage(object, "it is an object of another kind");
   if (seal > static_cast<std::uint16_t>(seal_kind::aes_256_gcm)) return damage(object, "its seal is unknown");
@@ -71,8 +71,8 @@ std::string_view folder_of(object_kind kind) noexcept {
 }
 
 std::string place_of(const object_name& name) {
-  const bool is_named_by_hash = name.kind == object_kind::container || name.kind == object_kind::snapshot ||
-                                name.kind == object_kind::removal;
+  const bool is_named_by_hash =
+      name.kind == object_kind::container || name.kind == object_kind::snapshot || name.kind == object_kind::removal;
   return is_named_by_hash ? std::string(folder_of(name.kind)) : path_of(name);
 }
 

@@ -36,9 +36,10 @@ struct process_identity {
 };
 
 struct lease {
-  std::int64_t time = 0;      ///< when it was written, by the clock of the storage: nanoseconds since 1970, UTC
-  std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours; 0: the session has ended, whatever its other leases say
-  std::uint64_t epoch = 0;    ///< number of the newest entry of the log when the session began
+  std::int64_t time = 0;  ///< when it was written, by the clock of the storage: nanoseconds since 1970, UTC
+  std::int64_t duration =
+      0;                    ///< nanoseconds, at most 24 hours; 0: the session has ended, whatever its other leases say
+  std::uint64_t epoch = 0;  ///< number of the newest entry of the log when the session began
   process_identity process;
   std::string owner;  ///< host, process and user, for messages
 

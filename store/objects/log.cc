@@ -225,7 +225,7 @@ struct counted_entries {
   std::vector<std::pair<std::uint64_t, status>> failures;  ///< entries that are damaged or missing, and why
   bool is_complete = false;                                ///< false if another process has removed some meanwhile
   bool may_have_decision = false;                          ///< whether one of them is a decision, or cannot be read
-  bool has_passed_over = false;                            ///< whether an entry has no effect, since its removal is not there
+  bool has_passed_over = false;  ///< whether an entry has no effect, since its removal is not there
 };
 
 /// Reads the newest of some entries that are not known, as many as the storage takes at once.
@@ -284,11 +284,11 @@ result<counted_entries> read_counted(storage& objects, const seal_key& key, std:
 result<counted_entries> read_near(storage& objects, const seal_key& key, std::span<const std::uint64_t> numbers,
                                   std::map<std::uint64_t, log_entry>& known) {
   for (;;) {
-    const auto gap =
-        std::ranges::adjacent_find(numbers.rbegin(), numbers.rend(), [](std::uint64_t later, std::uint64_t earlier) {
-          return later - earlier > largest_gap;
-        });
-    const auto near_count = gap == numbers.rend() ? numbers.size() : static_cast<std::size_t>(gap - numbers.rbegin()) + 1;
+    const auto gap = std::ranges::adjacent_find(
+        numbers.rbegin(), numbers.rend(),
+        [](std::uint64_t later, std::uint64_t earlier) { return later - earlier > largest_gap; });
+    const auto near_count =
+        gap == numbers.rend() ? numbers.size() : static_cast<std::size_t>(gap - numbers.rbegin()) + 1;
     auto counted = read_counted(objects, key, numbers.last(near_count), known);
     if (!counted || !counted->is_complete || counted->may_have_decision || near_count == numbers.size()) return counted;
     numbers = numbers.first(numbers.size() - near_count);

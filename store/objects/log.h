@@ -35,7 +35,7 @@ struct log_entry {
   std::set<std::string> removed_snapshots;  ///< ids that do not count any more, because others replace them
   std::set<std::string> removed_keys;       ///< ids; a decision has all whose objects may be left
   encoded_object_header header = {};        ///< of the object that it was read from: another one has another salt
-  bool counts = true;                       ///< false: what it names as its removal does not exist, or is another entry's
+  bool counts = true;  ///< false: what it names as its removal does not exist, or is another entry's
 };
 
 /// What the log of a store says at one moment.

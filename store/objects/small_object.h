@@ -120,8 +120,8 @@ struct snapshot {
 
 /// Reads snapshots as `read_snapshot` does, many at once, and passes each to `take`, in any order. The calls do not overlap. Errors:
 /// those of `take`, after which no other is read.
-[[nodiscard]] status read_snapshots(
-    storage& objects, std::span<const std::string> ids, std::uint8_t digest_bytes, const seal_key& key,
-    const std::function<status(const std::string& id, result<snapshot> facts)>& take);
+[[nodiscard]] status read_snapshots(storage& objects, std::span<const std::string> ids, std::uint8_t digest_bytes,
+                                    const seal_key& key,
+                                    const std::function<status(const std::string& id, result<snapshot> facts)>& take);
 
 }  // namespace cutpoint::store

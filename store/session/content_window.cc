@@ -107,7 +107,8 @@ result<chunk_content> content_window::open_record(worker& own, record_opener& op
   chunk_content chunk{stored, read.record.description.codec, {}};
   if (chunk.codec != record_codec::none) {
     own.content.resize(read.record.description.raw_bytes);
-    if (!decompress(stored, own.content)) return damage(to_hex(wanted_[read.index]->content), "it cannot be decompressed");
+    if (!decompress(stored, own.content))
+      return damage(to_hex(wanted_[read.index]->content), "it cannot be decompressed");
     chunk = {own.content, chunk.codec, stored};
   }
   CUTPOINT_TRY(const auto digest_of_content, own.check(chunk.bytes));

@@ -51,7 +51,8 @@ result<std::vector<open_store::listed_snapshot>> find_uncommitted(const store_re
   std::vector<open_store::listed_snapshot> uncommitted;
   CUTPOINT_TRY(auto ids, store.objects.list(object_kind::snapshot));
   CUTPOINT_TRY(const auto digest_bytes, store.digest_bytes());
-  std::erase_if(ids, [&](const std::string& id) { return known.snapshots.contains(id) || known.replaced.contains(id); });
+  std::erase_if(ids,
+                [&](const std::string& id) { return known.snapshots.contains(id) || known.replaced.contains(id); });
   const auto take = [&](const std::string& id, result<snapshot> facts) {
     if (facts && facts->entry > known.newest) uncommitted.push_back({id, std::move(*facts)});
     return facts || is_damage(facts.error()) || is_absence(facts.error()) ? status() : facts.error();
@@ -80,7 +81,8 @@ leased_session::~leased_session() {
   // Others may have freed memory before the second attempt. Otherwise the lease will expire.
   for (int attempts = lease_ ? 2 : 0; attempts > 0; --attempts) {
     try {
-      const bool is_clean = leave_nothing_unnamed().ok() && (!has_uncommitted_snapshot_ || use_next_number(opened_store_).ok());
+      const bool is_clean =
+          leave_nothing_unnamed().ok() && (!has_uncommitted_snapshot_ || use_next_number(opened_store_).ok());
       if (is_clean) static_cast<void>(lease_->give_up());
       return;
     } catch (const std::bad_alloc&) {
@@ -104,9 +106,7 @@ status leased_session::leave_nothing_unnamed() {
   return removing->sync();
 }
 
-result<shard_index> leased_session::open_shards() {
-  return opened_store_.open_index(*objects_, *tables_);
-}
+result<shard_index> leased_session::open_shards() { return opened_store_.open_index(*objects_, *tables_); }
 
 result<record_writer> leased_session::open_records() {
   return record_writer::make(*objects_, opened_store_.key(), opened_store_.config().container_bytes, containers_);
@@ -135,8 +135,7 @@ status index_containers(open_store& opened_store, storage& objects, const std::s
   return objects.sync();
 }
 
-result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_reading& store,
-                                                                   const store_log& known) {
+result<std::vector<open_store::listed_snapshot>> find_lost_commits(const store_reading& store, const store_log& known) {
   CUTPOINT_TRY(auto lost, find_uncommitted(store, known));
   if (lost.empty()) return lost;
   CUTPOINT_TRY(const auto leases, list_leases(store.objects, store.key));

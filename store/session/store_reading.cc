@@ -140,10 +140,11 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
   if (begin >= end) return {};
   file_dump dump(begin, end, records, take);
   status added;
-  const status visited = visit_file(file, begin, end, records, [&](const stored_extent& extent, std::uint64_t position) {
-    added = dump.add(extent, position);
-    return added;
-  });
+  const status visited =
+      visit_file(file, begin, end, records, [&](const stored_extent& extent, std::uint64_t position) {
+        added = dump.add(extent, position);
+        return added;
+      });
   if (!added.ok()) return added;
   CUTPOINT_RETURN_IF_FAILED(dump.pass());
   CUTPOINT_RETURN_IF_FAILED(visited);

@@ -1,9 +1,9 @@
 // What a storage does unless its class does better.
-#include <cutpoint/storage.h>
-
 #include <mutex>
 #include <optional>
 #include <utility>
+
+#include <cutpoint/storage.h>
 
 #include "host/core/parallel.h"
 #include "store/format/clock.h"

@@ -39,8 +39,8 @@ class checker {
 
   result<store_check_summary> check() {
     CUTPOINT_TRY(const auto config, read_config(store_.objects));
-    CUTPOINT_RETURN_IF_FAILED(compare_configs(
-        store_.objects, config.bytes, [&](const object_name& name, const status& why) { report(name, why); }));
+    CUTPOINT_RETURN_IF_FAILED(compare_configs(store_.objects, config.bytes,
+                                              [&](const object_name& name, const status& why) { report(name, why); }));
     CUTPOINT_RETURN_IF_FAILED(check_log());
     CUTPOINT_RETURN_IF_FAILED(check_shards());
     CUTPOINT_RETURN_IF_FAILED(check_containers());
@@ -63,8 +63,9 @@ class checker {
     CUTPOINT_TRY(const auto lost, find_lost_commits(store_, log_));
     for (const open_store::listed_snapshot& each : lost) {
       const object_name name{object_kind::snapshot, each.id};
-      report(name, damage(path_of(name), fmt::format("entry {} of the log was to commit it, and is not there; a repair commits it",
-                                                     each.facts.entry)));
+      report(name, damage(path_of(name),
+                          fmt::format("entry {} of the log was to commit it, and is not there; a repair commits it",
+                                      each.facts.entry)));
     }
     return {};
   }

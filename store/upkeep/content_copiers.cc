@@ -91,9 +91,8 @@ void record_copier::take(missing_chunk& chunk, const result<chunk_content>& cont
     chunk.read = content.error();
     return;
   }
-  chunk.read = stored_chunk{content->codec,
-                            {content->bytes.begin(), content->bytes.end()},
-                            {content->frame.begin(), content->frame.end()}};
+  chunk.read = stored_chunk{
+      content->codec, {content->bytes.begin(), content->bytes.end()}, {content->frame.begin(), content->frame.end()}};
   if (waiting_[chunk.extent].file->has_own_level) return;  // the source has compressed it so
   if (target_codec_ == record_codec::none) {
     chunk.read->codec = record_codec::none;

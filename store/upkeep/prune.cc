@@ -197,9 +197,8 @@ status pruner::find_waste() {
     }
     partly_live_.push_back(container);
   }
-  CUTPOINT_RETURN_IF_FAILED(try_parallel(
-      opened_store_.objects().parallel_requests(), partly_live_.size(),
-      [&](std::size_t, std::size_t i) { return count_records(partly_live_[i]); }));
+  CUTPOINT_RETURN_IF_FAILED(try_parallel(opened_store_.objects().parallel_requests(), partly_live_.size(),
+                                         [&](std::size_t, std::size_t i) { return count_records(partly_live_[i]); }));
   // A repair saves what is whole of a container without a table.
   std::erase_if(partly_live_, [](const removable_container& each) { return each.live_bytes + each.unused_bytes == 0; });
   for (const removable_container& each : partly_live_) summary_.unused_bytes += each.unused_bytes;

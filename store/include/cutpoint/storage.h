@@ -49,8 +49,7 @@ struct listed_object {
 };
 
 /// Takes one of many objects, by its index among their names: all its bytes, or why they cannot be read.
-using whole_object_function =
-    std::function<status(std::size_t index, result<std::vector<std::uint8_t>> bytes)>;
+using whole_object_function = std::function<status(std::size_t index, result<std::vector<std::uint8_t>> bytes)>;
 
 /// An object that is open for reading. It can be read as long as it is open, even if it is removed, where the storage can do
 /// that. Thread-safe.

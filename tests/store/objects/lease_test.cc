@@ -219,7 +219,8 @@ TEST(lease, of_a_process_that_has_ended_has_expired) {
   facts.process.process = static_cast<std::uint64_t>(child);
   siginfo_t ended = {};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
-  EXPECT_LT(facts.time_left(store::nanoseconds_now()).count(), 0) << "the child has ended, and nobody has waited for it";
+  EXPECT_LT(facts.time_left(store::nanoseconds_now()).count(), 0)
+      << "the child has ended, and nobody has waited for it";
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_LT(facts.time_left(store::nanoseconds_now()).count(), 0) << "the child has ended";
   facts.process.process = static_cast<std::uint64_t>(::getpid());

@@ -81,7 +81,8 @@ TEST_F(requests, are_few_and_made_together) {
 
   EXPECT_EQ(read_file(opened_store, last_, folder_ / "tree/large").size(), large_file_bytes);
   asked = requested("dump");
-  EXPECT_LE(asked.count("read containers"), 2 * large_file_bytes / (4 * MiB) + 20) << "by ranges of 4 MiB, not by chunks";
+  EXPECT_LE(asked.count("read containers"), 2 * large_file_bytes / (4 * MiB) + 20)
+      << "by ranges of 4 MiB, not by chunks";
 
   for (const bool is_cut_again : {false, true}) {
     const std::string name = folder_ / (is_cut_again ? "cut" : "copy");

@@ -167,7 +167,8 @@ std::string cut_fault(const disk& after, const std::vector<file_map>& contents, 
     const auto files = session.read(each);
     if (!files && is_clean) return "a check has not found that a file is lost: " + files.error().message();
     const std::uint64_t sequence = each.facts.sequence;  // 0 where entries of the log are lost and nobody knows it
-    const auto expected = std::span(contents).subspan(sequence == 0 ? 0 : sequence - 1, sequence == 0 ? contents.size() : 1);
+    const auto expected =
+        std::span(contents).subspan(sequence == 0 ? 0 : sequence - 1, sequence == 0 ? contents.size() : 1);
     if (files && std::ranges::find(expected, *files) == expected.end()) return "a snapshot has other files";
   }
   if (!is_clean) {

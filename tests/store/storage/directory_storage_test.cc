@@ -114,7 +114,7 @@ TEST_P(directory_storage, lists_tell_when_objects_were_put) {
   const auto listed = value_of(objects_->list_details(object_kind::snapshot));
   ASSERT_EQ(listed.size(), 1u);
   if (std::string("model") == GetParam()) return;  // which has no clock
-  constexpr std::int64_t tick = 20'000'000;  // of the clock of files
+  constexpr std::int64_t tick = 20'000'000;        // of the clock of files
   EXPECT_GE(listed.front().time, before - tick);
   EXPECT_LE(listed.front().time, objects_->now() + tick);
 }

@@ -244,7 +244,8 @@ TEST_P(storage_contract, an_object_is_read_anywhere_whatever_end_was_asked_for) 
     const auto object = others_->open(name, last_bytes);
     ASSERT_TRUE(object.ok()) << object.error().message();
     EXPECT_EQ((*object)->size(), content.size());
-    for (const std::size_t begin : {0U, 10U, 4000U, 4890U, 4900U, 4999U, 5000U}) {  // within the end, before it, and across
+    for (const std::size_t begin :
+         {0U, 10U, 4000U, 4890U, 4900U, 4999U, 5000U}) {  // within the end, before it, and across
       for (const std::size_t count : {0U, 1U, 50U, 100U, 1000U}) {
         bytes room(count);
         const status read = (*object)->read(begin, room);
@@ -271,7 +272,8 @@ TEST_P(storage_contract, says_what_it_takes_and_allows) {
   EXPECT_GT(first, std::int64_t{1'577'836'800} * 1'000'000'000) << "before 2020: not nanoseconds since 1970";
   EXPECT_LE(std::abs(others_->now() - first), std::int64_t{60} * 1'000'000'000);
   // The other tests remove, so what is tested here may remove.
-  for (const object_kind kind : {object_kind::container, object_kind::shard, object_kind::lease, object_kind::removal}) {
+  for (const object_kind kind :
+       {object_kind::container, object_kind::shard, object_kind::lease, object_kind::removal}) {
     EXPECT_TRUE(objects_->may_remove(kind));
   }
 }
