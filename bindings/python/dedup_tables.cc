@@ -82,9 +82,10 @@ struct page {
 nb::tuple tuple_of(page&& listed) {
   nb::list paths;
   for (const std::string& path : listed.paths) paths.append(nb::bytes(path.data(), path.size()));
+  nb::list new_kinds;
+  for (const auto& [rule, name] : listed.new_kinds) new_kinds.append(nb::make_tuple(rule, sentence_text(name)));
   return nb::make_tuple(paths, view_of(std::move(listed.facts), {listed.paths.size(), fact_count}), listed.bytes,
-                        failure_list(listed.failures), listed.repeated_count, listed.other_kind_count,
-                        listed.new_kinds);
+                        failure_list(listed.failures), listed.repeated_count, listed.other_kind_count, new_kinds);
 }
 
 /// Collects the entries that `dedup` reads, by its own rules, into pages.

@@ -167,6 +167,29 @@ def test_a_sample_is_near_and_says_how_near(tree):
     assert sampled["error_share"] == sampled["unique_bytes_error"] / sampled["bytes"]
 
 
+@pytest.mark.parametrize("sample", [3, 5, 7, 11, 13, 30])
+def test_a_small_sample_has_no_more_unique_bytes_than_bytes(tmp_path, file_of, sample):
+    for number in range(40):
+        file_of(random.Random(number).randbytes(20_000), f"tree/{number}.{number % 7}")
+    report = cutpoint.ray.dedup(tmp_path / "tree", sample=sample, _tasks=ThreadTasks())
+    for row in [report["result"], *report["kinds"]]:
+        assert row["unique_bytes"] <= row["bytes"] and row["unique_chunk_count"] <= row["chunk_count"]
+        assert row["duplicate_bytes"] == row["bytes"] - row["unique_bytes"]
+
+
+def test_a_sample_of_nothing_is_an_error(tree):
+    with pytest.raises(DedupError, match="keeps no fingerprint of"):
+        cutpoint.ray.dedup(tree, sample=1 << 32, _tasks=ThreadTasks())
+
+
+def test_kinds_need_not_be_utf_8(tmp_path):
+    (tmp_path / "tree").mkdir()
+    for name in (b"a.x\xff", b"b.txt", b"c\xff.txt"):
+        Path(os.fsdecode(os.fsencode(tmp_path / "tree") + b"/" + name)).write_bytes(name * 1000)
+    ours = cutpoint.ray.dedup(tmp_path / "tree", _tasks=ThreadTasks())
+    assert ours["kinds"] == cutpoint.dedup(tmp_path / "tree")["kinds"]  # the command writes other text for such a byte
+
+
 # --- Segments ---
 
 
@@ -348,6 +371,11 @@ def test_the_command_prints_json_with_the_fields_of_its_schema(ray_command, tree
 def test_the_command_says_what_is_wrong(ray_command, tree, tmp_path):
     status, text, errors = ray_command(tree / "missing")
     assert status == 1 and errors.startswith("cutpoint-ray: error: ") and str(tree / "missing") in errors
-    for words in ["--param", "mask"], ["--hash", "none"], ["--task-bytes", "4Q"], [], ["--context", tmp_path / "missing"]:
+    (tmp_path / "list").write_text(f"{tree}\n\n{tree}\n")
+    missing = tmp_path / "missing"
+    for words in (
+        ["--param", "mask"], ["--hash", "none"], ["--task-bytes", "4Q"], [], ["--context", missing], ["--files-from", missing],
+        ["--exclude-file", missing], ["--files-from", tmp_path / "list"], ["--threads", 0],
+    ):  # fmt: skip
         status, text, errors = ray_command(*words, *([tree] if words else []))
-        assert (status in (1, 2), text, errors.count("\n")) == (True, "", 1), words
+        assert (status, text, errors.count("\n")) == (2, "", 1), words

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import Parameter, Path, _list, _text
+from cutpoint._settings import MOST_THREADS, Parameter, Path, _list, _text
 from cutpoint.ray._tables import DedupError, Job, digest_of, open_checkpoint
 
 __all__ = ["DedupError", "dedup"]
@@ -109,7 +109,7 @@ def dedup(
     machine_paths = [os.path.abspath(os.fspath(each)) for each in _list(per_machine)]
     named = machine_paths or [os.path.abspath(os.fspath(each)) for each in _list(paths)]
     if bool(machine_paths) == bool(_list(paths)):
-        raise ValueError("give paths or per_machine, and not both")
+        raise ValueError("paths and per_machine are both given" if machine_paths else "there are no paths")
     tags = [tuple((*each.split(":", 1), "")[:2]) for each in exclude_if_present]
     walk = (
         follow_links, _list(exclude), _list(exclude_in_any_case), _list(include), tags,
@@ -124,7 +124,7 @@ def dedup(
         backend=backend,
         memory_bytes=None if memory_bytes is None else operator.index(memory_bytes),
         context=context,
-        threads=0 if threads is None else operator.index(threads),
+        threads=0 if threads is None else _count("threads", threads, MOST_THREADS),
         limit_read=0 if limit_read is None else _bytes("limit_read", limit_read),
         sample=_count("sample", sample, 1 << 32),
         has_kinds=kinds,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -33,17 +35,23 @@ def connect(address: str) -> None:
         raise DedupError(f"Ray {ray.__version__} is installed, and cutpoint works with {TESTED}: install it by pip install 'cutpoint[ray]'")
     host, _, port = address.rpartition(":")
     if address not in ("auto", "local"):
+        if not host or "/" in host or not port.isdecimal():
+            raise ValueError(f"address = {address!r} must be auto, local or HOST:PORT")
         try:
             socket.create_connection((host, int(port)), timeout=2).close()  # Ray itself would look for it for 14 minutes
-        except (OSError, ValueError) as error:
+        except (OSError, OverflowError) as error:
             raise DedupError(f"no Ray cluster answers at {address}: {error}") from None
-    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")
+    os.environ |= {"RAY_NUM_REDIS_GET_RETRIES": "1", "RAY_IGNORE_UNHANDLED_ERRORS": "1"}
+    is_main = threading.current_thread() is threading.main_thread()
+    on_end = signal.getsignal(signal.SIGTERM)
     try:
         is_local = address == "local"
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if is_local else None)
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
         raise DedupError(f"there is no Ray cluster to join at {address!r}: {reason}") from None
+    if is_main:
+        signal.signal(signal.SIGTERM, on_end)  # which Ray has replaced
 
 
 class Node(str):
@@ -134,7 +142,8 @@ class RayTasks:
         backpressure = {"_generator_backpressure_num_objects": 16}
         handles = self.remote(name, stream, node, num_cpus=0, num_returns="streaming", **backpressure).remote(function, *arguments)
         try:
-            yield from handles
+            for handle in handles:  # whose generator cannot be closed, as `yield from` does
+                yield handle
         finally:
             ray.cancel(handles)  # of no effect when it has ended
 

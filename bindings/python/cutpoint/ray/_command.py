@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,13 @@ def say(sentence: object) -> None:
     print(f"cutpoint-ray: error: {sentence}", file=sys.stderr)
 
 
+def text_of(name: str, file: str) -> str:
+    try:
+        return Path(file).read_text(errors="surrogateescape")
+    except OSError as error:
+        raise ValueError(f"{name} {file}: {error.strerror}") from None
+
+
 def bad_parameter(text: str) -> tuple[str, str]:
     raise ValueError(f"--param {text}: must be KEY=VALUE")
 
@@ -83,15 +91,19 @@ def main(words: list[str] | None = None) -> int:
     del options["command"]
     is_json, memory, largest, size = (options.pop(name) for name in ("json", "memory", "exclude_larger_than", "size"))
     progress = Progress(is_json)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         parameters = dict(each.split("=", 1) if "=" in each else bad_parameter(each) for each in options.pop("param"))
-        for name, end in ("files_from", "\n"), ("files_from0", "\0"):
-            for file in options.pop(name):
-                options["paths"] += Path(file).read_text(errors="surrogateescape").removesuffix(end).split(end)
+        for name, end in ("--files-from", "\n"), ("--files-from0", "\0"):
+            for file in options.pop(name[2:].replace("-", "_")):
+                listed = text_of(name, file).removesuffix(end).split(end)
+                if "" in listed:
+                    raise ValueError(f"{name} {file}: path {listed.index('') + 1} of the list is empty")
+                options["paths"] += listed
         for file in options.pop("exclude_file"):
-            options["exclude"] += [each for each in Path(file).read_text().splitlines() if each and not each.startswith("#")]
+            options["exclude"] += [each for each in text_of("--exclude-file", file).splitlines() if each and not each.startswith("#")]
         if options["context"] not in ("", "prune"):
-            options["context"] = Path(options["context"]).read_text()
+            options["context"] = text_of("--context", options["context"])
         report = dedup(
             **options, **parameters, **({"size": size} if size else {}), progress=progress,
             memory_bytes=_bytes("--memory", memory) if memory else None,

@@ -87,6 +87,14 @@ class LargeFile:
     is_whole_next: bool = False  #: whether a segment was joined only with all before it
 
 
+def within(estimates: Any, bounds: Any) -> Any:
+    """The estimates of kinds, each at most its bound. What one has beyond it goes to the others by their room, so that the sum stays."""
+    capped = np.minimum(estimates, bounds)
+    room, excess = bounds - capped, int(estimates.sum()) - int(capped.sum())
+    share = min(1.0, excess / max(1, int(room.sum())))
+    return capped + (room * share).astype(np.uint64)
+
+
 class Driver:
     """One deduplication. `options` are paths, the walk, task_bytes, segment_bytes and is_per_machine."""
 
@@ -448,6 +456,13 @@ class Driver:
             sum(each["entries"] for each in ranges), max((each["held_bytes"] for each in ranges), default=0),
             counts["others"],
         ]  # fmt: skip
+        if sample > 1:
+            if named and not inputs[4]:
+                raise DedupError(f"sample = {sample} keeps no fingerprint of {sum(self.lengths.values())} chunks: take a smaller one")
+            table = np.array(list(named.values())).reshape(-1, 5)
+            for column in 3, 4:
+                table[:, column] = within(table[:, column], table[:, column - 2])
+            named = dict(zip(named, table, strict=True))
         kinds = [(name, row.tolist()) for name, row in named.items()]
         wall_seconds = time.monotonic() - self.begun
         report, text = _core.dedup_of_counts(

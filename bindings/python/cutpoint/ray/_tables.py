@@ -355,9 +355,12 @@ def describe_node(paths: list[str]) -> dict[str, Any]:
 
 def open_checkpoint(folder: str, options: str) -> None:
     """Makes a folder for results, or checks that its results were made with the same options."""
-    os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "options.json")
-    write_once(path, lambda file: file.write(options.encode()))
+    try:
+        os.makedirs(folder, exist_ok=True)
+        write_once(path, lambda file: file.write(options.encode()))
+    except OSError as error:
+        raise DedupError(f"{folder}: the checkpoint cannot be written: {error.strerror}") from None
     with open(path, encoding="utf-8") as file:
         if file.read() != options:
             raise DedupError(f"{folder}: the checkpoint belongs to other paths or options, which it names in options.json")
