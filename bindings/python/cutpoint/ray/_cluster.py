@@ -20,6 +20,11 @@ from cutpoint.ray._tables import DedupError
 
 TESTED = "2.60"  #: what Ray's errors are, and when it repeats what, has changed between versions before
 
+# `ray start` asks for a token. Programs of Ray 2.60 send theirs to an address that is given only with this, which Ray reads when it is
+# imported.
+if "RAY_AUTH_TOKEN" in os.environ or os.path.exists(os.environ.get("RAY_AUTH_TOKEN_PATH", os.path.expanduser("~/.ray/auth_token"))):
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+
 try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -49,7 +54,8 @@ def connect(address: str) -> None:
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if is_local else None)
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
-        raise DedupError(f"there is no Ray cluster to join at {address!r}: {reason}") from None
+        refused = ", or it has another token than this machine" if address not in ("auto", "local") else ""
+        raise DedupError(f"there is no Ray cluster to join at {address!r}{refused}: {reason}") from None
     if is_main:
         signal.signal(signal.SIGTERM, on_end)  # which Ray has replaced
 
