@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
@@ -75,6 +76,7 @@ TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
       "CUTPOINT_FAULT_RUNS", is_sanitized ? many_runs / 3 : std::max<std::uint64_t>(case_count(0u, 1000u), many_runs));
   const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
   static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // initialises the libraries before the first run
+  std::jthread([] {}).join();                                      // and the thread of a sanitizer
   std::signal(SIGALRM, end_process);
   tally all;
   for (std::uint64_t i = 0; i < count; ++i) {
