@@ -228,8 +228,7 @@ std::string comparison_text(const json& before, const json& now, bench_format fo
   if (is_other_machine) {
     out +=
         "The plain read differs by more than its spread: the machine is not as it was then, or runs other work, and "
-        "the "
-        "other differences may be due to that.\n";
+        "the other differences may be due to that.\n";
   }
   return out;
 }

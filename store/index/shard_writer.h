@@ -60,7 +60,8 @@ class shard_writer {
 [[nodiscard]] result<std::string> merge_shards(storage& objects, seal_kind seal, std::span<const shard* const> inputs,
                                                const std::function<bool(const container_name&)>& keeps);
 
-/// A merge makes no shard with more entries than this, which are 2 GiB: some storages take no object of more than 5 GiB at once.
+/// A merge makes no shard with more entries than this, which are 2 GiB, at 14 bytes each with their filters: some storages take no
+/// object of more than 5 GiB at once.
 inline constexpr std::uint64_t most_merged_entries = 2 * GiB / 14;
 
 /// Returns the indices of the shards that should be merged now, or none. After the merge every shard has at least as

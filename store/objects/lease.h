@@ -36,17 +36,16 @@ struct process_identity {
 };
 
 struct lease {
-  std::int64_t time = 0;  ///< when it was written, by the clock of the storage: nanoseconds since 1970, UTC
-  std::int64_t duration =
-      0;                    ///< nanoseconds, at most 24 hours; 0: the session has ended, whatever its other leases say
-  std::uint64_t epoch = 0;  ///< number of the newest entry of the log when the session began
+  std::int64_t time = 0;      ///< when it was written, by the clock of the storage: nanoseconds since 1970, UTC
+  std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours; 0 in the last lease of a session
+  std::uint64_t epoch = 0;    ///< number of the newest entry of the log when the session began
   process_identity process;
   std::string owner;  ///< host, process and user, for messages
 
   /// Returns how long the lease will last, less than 0 if it has expired or its process has ended. A lease from the future
   /// lasts as long as the longest that is legal. `now` is the time by the clock of the storage.
   [[nodiscard]] std::chrono::nanoseconds time_left(std::int64_t now) const;
-  /// Returns whether it is the last lease of a session that has ended, where its leases could not be removed.
+  /// Returns whether it is the last lease of a session that has ended, whatever its other leases say: they could not be removed.
   [[nodiscard]] bool is_end() const noexcept { return duration == 0; }
 
   friend bool operator==(const lease&, const lease&) = default;

@@ -83,7 +83,8 @@ class leased_session {
 
 /// Ends sessions: puts shards for what they have stored, so that the next backup uses it and a prune finds it, uses the numbers of
 /// the entries that were to commit their snapshots, and then removes their temporary files and leases, durably, as `remove_sessions`
-/// does. A container that no shard names is always one of a session that has a lease. Errors: those of the storage; as for `put_shards_of`; damage of the log.
+/// does. A container that no shard names is always one of a session that has a lease. Errors: those of the storage; as for
+/// `put_shards_of`; damage of the log.
 [[nodiscard]] status end_sessions(open_store& opened_store, const std::set<std::string>& sessions);
 
 /// Does that for the sessions whose leases have expired. Without room for shards they keep their leases, which nobody waits for.

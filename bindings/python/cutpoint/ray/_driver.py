@@ -84,7 +84,6 @@ class LargeFile:
     segments: list[tuple[int, int, int]] = field(default_factory=list)
     results: dict[int, tuple[dict[str, Any], list[Any]]] = field(default_factory=dict)
     waiting: int = 0
-    is_whole_next: bool = False  #: whether a segment was joined only with all before it
 
 
 def within(estimates: Any, bounds: Any) -> Any:
