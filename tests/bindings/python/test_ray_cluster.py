@@ -1,9 +1,12 @@
 """A deduplication on three real raylets of this machine: what it counts is what the command counts, whatever is killed. Only where Ray
 is installed, which scripts/test --full does."""
 
+import contextlib
+import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -126,6 +129,44 @@ def test_an_address_where_nobody_is_and_paths_that_are_missing(cluster, tmp_path
     assert time.monotonic() - begun < 30  # most of it is the import of Ray on a loaded machine
     ours = cutpoint.ray.dedup(tmp_path / "missing", address=cluster.address)
     assert ours["failed_input_count"] == 1
+
+
+@pytest.mark.parametrize("mode", ["token", "disabled"])
+def test_a_token_is_sent_to_clusters_that_ask_for_one(tree, tmp_path, mode):  # noqa: F811
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    folder = tmp_path / ".ray"
+    folder.mkdir()
+    (folder / "auth_token").write_text("1f" * 32)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")} | {"HOME": str(tmp_path)}
+    start = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", f"--port={port}", "--num-cpus=1", "--block"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    head = subprocess.Popen([*start, "--include-dashboard=false"], env=environment | {"RAY_AUTH_MODE": mode}, **quiet)
+    try:
+        for _ in range(600):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            time.sleep(0.1)
+        words = [sys.executable, "-m", "cutpoint.ray._command", "dedup", tree, "--address", f"127.0.0.1:{port}", "--json"]
+        for _ in range(3):  # it answers before its raylet has joined
+            done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=120)
+            if done.returncode == 0:
+                break
+            time.sleep(2)
+    finally:
+        head.terminate()
+        head.wait(60)
+    assert done.returncode == 0 and all(line.startswith("{") for line in done.stderr.splitlines()), done.stderr  # progress alone
+    check_equal(json.loads(done.stdout), said_by_command(tree))
+
+
+def test_what_answers_and_is_not_ray(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        words = [sys.executable, "-m", "cutpoint.ray._command", "dedup", tmp_path, "--address", address]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and address in done.stderr
 
 
 def test_a_machine_with_another_version_is_named(cluster, tree, monkeypatch):  # noqa: F811

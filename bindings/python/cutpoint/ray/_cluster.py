@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -20,16 +21,38 @@ from cutpoint.ray._tables import DedupError
 
 TESTED = "2.60"  #: what Ray's errors are, and when it repeats what, has changed between versions before
 
-# `ray start` asks for a token. Programs of Ray 2.60 send theirs to an address that is given only with this, which Ray reads when it is
-# imported.
-if "RAY_AUTH_TOKEN" in os.environ or os.path.exists(os.environ.get("RAY_AUTH_TOKEN_PATH", os.path.expanduser("~/.ray/auth_token"))):
-    os.environ.setdefault("RAY_AUTH_MODE", "token")
-
 try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError:
     raise DedupError("Ray is missing: install it by pip install 'cutpoint[ray]'") from None
+
+
+@contextlib.contextmanager
+def _without_stderr() -> Iterator[None]:
+    """Nothing is written to standard error meanwhile, by other threads and by code that is not Python's neither."""
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)
+
+
+def _choose_token(address: str) -> None:
+    """Has Ray send this machine's token if the cluster asks for one. By itself Ray 2.60 sends none to an address that is given, and one
+    to `auto` whenever there is one; but where none is asked for, objects then never arrive. Takes 10 ms; 40 s if what answers at the
+    address is not Ray."""
+    if "RAY_AUTH_MODE" in os.environ:
+        return
+    try:
+        with _without_stderr():
+            ray._raylet.GcsClient(address=address)
+    except ray.exceptions.AuthenticationError:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        ray._raylet.Config.initialize("")  # Ray has read the mode when it was imported
 
 
 def connect(address: str) -> None:
@@ -50,8 +73,12 @@ def connect(address: str) -> None:
     is_main = threading.current_thread() is threading.main_thread()
     on_end = signal.getsignal(signal.SIGTERM)
     try:
-        is_local = address == "local"
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if is_local else None)
+        if address == "local":
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False)
+        else:
+            host_and_port = ray._private.services.canonicalize_bootstrap_address_or_die(address)
+            _choose_token(host_and_port)
+            ray.init(host_and_port, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
         refused = ", or it has another token than this machine" if address not in ("auto", "local") else ""
