@@ -111,6 +111,12 @@ def engines(folder):
         yield row["name"], *map(giga, rates.values()), ratio(rates["cuda"], rates["processor"]), ratio(rates["hybrid"], total)
 
 
+def kernels(folder):
+    for row in read_json(folder / "kernels.json").get("rows", ()):
+        cell = row["back_ends"]["cuda"]
+        yield f"`{row['name']}`", giga(cell["bytes_per_second"]), giga(cell.get("copied_bytes_per_second")), f"{row['mean_bytes']:.0f}"
+
+
 def backup_report(log):
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith('{"') and '"message_type":"summary"' in line] if log.exists() else []
     return lines[0] | {"bytes_per_second": lines[0]["read_bytes"] / lines[0]["wall_seconds"]} if lines else {}
@@ -153,6 +159,7 @@ def page(folder, device, limits):
     yield table("Steps", ["part", "step", "outcome", "seconds"], steps(folder))
     yield table("Data in device memory", ["benchmark", "GB/s", "estimate", "of the estimate", "of a plain read"], rows)
     yield table("The engine with SHA-1, from memory, GB/s", ["name", *WHERE.values(), "GPU / processor", "both / sum"], engines(folder))
+    yield table("The GPU's kernels on files, GB/s", ["name", "cut", "copied", "mean chunk, bytes"], kernels(folder))
     yield table("Files", ["job", "by", "GB/s", "of the processor", "bottleneck", "shifted from chunking", "share cut by the GPU"], jobs(folder))
     variants = folder / "variants.md"
     yield "\n## Variants" + variants.read_text().partition("\n## Variants")[2] if variants.exists() else ""

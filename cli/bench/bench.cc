@@ -43,6 +43,7 @@ class bench_command final : public subcommand {
   [[nodiscard]] json deciding_options() const;
   [[nodiscard]] status use_options_of(const json& before);
   [[nodiscard]] result<backend> checked_backend() const;
+  [[nodiscard]] status use_device(bench_facts& facts, job_lists& jobs) const;
   [[nodiscard]] result<bench_facts> facts(const std::optional<json>& before) const;
   [[nodiscard]] result<job_lists> checked_jobs(bench_facts& facts);
   [[nodiscard]] result<exit_code> run(job_lists& jobs, bench_facts facts, std::optional<json> before,
@@ -61,6 +62,7 @@ class bench_command final : public subcommand {
   bool is_quick_ = false;
   bool is_full_ = false;
   std::optional<std::string> backend_;
+  std::string device_ = "0";
   bench_job_options jobs_;
   std::optional<std::string> bytes_;
   std::vector<std::string> files_;
@@ -78,9 +80,9 @@ class bench_command final : public subcommand {
 };
 
 /// The options that decide what is measured and how, which --compare takes from the earlier run; --quick and --full do so too.
-constexpr std::array<std::string_view, 13> deciding = {
-    "--kernels", "--engine", "--cpu",  "--backend", "--algorithm", "--profile",  "--hash",
-    "--size",    "--bytes",  "--data", "--rounds",  "--threads",   "--placement"};
+constexpr std::array<std::string_view, 14> deciding = {
+    "--kernels", "--engine", "--cpu",   "--backend", "--device", "--algorithm", "--profile",
+    "--hash",    "--size",   "--bytes", "--data",    "--rounds", "--threads",   "--placement"};
 
 constexpr std::uint64_t least_data = 64 * KiB;
 constexpr std::uint64_t most_rounds = 1000;
@@ -154,11 +156,14 @@ void bench_command::add_options(option_list& options) {
                                    "Measure rows at equal mean chunks by the back end that auto takes: under a minute; "
                                    "the default, unless an option says what is measured or --json is given");
   options.add_flag("--full", is_full_, "Measure everything by every back end: many minutes").excludes(quick);
-  options.add_flag("--kernels", is_kernels_, "Measure only kernels: each back end of the processor, in one thread");
+  options.add_flag(
+      "--kernels", is_kernels_,
+      "Measure only kernels: each back end of the processor, in one thread, or with --backend cuda a GPU's");
   options.add_flag("--engine", is_engine_, "Measure only the engine: cutting and fingerprinting on all threads");
   options.add_flag("--cpu", is_cpu_, "Do not use a GPU");
   options.add_value("--backend", backend_, "NAME",
                     "Time only this back end, or with auto the one that it takes; the answers of all are checked");
+  options.add_value("--device", device_, "N", "The GPU to measure, by its number in 'cutpoint info' (default: 0)");
   jobs_.add_to(options);
   options.add_value(
       "--bytes", bytes_, "SIZE",
@@ -219,14 +224,44 @@ status bench_command::use_options_of(const json& before) {
   return {};
 }
 
-/// Returns the back end that is timed; `automatic` stands for all of them if `--backend` is not given.
+/// Returns the back end that is timed; `automatic` stands for all of them if `--backend` is not given. Whether there is a GPU for
+/// kernels is looked at last, so that other mistakes are told where there is none.
 result<backend> bench_command::checked_backend() const {
   if (!backend_ || *backend_ == to_string(backend::automatic)) return backend::automatic;
+  if (*backend_ == to_string(backend::cuda) && is_kernels_ && !is_cpu_) return backend::cuda;
   CUTPOINT_TRY(const auto where, parse_backend(*backend_));
   if (uses_device(where) && (is_cpu_ || is_kernels_)) {
     return usage_error(fmt::format("--backend {} cannot be given with {}", *backend_, is_cpu_ ? "--cpu" : "--kernels"));
   }
   return where;
+}
+
+/// Takes the GPU that is asked for, and of the kernels those that a GPU is measured at. Errors: invalid_argument, if there is none.
+status bench_command::use_device(bench_facts& facts, job_lists& jobs) const {
+  CUTPOINT_TRY(const auto where, checked_backend());
+  const bool is_given = options_->find("--device").is_given;
+  const bool has_kernels = where == backend::cuda && facts.has_kernels;
+  CUTPOINT_TRY(const auto number, checked_number("--device", device_, 0, most_devices - 1));
+  const int device = static_cast<int>(number);
+  if (is_given && (is_cpu_ || (!facts.has_engine && !has_kernels))) {
+    return usage_error(fmt::format("--device {}: no GPU is measured", device_));
+  }
+  if (has_kernels && options_->find("--hash").is_given && !facts.has_engine) {
+    return usage_error("--hash: a GPU's kernels are measured at cuts alone");
+  }
+  if (!is_given && !has_kernels) return {};
+  const auto here = gpus();
+  const status there = check_gpus(is_given ? fmt::format("--device {}", device_) : "--backend cuda", {device}, here);
+  if (!here) return usage_error(fmt::format("{}. {}", there.message(), planning_hint));
+  if (!there.ok()) return there;
+  for (engine_job& job : jobs.engine) job.feed.devices = {device};
+  if (!has_kernels) return {};
+  facts.device = device;
+  facts.device_name = std::ranges::find(*here, device, &gpu_info::index)->name;
+  std::erase_if(jobs.kernels, [](const bench_job& job) {
+    return job.kind != bench_kind::cuts || job.timed.empty() || !job.problem.empty();
+  });
+  return {};
 }
 
 /// Returns the settings of the run, without results.
@@ -250,7 +285,7 @@ result<bench_facts> bench_command::facts(const std::optional<json>& before) cons
                      .rounds = rounds,
                      .is_quick = is_quick,
                      .is_sorted = is_quick || backend_.has_value(),
-                     .has_kernels = (is_all || is_kernels_) && !uses_device(where),
+                     .has_kernels = is_kernels_ || (is_all && !uses_device(where)),
                      .rows = {},
                      .has_engine = is_all || is_engine_,
                      .threads = threads,
@@ -288,15 +323,19 @@ status bench_command::show(const std::string& text, outputs& out) const {
 
 status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_span data, bench_facts& facts,
                                       outputs& out, const console& say) const {
-  for (const bench_place place : {bench_place::memory, bench_place::l2}) {
+  const bool is_of_device = !facts.device_name.empty();
+  for (const bench_place place : {bench_place::memory, bench_place::l2, bench_place::device}) {
+    if (is_of_device != (place == bench_place::device)) continue;
     if (place == bench_place::l2 && facts.is_quick) continue;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (place == bench_place::l2 && has_few_chunks(facts.rows[i], facts.l2_bytes)) continue;
       if (say.shows_progress()) {
         say.progress(fmt::format("{} of {}: {}, {}", i + 1, jobs.size(), label(jobs[i]), to_string(place)));
       }
-      const byte_span measured = place == bench_place::memory ? data : data.first(facts.l2_bytes);
-      auto row = measure(jobs[i], place, measured, facts.rounds, interruption());
+      const byte_span measured = place == bench_place::l2 ? data.first(facts.l2_bytes) : data;
+      auto row = is_of_device ? measure_device(jobs[i], device_cutting_work(*jobs[i].cuts, data, facts.device), data,
+                                               facts.rounds, interruption())
+                              : measure(jobs[i], place, measured, facts.rounds, interruption());
       say.progress({});
       if (!row) return row.error();
       for (const bench_cell& cell : row->cells) {
@@ -345,6 +384,7 @@ result<exit_code> bench_command::run() {
   }
   CUTPOINT_TRY(auto asked, facts(before));
   CUTPOINT_TRY(auto jobs, checked_jobs(asked));
+  CUTPOINT_RETURN_IF_FAILED(use_device(asked, jobs));
   return run(jobs, std::move(asked), std::move(before), say);
 }
 
@@ -384,7 +424,7 @@ result<exit_code> bench_command::run(job_lists& jobs, bench_facts facts, std::op
   facts.processor_model = machine.processor_model;
   facts.data_bytes = data.view().size();
   facts.l2_bytes = std::min(facts.data_bytes, l2_half(machine));
-  if (facts.data_bytes < 2 * largest_cache(machine)) {
+  if (facts.device_name.empty() && facts.data_bytes < 2 * largest_cache(machine)) {
     say.warning(fmt::format("{} of data may stay in a cache of {}: choose more by --bytes",
                             size_with_unit(facts.data_bytes), size_with_unit(largest_cache(machine))));
   }

@@ -42,7 +42,7 @@ const std::vector<json>& list_in(const json& object, std::string_view key) {
 
 /// The order of tables.
 auto table_of(const bench_line& line) {
-  return std::tuple(line.kind == "engine", line.place == "l2", line.kind == "fingerprint");
+  return std::tuple(line.kind == "engine", line.place == "device", line.place == "l2", line.kind == "fingerprint");
 }
 
 bool are_same(const bench_line& a, const bench_line& b) {
@@ -130,6 +130,7 @@ std::vector<bench_line> lines_of(const json& report) {
 
 std::string_view title_of(const bench_line& line) {
   if (line.kind == "engine") return "The engine, from memory to chunks and fingerprints, on all threads";
+  if (line.place == "device") return "Cuts by a GPU, data in its memory";
   if (line.kind == "fingerprint") {
     return line.place == "l2" ? "Fingerprints in one thread, data in L2" : "Fingerprints in one thread, data in memory";
   }

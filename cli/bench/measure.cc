@@ -17,7 +17,10 @@ namespace cutpoint::cli {
 
 // --- Rounds ----------------------------------------------------------------------------------------------------------
 
-std::string_view to_string(bench_place place) { return place == bench_place::memory ? "memory" : "l2"; }
+std::string_view to_string(bench_place place) {
+  constexpr std::array<std::string_view, 3> names = {"memory", "l2", "device"};
+  return names[static_cast<std::size_t>(place)];
+}
 
 result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
                           const cancellation& cancel) {
@@ -87,6 +90,14 @@ std::vector<chunk> chunks_of(const chunker& cuts, byte_span data, const cancella
     chunks.push_back({start, *cursor.next_cut({.bytes = data, .start = start, .at_end = true}, start)});
   }
   return chunks;
+}
+
+/// Returns how chunks differ from those of the reference, or an empty string.
+std::string difference(std::span<const chunk> chunks, std::span<const chunk> expected, byte_span data) {
+  const auto [wrong, right] = std::mismatch(chunks.begin(), chunks.end(), expected.begin(), expected.end());
+  if (wrong == chunks.end() && right == expected.end()) return {};
+  return fmt::format("cuts another chunk at offset {} than the reference",
+                     right != expected.end() ? right->offset : data.size());
 }
 
 checked_bench_job prepare_reads(byte_span data) {
@@ -179,12 +190,8 @@ result<checked_bench_job> prepare(const bench_job& job, byte_span data, const ca
 
 bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data, std::span<const chunk> expected,
                                   const cancellation& cancel) {
-  const std::vector<chunk> chunks = chunks_of(cuts, data, cancel);
-  const auto [wrong, right] = std::mismatch(chunks.begin(), chunks.end(), expected.begin(), expected.end());
-  if (wrong != chunks.end() || right != expected.end()) {
-    const std::uint64_t offset = right != expected.end() ? right->offset : data.size();
-    return wrong_contender(where, fmt::format("cuts another chunk at offset {} than the reference", offset));
-  }
+  std::string problem = difference(chunks_of(cuts, data, cancel), expected, data);
+  if (!problem.empty()) return wrong_contender(where, std::move(problem));
   return {.where = where, .work = cutting_work(cuts, data)};
 }
 
@@ -201,6 +208,37 @@ bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerpri
                            c.offset));
   }
   return {.where = where, .work = hashing_work(std::move(batch), data, std::move(chunks))};
+}
+
+result<bench_row> measure_device(const bench_job& job, const result<device_cutting>& cutting, byte_span data,
+                                 std::uint64_t rounds, const cancellation& cancel) {
+  CUTPOINT_TRY(const auto reference, chunker_on(*job.cuts, backend::scalar));
+  const std::vector<chunk> expected = chunks_of(reference, data, cancel);
+  bench_row row{.job = &job,
+                .place = bench_place::device,
+                .mean_bytes = mean_of(data, expected),
+                .read_bytes_per_second = rate_of(reading_work(widest_backend(), data), data.size()),
+                .cells = {{.name = to_string(backend::cuda)}}};
+  bench_cell& cell = row.cells.front();
+  const auto bytes = static_cast<double>(data.size());
+  round_rates cut;
+  std::vector<double> copied;
+  for (std::uint64_t round = 0; round <= rounds; ++round) {  // the first is not counted
+    if (cancel.is_requested()) return status{status_code::cancelled, "interrupted"};
+    const auto pass = cutting ? (*cutting)() : cutting.error();
+    cell.problem = pass ? difference(pass->chunks, expected, data) : pass.error().message();
+    if (!cell.problem.empty()) {
+      cell.outcome = pass ? bench_outcome::wrong_answer : bench_outcome::unavailable;
+      return row;
+    }
+    if (round == 0) continue;
+    cut.add(bytes / pass->cutting_seconds, row.read_bytes_per_second);
+    copied.push_back(bytes / pass->copying_seconds);
+  }
+  cut.finish(cell);
+  cell.of_read.reset();  // a read by the processor is no bound of a device
+  cell.copied = median(copied);
+  return row;
 }
 
 // --- The engine ------------------------------------------------------------------------------------------------------

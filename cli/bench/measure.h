@@ -34,7 +34,7 @@ enum class bench_outcome {
   measured,
   no_kernel,     ///< the back end leaves the job to another: to `avx512`, `sse4` or `scalar`
   does_not_run,  ///< the processor lacks the instruction set
-  unavailable,   ///< the engine cannot use the device, or OpenSSL lacks an algorithm
+  unavailable,   ///< the device cannot be used or cannot do the job, or OpenSSL lacks an algorithm
   wrong_answer,  ///< the result differs from the reference's
   checked,       ///< the answer is right, and nobody asked how fast it comes
 };
@@ -60,6 +60,7 @@ struct bench_cell {
   std::optional<work_plan> plan = {};    ///< the plan that ran
   std::optional<double> device_cut_share = {};
   std::optional<double> predicted = {};  ///< the predicted rate of that plan
+  std::optional<double> copied = {};     ///< the median rate of copies to a device whose kernels were measured
   std::string problem = {};
 };
 
@@ -132,8 +133,8 @@ struct checked_bench_job {
 
 // --- Rounds ----------------------------------------------------------------------------------------------------------
 
-/// The place of the data: memory beyond all caches, or the L2 cache.
-enum class bench_place { memory, l2 };
+/// The place of the data: memory beyond all caches, the L2 cache, or a device's memory.
+enum class bench_place { memory, l2, device };
 [[nodiscard]] std::string_view to_string(bench_place place);
 
 struct bench_row {
@@ -141,12 +142,17 @@ struct bench_row {
   bench_place place = bench_place::memory;
   std::optional<double> mean_bytes;  ///< of the chunks
   double read_bytes_per_second = 0;  ///< the median of the rounds' plain reads
-  std::vector<bench_cell> cells;     ///< of every back end of this build
+  std::vector<bench_cell> cells;     ///< of every back end of this build, or of the device alone
 };
 
 /// Checks the answers, then measures. Errors: those of `prepare`; cancelled.
 [[nodiscard]] result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
                                         const cancellation& cancel);
+
+/// Measures a device's kernels at cuts of `data`, by the device's own clock, or takes over why they cannot run. The cuts of each
+/// round are compared with the reference's. Errors: cancelled.
+[[nodiscard]] result<bench_row> measure_device(const bench_job& job, const result<device_cutting>& cutting,
+                                               byte_span data, std::uint64_t rounds, const cancellation& cancel);
 
 // --- The engine ------------------------------------------------------------------------------------------------------
 
@@ -271,6 +277,8 @@ struct bench_facts {
   bool is_sorted = false;      ///< one back end of each row is timed, and rows are sorted by speed
   std::size_t name_width = 0;  ///< of the longest name of a job
   bool has_kernels = true;
+  int device = 0;                ///< the GPU whose kernels are measured instead of the processor's
+  std::string device_name = {};  ///< empty if no GPU's are
   std::vector<bench_row> rows;
   bool has_engine = true;
   engine_options threads;  ///< of the engine

@@ -116,11 +116,26 @@ bool has_outcome(const std::vector<bench_cell>& cells, bench_outcome outcome) {
   return std::ranges::find(cells, outcome, &bench_cell::outcome) != cells.end();
 }
 
+/// Returns what the rates of a GPU's kernels are of, and a line for each name that it cannot cut by.
+std::string kernels_text(const bench_facts& facts) {
+  std::string out;
+  std::vector<double> copied;
+  for (const bench_row& row : facts.rows) {
+    const bench_cell& cell = row.cells.front();
+    if (cell.copied) copied.push_back(*cell.copied);
+    if (cell.outcome == bench_outcome::unavailable) out += fmt::format("-  {}: {}\n", label(*row.job), cell.problem);
+  }
+  if (copied.empty()) return out;
+  return out +
+         fmt::format("cuda is {}: its kernels alone, by its own clock; the same data were copied to it at {} GiB/s.\n",
+                     printable(facts.device_name), gib_per_second(median(copied)));
+}
+
 /// Returns why no GPU was measured, and how to learn what one would bring.
 std::string device_text(const bench_facts& facts) {
   const auto device = std::ranges::find_if(facts.setups, [](const auto& each) { return !each.problem.empty(); });
   if (device == facts.setups.end()) return {};
-  return fmt::format("No GPU here: {}. What one would bring: cutpoint info --plan --rates FILE\n", device->problem);
+  return fmt::format("No GPU here: {}. {}\n", device->problem, planning_hint);
 }
 
 }  // namespace
@@ -179,7 +194,7 @@ std::string closing_text(const bench_facts& facts) {
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) absent.push_back(b.name);
   }
-  if (!facts.rows.empty() && !absent.empty())
+  if (facts.device_name.empty() && !facts.rows.empty() && !absent.empty())
     out += fmt::format("This processor does not run {}.\n", fmt::join(absent, ", "));
   out += problem_text(facts.rows, [](const bench_job& job) { return job.name; });
   out += problem_text(facts.engine_rows, [](const engine_job& job) { return job.hash; });
@@ -192,6 +207,7 @@ std::string closing_text(const bench_facts& facts) {
         fmt::format("The answers of all back ends were compared with the reference's, also of what is not timed{}.\n",
                     is_right ? ": all are right" : "; not all are right");
   }
+  if (!facts.device_name.empty()) out += kernels_text(facts);
   out += device_text(facts);
   return out.empty() ? out : '\n' + out;
 }
@@ -216,6 +232,7 @@ json cells_of(const std::vector<bench_cell>& cells, bool is_engine) {
       fields["device_cut_share"] = or_null(cell.device_cut_share);
       fields["predicted_bytes_per_second"] = or_null(cell.predicted);
     }
+    if (cell.copied) fields["copied_bytes_per_second"] = *cell.copied;
     if (!cell.leaves_to.empty()) fields["leaves_to"] = cell.leaves_to;
     if (!cell.problem.empty()) fields["problem"] = cell.problem;
   }
@@ -249,6 +266,9 @@ json json_of_engine(const engine_row& row) {
 
 json bench_json(const bench_facts& facts) {
   const auto back_end = [](const backend_info& b) { return json{{"name", b.name}, {"runs_here", b.runs_here}}; };
+  json back_ends = json_list(facts.device_name.empty() ? processor_backends() : std::vector<backend_info>(), back_end);
+  if (!facts.device_name.empty())
+    back_ends.push_back({{"name", to_string(backend::cuda)}, {"runs_here", true}, {"device", facts.device_name}});
   const auto setup = [](const engine_setup& s) { return json{{"name", s.name}, {"problem", s.problem}}; };
   return {{"version", version()},
           {"processor_model", facts.processor_model},
@@ -260,7 +280,7 @@ json bench_json(const bench_facts& facts) {
           {"interrupted", facts.is_interrupted},
           {"quick", facts.is_quick},
           {"read_by", to_string(widest_backend())},
-          {"back_ends", json_list(processor_backends(), back_end)},
+          {"back_ends", std::move(back_ends)},
           {"rows", json_list(facts.rows, json_of)},
           {"thread_count", facts.has_engine ? json(facts.threads.threads) : json()},
           {"engine_back_ends", json_list(facts.setups, setup)},

@@ -29,6 +29,8 @@ inline constexpr choice<bench_format, 4> bench_formats = {{{"text", bench_format
 /// Returns the last of the rows, below the heading of its table if it is the first there.
 [[nodiscard]] std::string latest_row_text(const bench_facts& facts);
 [[nodiscard]] std::string latest_engine_row_text(const bench_facts& facts);
+/// How to learn what a GPU would bring that is not here.
+inline constexpr std::string_view planning_hint = "What one would bring: cutpoint info --plan --rates FILE";
 /// Returns what the tables' signs mean, and what was not measured and why.
 [[nodiscard]] std::string closing_text(const bench_facts& facts);
 

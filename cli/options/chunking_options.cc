@@ -220,7 +220,6 @@ result<context_file> context_option::checked(const std::optional<secret_key>& ke
 
 namespace {
 
-constexpr std::uint64_t most_devices = 4096;
 constexpr std::uint64_t least_device_memory = 16 * MiB;
 constexpr std::uint64_t least_batch = 4 * KiB;
 

@@ -164,6 +164,8 @@ class lane_options {
   thread_options threads_;
 };
 
+/// More than any machine has.
+inline constexpr std::uint64_t most_devices = 4096;
 /// Looks whether these devices are among those that there are and can be used. `option` is what the user wrote. Errors:
 /// invalid_argument, with the option, the number and how many there are, or why there are none.
 [[nodiscard]] status check_gpus(std::string_view option, const std::vector<int>& devices,

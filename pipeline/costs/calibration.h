@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cutpoint/cost_model.h>
+#include <cutpoint/speed.h>
 
 #include "pipeline/backends/device_lanes.h"
 
@@ -19,6 +20,10 @@ struct device_sampling {
 [[nodiscard]] device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu,
                                             const feed_options& job, double mean_chunk_bytes,
                                             const device_sampling& how);
+
+/// As `device_cutting_work`, on a device of `provider`, which is not used after the call, in batches of `batch_bytes`.
+[[nodiscard]] result<device_cutting> cutting_on(const device_provider& provider, int device, const chunker& cuts,
+                                                byte_span data, std::uint64_t batch_bytes);
 
 /// Uses a thread for each of `processor_count` processors, and 64 to 256 MiB of memory, more than a cache of
 /// `largest_cache_bytes` holds. Errors: unavailable, if the system cannot start threads.

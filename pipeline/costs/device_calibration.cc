@@ -12,6 +12,32 @@ namespace cutpoint {
 
 namespace {
 
+/// Cuts all of the data, batch after batch, each from where the one before it ended. `last` becomes the output of the last one, and is
+/// not complete if that had more chunks than the device has room for: then the data are not cut further.
+status cut_in_batches(cuda::offload& offload, const chunker& cuts, byte_span data, std::uint64_t batch_bytes,
+                      cuda::batch_output& last, device_pass& pass) {
+  for (std::uint64_t start = 0; start < data.size();) {
+    const std::uint64_t begin = start - std::min(start, cuts.behind());
+    const std::uint64_t stop = start + std::min(batch_bytes, data.size() - start);
+    const std::uint64_t end = stop + std::min(cuts.reach(), data.size() - stop);
+    const byte_span batch = data.subspan(begin, end - begin);
+    const cuda::stream_range all{.begin = 0,
+                                 .start = start - begin,
+                                 .stop = stop - begin,
+                                 .end = batch.size(),
+                                 .ends = end == data.size() ? 1U : 0U};
+    CUTPOINT_RETURN_IF_FAILED(offload.run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, last));
+    if (!last.is_complete || last.lengths.empty()) return {};
+    for (const std::uint32_t length : last.lengths) {
+      pass.chunks.push_back({start, length});
+      start += length;
+    }
+    pass.copying_seconds += std::max(last.times.copying_in.seconds(), least_seconds);
+    pass.cutting_seconds += std::max(last.times.cutting.seconds(), least_seconds);
+  }
+  return {};
+}
+
 /// The shortest times of a batch, in seconds.
 struct batch_seconds {
   double whole = std::numeric_limits<double>::infinity();
@@ -48,9 +74,8 @@ class probe {
   status measure_cuts(cuda::offload& offload, device_costs& costs) const {
     cuda::batch_output output;
     const auto run = [&](std::uint64_t bytes) {
-      const byte_span batch = sample_.first(bytes);
-      const cuda::stream_range all{.begin = 0, .start = 0, .stop = bytes, .end = bytes, .ends = 1};
-      return offload.run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, output);
+      device_pass pass;
+      return cut_in_batches(offload, job_.cuts, sample_.first(bytes), bytes, output, pass);
     };
     CUTPOINT_TRY(const auto small, least_seconds_of([&] { return run(how_.small_bytes); }, output.times));
     CUTPOINT_TRY(const auto seconds, least_seconds_of([&] { return run(how_.batch_bytes); }, output.times));
@@ -129,11 +154,10 @@ class probe {
 };
 
 /// Locked memory of the host, for copies without a detour. If there is none, they are only slower.
-class pinned_sample {
+class pinned_bytes {
  public:
-  /// Locks the memory some times, because that takes longer the first time.
-  pinned_sample(const device_provider& provider, int device, const device_sampling& how)
-      : bytes_(random_bytes(how.batch_bytes)) {
+  /// Locks the memory once and `turns` times more, of which the shortest counts, after one that takes longer.
+  pinned_bytes(const device_provider& provider, int device, byte_span bytes, int turns) : bytes_(bytes) {
     auto offload =
         provider.make(device, *chunker::make(fixed_parameters{}), fingerprint_kind::none, {.bytes = 64 * KiB});
     if (!offload) return;
@@ -141,7 +165,7 @@ class pinned_sample {
     for (int turn = 0;; ++turn) {
       const auto begin = std::chrono::steady_clock::now();
       if (!(*offload)->pin(bytes_.data(), bytes_.size()).ok()) return;
-      if (turn > how.turns) break;
+      if (turn == turns) break;
       (*offload)->unpin(bytes_.data());
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (turn > 0) least = std::min(least, std::max(seconds, least_seconds));
@@ -149,17 +173,16 @@ class pinned_sample {
     rate_ = static_cast<double>(bytes_.size()) / least;
     offload_ = *std::move(offload);
   }
-  pinned_sample(const pinned_sample&) = delete;
-  pinned_sample& operator=(const pinned_sample&) = delete;
-  ~pinned_sample() {
+  pinned_bytes(const pinned_bytes&) = delete;
+  pinned_bytes& operator=(const pinned_bytes&) = delete;
+  ~pinned_bytes() {
     if (offload_) offload_->unpin(bytes_.data());
   }
-  [[nodiscard]] byte_span view() const { return bytes_; }
   /// Bytes that are locked and unlocked in a second; 0 if they cannot be.
   [[nodiscard]] double rate() const { return rate_; }
 
  private:
-  std::vector<std::uint8_t> bytes_;
+  byte_span bytes_;
   double rate_ = 0;
   std::unique_ptr<cuda::offload> offload_;
 };
@@ -169,11 +192,32 @@ class pinned_sample {
 device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const feed_options& job,
                               double mean_chunk_bytes, const device_sampling& how) {
   device_costs costs{.index = gpu.index, .name = gpu.name, .batch_bytes = how.batch_bytes, .rates = {}, .problem = {}};
-  const pinned_sample sample(provider, gpu.index, how);
-  costs.pinning = sample.rate();
-  const status outcome = probe(provider, gpu.index, job, how, sample.view()).measure(costs, mean_chunk_bytes);
+  const std::vector<std::uint8_t> sample = random_bytes(how.batch_bytes);
+  const pinned_bytes pinned(provider, gpu.index, sample, how.turns + 1);
+  costs.pinning = pinned.rate();
+  const status outcome = probe(provider, gpu.index, job, how, sample).measure(costs, mean_chunk_bytes);
   if (!outcome.ok()) costs = {.index = gpu.index, .name = gpu.name, .rates = {}, .problem = outcome.message()};
   return costs;
+}
+
+result<device_cutting> cutting_on(const device_provider& provider, int device, const chunker& cuts, byte_span data,
+                                  std::uint64_t batch_bytes) {
+  batch_bytes = std::min<std::uint64_t>(batch_bytes, data.size());
+  CUTPOINT_TRY(const auto limits, device_limits({.batch_bytes = batch_bytes}, cuts));
+  CUTPOINT_TRY(auto offload, provider.make(device, cuts, fingerprint_kind::none, limits));
+  return device_cutting([=, pinned = std::make_shared<const pinned_bytes>(provider, device, data, 0),
+                         kernels = std::shared_ptr(std::move(offload))]() -> result<device_pass> {
+    device_pass pass;
+    cuda::batch_output last;
+    CUTPOINT_RETURN_IF_FAILED(cut_in_batches(*kernels, cuts, data, batch_bytes, last, pass));
+    if (last.is_complete) return pass;
+    return status(status_code::memory_limit, "a batch has more chunks than the device has room for");
+  });
+}
+
+result<device_cutting> device_cutting_work(const chunker& cuts, byte_span data, int device) {
+  const std::uint64_t batch_bytes = std::max(device_sampling().batch_bytes, usual_segment_bytes(cuts));
+  return cutting_on(device_provider(), device, cuts, data, batch_bytes);
 }
 
 }  // namespace cutpoint

@@ -40,7 +40,7 @@ def _speeds(row: dict) -> Iterator[tuple[str, Speed]]:
         yield "", _of_rounds(counts["bytes"], result["wall_seconds"], tuple(counts[name] for name in ("bytes", "chunk_count", "unique_bytes")))
     elif row["kind"] in ("backup", "restore"):
         yield "", _of_rounds(result["bytes"], result["wall_seconds"])
-    elif row["kind"] == "kernels":
+    elif row["kind"] in ("kernels", "device-kernels"):
         for each in result["rows"]:
             for name, end in each["back_ends"].items():
                 if each["kind"] == "cuts" and end["bytes_per_second"]:

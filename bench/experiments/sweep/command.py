@@ -18,7 +18,7 @@ from experiments.catalog import INSTRUCTION_SETS, summary_of
 from experiments.cli import WRONG_USAGE
 from experiments.sizes import text_of
 from experiments.sweep.data import Data, Input, files_under, forget
-from experiments.sweep.plan import ALL, LEAST_BYTES, OF_KIND, STORES, Cell, digest
+from experiments.sweep.plan import ALL, KERNELS, LEAST_BYTES, OF_KIND, STORES, Cell, digest
 
 
 class Failed(Exception):
@@ -31,6 +31,10 @@ class Failed(Exception):
     @property
     def reason(self) -> str:
         return str(self).removeprefix("cutpoint: error: ")
+
+
+class Lacking(Exception):
+    """The machine cannot do what a cell asks for. The message says why."""
 
 
 class Command:
@@ -94,16 +98,17 @@ class Command:
 
     def absence(self, cell: Cell) -> str:
         """What this machine lacks for a cell and why, empty if it lacks nothing."""
-        if "backend" not in OF_KIND[cell.kind]:
+        back_end = "cuda" if cell.kind == "device-kernels" else cell.backend
+        if not {"backend", "devices"} & OF_KIND[cell.kind]:
             return ""
         processors = self.machine["machine"]["usable_processors"]
         if cell.threads > processors:
             return f"{cell.threads} threads do not run at once here: {processors} {'processors are' if processors > 1 else 'processor is'} usable"
         options = self._of_devices(cell)
-        key = (cell.backend, *options)
+        key = (back_end, *options)
         if key not in self._absences:
-            runs_here = self.back_ends[cell.backend]
-            self._absences[key] = "" if runs_here and not options else self._problem_of(cell.backend, options)
+            runs_here = self.back_ends[back_end]
+            self._absences[key] = "" if runs_here and not options else self._problem_of(back_end, options)
         return self._absences[key]
 
     def _problem_of(self, back_end: str, options: list[str]) -> str:
@@ -145,8 +150,9 @@ class Command:
 
     def words(self, cell: Cell) -> list[str]:
         """The words of a run for a cell, before those for the data."""
-        if cell.kind == "kernels":
-            return ["bench", "--kernels", "--json", "-q", "--bytes", cell.bytes, "--rounds", str(cell.rounds), *self.cuts(cell)]
+        if cell.kind in KERNELS:
+            where = ["--backend", "cuda", *self._of_devices(cell)] if cell.kind == "device-kernels" else []
+            return ["bench", "--kernels", "--json", "-q", *where, "--bytes", cell.bytes, "--rounds", str(cell.rounds), *self.cuts(cell)]
         if cell.kind == "tune":
             return ["tune", "--json", "-q", "--sample", cell.sample, *(["--goal", cell.goal] if cell.goal else []), *self.cuts(cell)]
         if cell.kind == "backup":
@@ -163,10 +169,10 @@ class Command:
             cell = replace(cell, backend="auto")  # checks the other options
         if cell.kind in STORES:
             return self._refusal_of_store(cell)
-        if cell.kind == "kernels":
+        if cell.kind in KERNELS:
             cell = replace(cell, bytes=text_of(LEAST_BYTES))  # for which the command takes memory before it looks at the data
         try:
-            self.run(*self.words(cell), *(["--data"] if cell.kind == "kernels" else []), os.devnull)
+            self.run(*self.words(cell), *(["--data"] if cell.kind in KERNELS else []), os.devnull)
         except Failed as refused:
             return self._wrong_usage(refused)
         return ""
@@ -243,8 +249,12 @@ def dedup(command: Command, cell: Cell, data: Input) -> dict:
 
 
 def kernels(command: Command, cell: Cell, data: Input) -> dict:
-    """The speeds of the processor's back ends in one thread on the first bytes of the data."""
-    return json.loads(command.run(*command.words(cell), *(word for path in data.paths for word in ("--data", str(path)))))
+    """The speeds of the processor's back ends in one thread, or of a GPU, on the first bytes of the data."""
+    report = json.loads(command.run(*command.words(cell), *(word for path in data.paths for word in ("--data", str(path)))))
+    for row in report["rows"] if cell.kind == "device-kernels" else []:
+        if row["back_ends"]["cuda"]["outcome"] == "unavailable":
+            raise Lacking(row["back_ends"]["cuda"]["problem"])
+    return report
 
 
 def tune(command: Command, cell: Cell, data: Input) -> dict:
@@ -306,13 +316,15 @@ def _run(command: Command, data: Data, cell: Cell) -> tuple[str, str, dict | Non
     """Outcome, problem and result."""
     if absence := command.absence(cell):
         return "unavailable", absence, None
-    run = {"dedup": dedup, "kernels": kernels, "tune": tune, "backup": backup, "restore": restore}[cell.kind]
+    run = {"dedup": dedup, "kernels": kernels, "device-kernels": kernels, "tune": tune, "backup": backup, "restore": restore}[cell.kind]
     try:
         with data.input(cell) as inputs:
             result = run(command, cell, inputs)
         if file := data.changed(cell.dataset):
             return "failed", f"{file} has changed since the checksum of '{cell.dataset}' was taken: start the sweep again", None
         return "done", "", result
+    except Lacking as lacking:
+        return "unavailable", str(lacking), None
     except (Failed, OSError, json.JSONDecodeError) as failed:
         return "failed", str(failed), None
 

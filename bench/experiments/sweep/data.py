@@ -12,7 +12,7 @@ from pathlib import Path
 from experiments import datasets
 from experiments.cli import shown
 from experiments.sizes import bytes_of
-from experiments.sweep.plan import Cell, Source
+from experiments.sweep.plan import KERNELS, Cell, Source
 
 MEMORY = Path("/dev/shm")
 
@@ -137,7 +137,7 @@ class Data:
     def input(self, cell: Cell) -> Iterator[Input]:
         """Yields the data of a cell: in the page cache, to be dropped from it, or as copies in memory. Raises OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if cell.kind == "kernels":
+        if cell.kind in KERNELS:
             yield Input(self.files(cell.dataset, cell.bytes), self.folder)
         elif cell.input != "memory":
             yield Input(self.ready(cell.dataset), self.folder, cell.input == "cold")

@@ -26,11 +26,13 @@ OF_KIND = {
     "backup": OF_ENGINE | {"compression"},
     "restore": {"hash", "rounds", "input", "compression"},
     "kernels": {"bytes", "rounds"},
+    "device-kernels": {"bytes", "rounds", "devices"},
     "tune": {"sample", "goal"},
 }
 ALL = "all"  # the algorithm of a search among all
 ENGINE_KINDS = ("dedup", "backup")  # those that run the whole engine, and whose results have its report
 STORES = ("backup", "restore")  # those that make a store
+KERNELS = ("kernels", "device-kernels")  # those that cut alone: on the processor, and on a GPU
 INPUTS = ("cache", "cold", "memory")  # where data are when a round begins: the page cache, the disk, or files in memory
 
 MOST_ROUNDS = 1000  # of `cutpoint bench`; those of `dedup` have no other bound

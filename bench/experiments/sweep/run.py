@@ -10,7 +10,7 @@ from experiments import datasets
 from experiments.results import GIB
 from experiments.sweep.command import Command, Measured, measure
 from experiments.sweep.data import Data
-from experiments.sweep.plan import STORES, Cell, Place, Plan, Source, Wrong
+from experiments.sweep.plan import KERNELS, STORES, Cell, Place, Plan, Source, Wrong
 from experiments.sweep.store import Store
 
 # Reports the progress of a sweep: the cell that was measured, how many are left, and the estimated time for them.
@@ -23,7 +23,7 @@ def duration(seconds: float) -> str:
 
 
 # Seconds for each unit of work (`work_of`) on a small machine, which count until a cell of the kind was measured.
-USUAL_RATES = {"dedup": 2e-9, "backup": 4e-9, "restore": 3e-9, "kernels": 1.5, "tune": 1e-7}
+USUAL_RATES = {"dedup": 2e-9, "backup": 4e-9, "restore": 3e-9, "kernels": 1.5, "device-kernels": 1.5, "tune": 1e-7}
 
 
 class Estimate:
@@ -45,7 +45,7 @@ class Estimate:
 
 def work_of(kind: str, rounds: int, size: int) -> float:
     """The amount of work of a cell: bytes times rounds. Kernels are measured for a fixed time."""
-    return rounds if kind == "kernels" else rounds * size
+    return rounds if kind in KERNELS else rounds * size
 
 
 def outcome_text(done: Measured) -> str:
@@ -59,8 +59,8 @@ def outcome_text(done: Measured) -> str:
         saved = result["savings_share"]
         shown = "" if saved is None else f", saves {100 * saved:.2f} %"
         return f"{done.result['bytes_per_second'] / GIB:.2f} GiB/s{shown}"
-    if done.cell.kind == "kernels":
-        row = next(row for row in done.result["rows"] if row["kind"] == "cuts" and row["place"] == "memory")
+    if done.cell.kind in KERNELS:
+        row = next(row for row in done.result["rows"] if row["kind"] == "cuts" and row["place"] != "l2")
         rates = {name: end["bytes_per_second"] for name, end in row["back_ends"].items() if end["bytes_per_second"]}
         return ", ".join(f"{name} {rate / GIB:.2f}" for name, rate in rates.items()) + " GiB/s"
     return f"searched in {duration(done.seconds)}"

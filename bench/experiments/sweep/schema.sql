@@ -8,7 +8,7 @@ create table if not exists datasets (checksum text primary key, info text not nu
 -- A cell: one setting on one data set, by one binary on one machine.
 create table if not exists cells (
   key        text primary key,   -- SHA-256 over binary, machine, data checksum and settings
-  kind       text not null,      -- dedup, backup, restore, kernels, tune
+  kind       text not null,      -- dedup, backup, restore, kernels, device-kernels, tune
   dataset    text not null,      -- its name in the sweep
   checksum   text not null references datasets (checksum),
   algorithm  text not null,      -- or profile
@@ -77,7 +77,7 @@ from cells
 join members on members.key = cells.key
 where cells.kind in ('backup', 'restore') and cells.outcome = 'done';
 
--- Cutting alone: a row for each back end of each place (memory, l2).
+-- Cutting alone: a row for each back end of each place (memory, l2; device: a GPU's memory).
 drop view if exists speeds;
 create view speeds as
 select
@@ -96,4 +96,4 @@ from cells
 join members on members.key = cells.key
 join json_each(cells.result, '$.rows') as row
 join json_each(row.value, '$.back_ends') as back_end
-where cells.kind = 'kernels' and cells.outcome = 'done' and json_extract(row.value, '$.kind') = 'cuts';
+where cells.kind in ('kernels', 'device-kernels') and cells.outcome = 'done' and json_extract(row.value, '$.kind') = 'cuts';

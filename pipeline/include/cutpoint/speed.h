@@ -67,4 +67,21 @@ struct measuring_effort {
 /// Returns the rate of `work` on its `data_bytes` in bytes a second, by the processor time of the calling thread.
 [[nodiscard]] double rate_of(const timed_work& work, std::uint64_t data_bytes, const measuring_effort& effort = {});
 
+/// What a GPU did with all of some data, by its own clock.
+struct device_pass {
+  std::vector<chunk> chunks;
+  double copying_seconds = 0;  ///< of the data to the GPU
+  double cutting_seconds = 0;  ///< of the kernels alone
+};
+
+/// Copies data to a GPU and cuts them there, in batches as those of a feed, one after the other. Errors: of the GPU; memory_limit, if
+/// a batch has more chunks than the GPU has room for.
+using device_cutting = std::function<result<device_pass>()>;
+
+/// Returns a function that cuts `data`, which must outlive it, on the GPU that `gpus()` calls `device`. Batches have 32 MiB, or more
+/// for long chunks, so the data may have more bytes than the GPU's memory. Errors: unavailable, for chunks without a maximum or with one
+/// that is too long for a batch, or if the GPU cannot be used; invalid_argument, if there is no such GPU; memory_limit;
+/// backend_failure.
+[[nodiscard]] result<device_cutting> device_cutting_work(const chunker& cuts, byte_span data, int device = 0);
+
 }  // namespace cutpoint

@@ -68,9 +68,10 @@ class GpuCheck(unittest.TestCase):
         self.make_program("tools/compute-sanitizer", sanitizer)
         self.make_program("tools/nvidia-smi", "echo 'name, driver'")
         back_ends = {name: {"outcome": "measured", "bytes_per_second": rate} for name, rate in RATES.items()}
+        rows = [{"name": "gear", "mean_bytes": 8192.5, "back_ends": {"cuda": back_ends["cuda"] | {"copied_bytes_per_second": 3e9}}}]
         for where, rate in RATES.items():
             facts = {"bytes_per_second": rate, "bottleneck": f"that of {where}", "device_cut_share": 0.5}
-            (self.folder / f"report-{where}.json").write_text(json.dumps(facts | {"engine_rows": [{"name": "gear", "back_ends": back_ends}]}))
+            (self.folder / f"report-{where}.json").write_text(json.dumps(facts | {"engine_rows": [{"name": "gear", "back_ends": back_ends}], "rows": rows}))
             summary = {"message_type": "summary", "read_bytes": rate, "wall_seconds": 2} | facts
             (self.folder / f"backup-{where}.json").write_text(json.dumps(summary, separators=(",", ":")) + "\n")
         environment = os.environ | {"PATH": f"{self.folder}/tools:{os.environ['PATH']}", "SECONDS": str(seconds)}
@@ -109,7 +110,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.outcomes(1), {"cuda-tests": tests, "golden-tests": tests, "engine-tests": tests, "device": "passed"})
         self.assertEqual(self.outcomes(2), {"resident": "passed", "engine": "passed"})
         names = [name for where in RATES for name in (f"dedup-rabin-{where}", f"dedup-fastcdc-{where}", f"backup-{where}")]
-        self.assertEqual(self.outcomes(3), dict.fromkeys(["sample", *names, "variants"], "passed"))
+        self.assertEqual(self.outcomes(3), dict.fromkeys(["sample", "kernels", *names, "variants"], "passed"))
         self.assertEqual(self.outcomes(4), dict.fromkeys(["memcheck", "synccheck", "racecheck"], tests))
         for text in ("commit: abc123", GPU, "name, driver"):
             self.assertIn(text, (self.results / "machine.txt").read_text())
@@ -180,6 +181,7 @@ class GpuCheck(unittest.TestCase):
             "| `chunk+sha1/gear` | 900.0 | - | - | 0.30 |",
             "| `fingerprint/sha1` | 1050.0 | 2110.0 | 0.50 | 0.35 |",
             "| gear | 2.0 | 4.0 | 5.0 | 2.00 | 0.83 |",
+            "| `gear` | 4.0 | 3.0 | 8192 |",
             "| `dedup`, rabin | both | 5.0 | 2.50 | that of hybrid | no, it was that of processor | 0.50 |",
             "| first `backup` | GPU | 2.0 | 2.00 | that of cuda | no, it was that of processor | 0.50 |",
             "## Variants\n\nother blocks\n",

@@ -113,6 +113,7 @@ class Report(unittest.TestCase):
             ({"joins"}, self.add_join),
             ({"shift"}, self.add_shift),
             ({"cutting", "speedups"}, lambda: self.results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": 1e9, "avx2": 4e9})),
+            ({"gpu"}, self.add_gpu),
             ({"parameters"}, self.add_grid),
             ({"tune"}, lambda: self.results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())),
         ]
@@ -138,6 +139,11 @@ class Report(unittest.TestCase):
         for join in ("pdedupe", "none"):
             self.results.add_run("linux", "rabin", "2K:8K:64K", "", 0, report=report, join_name=join, segment="1M")
 
+    def add_gpu(self):
+        cell = {"outcome": "measured", "bytes_per_second": 40 * GIB, "of_read": None}
+        row = {"place": "device", "kind": "cuts", "name": "gear", "cuts": cuts_of("gear", 2048, 8192, 65536), "mean_bytes": 8000.0, "back_ends": {"cuda": cell}}
+        self.results.add("device-kernels", "linux", "gear", "8K", {"rows": [row]})
+
     def add_grid(self):
         for length in (4, 5, 6):
             self.results.add_run(
@@ -148,6 +154,7 @@ class Report(unittest.TestCase):
         self.results.add_matrix()
         self.add_join()
         self.results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": 1.5 * GIB, "avx2": 6 * GIB})
+        self.add_gpu()
         page = self.page()
         heading, *rows = page.tables["savings"]
         self.assertEqual(heading[:4], ["data set", "algorithm", "size", "savings %"])
@@ -158,6 +165,7 @@ class Report(unittest.TestCase):
         self.assertEqual(speeds["linux", "ae-max", "8K"], ["0.750", "fingerprinting"])
         self.assertIn(["linux", "gear", "8K", "memory", "avx2", "6.000", "4.00", "0.500"], page.tables["speedups"])
         self.assertIn(["linux", "gear", "8K", "6.000", "0.500", "avx2", "8000"], page.tables["cutting"])
+        self.assertEqual(page.tables["gpu"][1:], [["linux", "gear", "8K", "40.000", "–", "cuda", "8000"]])
         self.assertIn(["linux", "rabin", "2K:8K:64K", "none", "1M", "1311", "1.000", "3.125", "20.00"], page.tables["joins"])
         stages = dict(zip(page.tables["stages"][0], page.tables["stages"][1]))
         self.assertEqual((stages["fingerprinting"], stages["sum s/GiB"], stages["bottleneck"]), ("0.600", "1.230", "fingerprinting"))

@@ -138,6 +138,33 @@ class Results(SweepTest):
         self.assertIn("scalar", {row[0] for row in rows})
         self.assertTrue(all((rate or 0) > 0 for _, outcome, rate in rows if outcome == "measured"), rows)
 
+    GPU = '[datasets.b]\npath = ["b1", "b2"]\n[[cells]]\nkind = "device-kernels"\nalgorithms = ["gear"]\nsizes = ["8K"]\nbytes = "256K"\nrounds = 3\n'
+
+    def with_gpu(self, cell: dict) -> Path:
+        """A command that has a GPU, of whose kernels it says this, and that notes the words with which it measures them."""
+        (self.folder / "told").write_text(json.dumps({"rows": [
+            {"place": "device", "kind": "cuts", "name": "gear", "cuts": "gear(avg_bytes=8192)", "mean_bytes": 8000.0, "read_bytes_per_second": 9e9, "back_ends": {"cuda": cell}}
+        ]}))  # fmt: skip
+        return self.disguise(
+            f"""[[ $1 != list ]] || {{ "{BINARY}" "$@" | sed '/"name": "cuda"/,/runs_here/s/false/true/'; exit; }}
+            [[ $1 != chunk || "$*" != *cuda* ]] || exit 0
+            [[ "$*" != "bench --kernels "*cuda* ]] || {{ echo "$*" >>"{self.folder}/words"; cat "{self.folder}/told"; exit; }}"""
+        )
+
+    def test_a_gpus_kernels_are_measured_on_the_data_of_the_cell(self):
+        cell = {"outcome": "measured", "bytes_per_second": 4e10, "lowest_bytes_per_second": 3e10, "highest_bytes_per_second": 5e10, "of_read": None}
+        said = self.sweep(self.GPU + 'devices = ["1"]\n', binary=self.with_gpu(cell))
+        self.assertIn(": cuda 37.25 GiB/s", said)
+        rows = self.select("select dataset, algorithm, place, backend, outcome, bytes_per_second, lowest_bytes_per_second, mean_bytes from speeds")
+        self.assertEqual(rows, [("b", "gear", "device", "cuda", "measured", 4e10, 3e10, 8000.0)])
+        words = (self.folder / "words").read_text().splitlines()[-1]
+        self.assertEqual(words, f"bench --kernels --json -q --backend cuda --device 1 --bytes 256K --rounds 3 --algorithm gear --size 8K --data {self.folder}/b1 --data {self.folder}/b2")
+
+    def test_cuts_that_a_gpu_leaves_to_the_processor_are_no_failure(self):
+        cell = {"outcome": "unavailable", "bytes_per_second": None, "problem": "chunks without a maximum"}
+        self.assertIn("unavailable: chunks without a maximum", self.sweep(self.GPU, binary=self.with_gpu(cell)))
+        self.assertEqual(self.select("select outcome, problem from cells"), [("unavailable", "chunks without a maximum")])
+
     def test_stores_are_made_and_restored_for_each_setting(self):
         self.sweep(
             '[datasets.b]\npath = ["b1", "b2"]\n[[cells]]\nkind = "backup"\nalgorithms = ["gear"]\nsizes = ["4K:4K:16K"]\nrounds = 2\n'
@@ -269,6 +296,13 @@ class Endings(SweepTest):
         self.assertIn("unavailable: --device 4095: there is no GPU", self.sweep(text))
         self.assertEqual(self.select("select outcome from cells"), [("unavailable",)])
         self.assertIn("--device: 'much' is not a number", self.sweep(text.replace("4095", "much"), code=2))
+
+    def test_a_gpus_kernels_without_a_gpu_are_no_failure(self):
+        without = self.disguise('''[[ "$*" != *"--backend cuda"* ]] || { echo "cutpoint: error: --backend cuda: there is no GPU to use: no driver" >&2; exit 2; }
+            [[ $1 != list ]] || { "%s" "$@" | sed '/"name": "cuda"/,/runs_here/s/true/false/'; exit; }''' % BINARY)
+        text = '[datasets.a]\npath = "a"\n[[cells]]\nkind = "device-kernels"\nalgorithms = ["gear"]\n[[cells]]\nalgorithms = ["gear"]\n'
+        self.assertIn("unavailable: --backend cuda: there is no GPU to use: no driver", self.sweep(text, binary=without))
+        self.assertEqual(self.select("select kind, outcome from cells order by 1"), [("dedup", "done"), ("device-kernels", "unavailable")])
 
     def test_what_a_machine_lacks_is_named_once_with_its_reason_and_the_rest_is_done(self):
         """A GPU, the instruction sets of another architecture, and more threads than run at once."""
@@ -406,7 +440,7 @@ class WrongFiles(SweepTest):
             (data, "there are no cells"),
             (data + "[[cells]]\n", "cells, block 1: algorithms are missing"),
             (data + cell + 'sizs = ["8K"]\n', "small.toml:5: cells, block 1 (kind dedup): no key 'sizs'; there are algorithms,"),
-            (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, backup, restore, kernels, tune"),
+            (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, backup, restore, kernels, device-kernels, tune"),
             (data + cell + 'inputs = ["tape"]\n', "small.toml:5: cells, block 1: inputs: no input 'tape'; there are cache, cold, memory"),
             (data + cell + 'kind = "backup"\njoins = ["none"]\n', "block 1 (kind backup): no key 'joins'"),
             (data + cell + 'kind = "backup"\nhashes = ["none"]\n', "small.toml:6: cells, block 1: hashes none: "),
@@ -419,6 +453,9 @@ class WrongFiles(SweepTest):
             (data + cell + "rounds = 100000000000000000000\n", "rounds is 100000000000000000000, outside 1 to 1000"),
             (data + cell + 'kind = "kernels"\nhashes = ["sha1"]\n', "block 1 (kind kernels): no key 'hashes'"),
             (data + cell + 'kind = "kernels"\nbytes = "1K"\n', "bytes is 1K, at least 64K"),
+            (data + cell + 'kind = "device-kernels"\nthreads = [1]\n', "block 1 (kind device-kernels): no key 'threads'"),
+            (data + cell + 'kind = "device-kernels"\nsizes = ["8Q"]\n', "--size: '8Q' is not a size"),
+            (data + cell + 'kind = "device-kernels"\ndevices = ["0,1"]\n', "--device: '0,1' is not a number"),
             (data + cell + 'kind = "tune"\nsample = "0%"\n', "--sample 0%: must be a size, or more than 0%"),
             (data + cell + 'kind = "tune"\nsizes = ["2K:8K:64K"]\n', "--size"),
             (data + cell + 'kind = "tune"\n[cells.grid]\nseq_length = [5]\n', "block 1 (kind tune): no key 'grid'"),

@@ -178,6 +178,13 @@ class Usage(Bench):
             (("--format", "xml"), "'xml'"),
             (("--format", "csv", "--json"), "--json"),
             (("--backend", "avx3"), "'avx3'"),
+            (("--kernels", "--backend", "hybrid"), "hybrid"),
+            (("--kernels", "--backend", "cuda", "--algorithm", "gearr"), "'gearr', did you mean 'gear'?"),
+            (("--kernels", "--backend", "cuda", "--hash", "sha1"), "--hash: a GPU's kernels are measured at cuts alone"),
+            (("--kernels", "--backend", "cuda", "--device", "0,1"), "--device: '0,1' is not a number"),
+            (("--kernels", "--device", "0"), "--device 0: no GPU is measured"),
+            (("--cpu", "--device", "0"), "--device 0: no GPU is measured"),
+            (("--engine", "--device", "4095"), "--device 4095: there is no GPU"),
             (("--chart", "out"), "--chart out: is also the output"),
             (("--compare", "out"), "out: is not what 'cutpoint bench --json' prints"),
             (("--compare", "out", "--format", "csv"), "--compare prints text or Markdown"),
@@ -214,6 +221,22 @@ class Data(Bench):
             self.assertEqual((told["file"], told["data_bytes"]), ("zeros", measured))
         lengths = self.run_command("chunk", "--cuts", of_memory(told, "cuts")[0]["cuts"], "--format", "lengths", "zeros").lines
         self.assertEqual(of_memory(told, "cuts")[0]["mean_bytes"], 300_000 / len(lengths))
+
+
+class Gpu(Bench):
+    def test_kernels_are_of_the_data_given_or_the_command_says_why_there_is_no_gpu(self):
+        self.write("zeros", bytes(300_000))
+        run = self.run_command("bench", "--kernels", "--backend", "cuda", *SHORT, "-q", "--json", "--data", "zeros", "--algorithm", "gear")
+        here = next(backend for backend in listed()["back_ends"] if backend["name"] == "cuda")["runs_here"]
+        if not here:
+            self.assert_refused(run, "--backend cuda: there is no GPU to use: ", ". What one would bring: cutpoint info --plan --rates FILE")
+            return
+        self.assert_done(run)
+        told = run.json()
+        self.assertEqual((told["engine_rows"], [each["name"] for each in told["back_ends"]]), ([], ["cuda"]))
+        row, = told["rows"]
+        self.assertEqual((row["place"], row["mean_bytes"]), ("device", 65_536))
+        self.assertEqual(row["back_ends"]["cuda"]["outcome"], "measured")
 
 
 class Text(Bench):

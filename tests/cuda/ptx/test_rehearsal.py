@@ -87,6 +87,9 @@ class Rehearsal(unittest.TestCase):
         reports = {where: json.loads(line) for where, line in lines.items()}
         self.assertEqual(len({report["new_raw_bytes"] for report in reports.values()}), 1)
         self.assertEqual(reports["cuda"]["device_cut_share"], 1)
+        rows = json.loads((self.folder / "gpu-results" / "kernels.json").read_text())["rows"]
+        self.assertEqual([(row["name"], row["place"], row["back_ends"]["cuda"]["outcome"]) for row in rows],
+                         [(name, "device", "measured") for name in ("rabin", "fastcdc")])  # fmt: skip
 
     def test_part_4(self):
         self.assertEqual(list(self.rehearse(4)), ["memcheck", "synccheck", "racecheck"])
@@ -97,7 +100,7 @@ class Rehearsal(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         page = (self.folder / "page.md").read_text()
         self.assertNotIn("did not come back", page)
-        for heading in ("## Limits", "## Data in device memory", "## The engine", "## Files", "## Variants"):
+        for heading in ("## Limits", "## Data in device memory", "## The engine", "## The GPU's kernels", "## Files", "## Variants"):
             self.assertIn(heading, page)
 
 

@@ -155,6 +155,16 @@ TEST(calibrate_device, goes_by_the_clock_of_the_device) {
   EXPECT_TRUE(calibrated(timed_device(), job_of("gear")).rates.cuts.empty()) << "the device has too little memory";
 }
 
+TEST(cutting_on, adds_up_what_the_batches_take) {
+  const std::vector<std::uint8_t> data(5 * tiny_batch);
+  const auto cuts = [&](const std::string& name) {
+    return cutting_on(timed_device(), 3, chunker_of(name, "avg_bytes=4096"), data, tiny_batch).value()();
+  };
+  EXPECT_EQ(cuts("fixed").value().chunks.size(), data.size() / 4096);
+  EXPECT_NEAR(cuts("fixed").value().cutting_seconds, 5 * 0.002, 1e-9);
+  EXPECT_EQ(cuts("gear").error().code(), status_code::memory_limit) << "the device has too little memory";
+}
+
 /// A provider that can measure a link but has no device.
 class no_device final : public device_provider {
  public:

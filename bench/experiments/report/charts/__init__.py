@@ -11,7 +11,7 @@ from experiments.report.charts.scaling import scaling
 from experiments.report.charts.speedups import speedups
 from experiments.report.charts.stages import stages
 from experiments.report.charts.stores import stores
-from experiments.report.charts.throughput import cutting, engine
+from experiments.report.charts.throughput import cutting, cutting_by_gpu, engine
 from experiments.report.charts.tunes import tunes
 
-SECTIONS = (savings, pareto, engine, cutting, speedups, back_ends, scaling, stages, shift, lengths, joins, grids, tunes, stores)
+SECTIONS = (savings, pareto, engine, cutting, cutting_by_gpu, speedups, back_ends, scaling, stages, shift, lengths, joins, grids, tunes, stores)

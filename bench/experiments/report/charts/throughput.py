@@ -60,15 +60,24 @@ def engine(results: Results) -> Section | None:
 
 def cutting(results: Results) -> Section | None:
     """Cutting alone by the fastest back end of each algorithm, with data in memory."""
-    rows = [row for row in results.speeds if row["place"] == "memory" and row["parameters"] == "{}"]
+    caption = "Cutting alone, one thread, data in memory, the fastest back end of each; logarithmic. Faster than a plain read is possible: "
+    return _alone(results, "memory", "cutting", "Cutting alone", caption + "most algorithms do not look at every byte.")
+
+
+def cutting_by_gpu(results: Results) -> Section | None:
+    """A GPU's kernels alone."""
+    caption = "The kernels of a GPU that cut, by its own clock, without the copies of the data to it; logarithmic."
+    return _alone(results, "device", "gpu", "Cutting by a GPU", caption)
+
+
+def _alone(results: Results, place: str, name: str, what: str, caption: str) -> Section | None:
+    rows = [row for row in results.speeds if row["place"] == place and row["parameters"] == "{}"]
     rows, aims = main_aims(sorted(rows, key=lambda row: -row["bytes_per_second"]))
     rows = [with_bounds(row, [rate for name in ("lowest", "highest") if (rate := row.get(f"{name}_bytes_per_second"))]) for row in rows]
     if not rows:
         return None
-    caption = "Cutting alone, one thread, data in memory, the fastest back end of each; logarithmic. Faster than a plain read is possible: "
-    caption += f"most algorithms do not look at every byte. {rounds_text(rows)}"
-    title, panels = spread(rows, "Cutting alone"), panels_of(rows, results, True)
-    return Section("cutting", "Cutting alone", title, caption, panels, CUTTING_COLUMNS, rows, aim_keys(aims))
+    title, panels = spread(rows, what), panels_of(rows, results, True)
+    return Section(name, what, title, f"{caption} {rounds_text(rows)}", panels, CUTTING_COLUMNS, rows, aim_keys(aims))
 
 
 def rounds_text(rows: list[dict]) -> str:
