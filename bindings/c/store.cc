@@ -263,7 +263,11 @@ cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_stor
     if (!all) return all.error();
     std::erase_if(*all, [&](const cutpoint::store_snapshot& each) { return !rules.filter.matches(each); });
     const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
-    const auto groups = cutpoint::apply_policy(*all, rules.policy, rules.grouping, now.count());
+    const bool distrusts_times = (raw.flags & CUTPOINT_FORGET_DISTRUST_TIMES) != 0;
+    const auto put_times = distrusts_times ? backups.put_times() : cutpoint::snapshot_put_times();
+    if (!put_times) return put_times.error();
+    const auto groups = cutpoint::apply_policy(*all, rules.policy, rules.grouping, now.count(),
+                                               distrusts_times ? &*put_times : nullptr);
     if (!groups) return groups.error();
     std::set<std::string> removed;
     for (const cutpoint::snapshot_group& group : *groups) {

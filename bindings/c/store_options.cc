@@ -212,8 +212,8 @@ outcome read(const cutpoint_store_repair_options* user_options, cutpoint_store_r
 outcome read(const cutpoint_store_forget_options* user_options, cutpoint_store_forget_options& raw,
              forget_rules& rules) {
   if (outcome done = read_structure(user_options, "store_forget_options", forget_bytes, raw); !done.ok()) return done;
-  constexpr std::uint64_t known =
-      CUTPOINT_FORGET_REHEARSE | CUTPOINT_FORGET_ANY_HOST | CUTPOINT_FORGET_ANY_PATHS | CUTPOINT_FORGET_BY_TAGS;
+  constexpr std::uint64_t known = CUTPOINT_FORGET_REHEARSE | CUTPOINT_FORGET_ANY_HOST | CUTPOINT_FORGET_ANY_PATHS |
+                                  CUTPOINT_FORGET_BY_TAGS | CUTPOINT_FORGET_DISTRUST_TIMES;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
   snapshot_policy& policy = rules.policy;
   policy.counts = {raw.keep_last, raw.keep_hourly, raw.keep_daily, raw.keep_weekly, raw.keep_monthly, raw.keep_yearly};

@@ -108,9 +108,14 @@ nb::list open_store::apply_policy(const call_options& options) {
                                    options.get<bool>("by_tags")};
   auto all = value_of(use([](backup_store& store, cancellation&) { return store.snapshots(); }));
   std::erase_if(all, [&](const store_snapshot& each) { return !filter.matches(each); });
+  const bool distrusts_times = options.get<bool>("distrust_times");
+  snapshot_put_times put_times;
+  if (distrusts_times) put_times = value_of(use([](backup_store& store, cancellation&) { return store.put_times(); }));
+  const snapshot_put_times* const trusted_times = distrusts_times ? &put_times : nullptr;
   const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
   nb::list decided;
-  for (const snapshot_group& group : value_or_raise(cutpoint::apply_policy(all, policy, grouping, now.count()))) {
+  for (const snapshot_group& group :
+       value_or_raise(cutpoint::apply_policy(all, policy, grouping, now.count(), trusted_times))) {
     for (const snapshot_decision& each : group.decisions) {
       decided.append(nb::make_tuple(python::record_of(each.snapshot), system_texts(each.reasons)));
     }

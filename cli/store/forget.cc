@@ -21,6 +21,7 @@ struct forget_rules {
   snapshot_policy policy;
   snapshot_grouping grouping;
   snapshot_filter filter;
+  bool distrusts_times = false;
 };
 
 class rule_options {
@@ -40,6 +41,7 @@ class rule_options {
   std::vector<std::string> hosts_;
   std::vector<std::string> paths_;
   std::vector<std::string> tags_;
+  bool distrusts_times_ = false;
   std::vector<const option*> options_;
 };
 
@@ -87,6 +89,9 @@ void rule_options::add_to(option_list& options) {
                                         "Keep the snapshots that have all of the tags; '' means without tags"));
   options_.push_back(&options.add_value("--group-by", group_by_, "LIST",
                                         "Apply the rules to each group: 'host', 'paths', 'tags', or '' for one group"));
+  options_.push_back(&options.add_flag(
+      "--distrust-times", distrusts_times_,
+      "Count snapshots when they were put; keep and name those with other times. No guard for --keep-last"));
   options_.push_back(&options.add_value("--host", hosts_, "HOST", "Look only at snapshots of this host"));
   options_.push_back(&options.add_value("--path", paths_, "PATH", "Look only at snapshots with this absolute path"));
   options_.push_back(&options.add_value("--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags"));
@@ -114,6 +119,7 @@ result<forget_rules> rule_options::read() const {
   rules.policy.tags = lists_of(keep_tags_);
   CUTPOINT_TRY(rules.grouping, checked_grouping(group_by_));
   rules.filter = {.hosts = hosts_, .paths = paths_, .tags = lists_of(tags_)};
+  rules.distrusts_times = distrusts_times_;
   return rules;
 }
 
@@ -131,6 +137,7 @@ class forget_command final : public subcommand {
   struct forget_plan {
     std::vector<snapshot_group> groups;
     bool is_whole = true;
+    std::size_t distrusted = 0;  ///< snapshots that are kept because of their times
   };
   [[nodiscard]] result<forget_plan> plan(const console& say, backup_store& store, const forget_rules& rules) const;
   [[nodiscard]] std::string text_of(const forget_plan& plan) const;
@@ -160,16 +167,25 @@ std::string line_of(const snapshot_decision& decision) {
                      local_time(snapshot.time), printable(note));
 }
 
+std::size_t distrusted_in(const snapshot_group& group) {
+  return static_cast<std::size_t>(std::ranges::count_if(group.decisions, &snapshot_decision::is_distrusted));
+}
+
 std::string json_of(const snapshot_group& group) {
   json keep = json::array();
   json remove = json::array();
-  for (const auto& [snapshot, reasons] : group.decisions) {
-    json record = snapshot_json(snapshot);
-    if (!reasons.empty()) record["reasons"] = reasons;
-    (reasons.empty() ? remove : keep).push_back(std::move(record));
+  for (const snapshot_decision& each : group.decisions) {
+    json record = snapshot_json(each.snapshot);
+    if (each.is_kept()) record["reasons"] = each.reasons;
+    if (each.is_distrusted) record["distrusted"] = true;
+    (each.is_kept() ? keep : remove).push_back(std::move(record));
   }
-  return json_line(
-      {{"host", group.host}, {"paths", group.paths}, {"tags", group.tags}, {"keep", keep}, {"remove", remove}});
+  return json_line({{"host", group.host},
+                    {"paths", group.paths},
+                    {"tags", group.tags},
+                    {"keep", keep},
+                    {"remove", remove},
+                    {"distrusted", distrusted_in(group)}});
 }
 
 /// Returns the ids of the snapshots that are not kept.
@@ -206,7 +222,13 @@ result<forget_command::forget_plan> forget_command::plan(const console& say, bac
     for (store_snapshot& each : chosen.snapshots) decisions.push_back({std::move(each), {}});
     return plan;
   }
-  CUTPOINT_TRY(plan.groups, apply_policy(chosen.snapshots, rules.policy, rules.grouping, nanoseconds_now()));
+  snapshot_put_times put_times;
+  if (rules.distrusts_times) {
+    CUTPOINT_TRY(put_times, store.put_times());
+  }
+  CUTPOINT_TRY(plan.groups, apply_policy(chosen.snapshots, rules.policy, rules.grouping, nanoseconds_now(),
+                                         rules.distrusts_times ? &put_times : nullptr));
+  for (const snapshot_group& group : plan.groups) plan.distrusted += distrusted_in(group);
   return plan;
 }
 
@@ -228,7 +250,9 @@ std::string forget_command::sum_of(const forget_plan& plan, std::size_t removed)
   for (const snapshot_group& group : plan.groups) {
     remaining += static_cast<std::size_t>(std::ranges::count_if(group.decisions, &snapshot_decision::is_kept));
   }
-  return (ids_.empty() ? human_count(remaining) + " kept, " : "") + human_count(removed) +
+  const std::string distrusted =
+      plan.distrusted == 0 ? "" : fmt::format(" ({} for a distrusted time)", human_count(plan.distrusted));
+  return (ids_.empty() ? human_count(remaining) + " kept" + distrusted + ", " : "") + human_count(removed) +
          (is_dry_run_ ? " would be removed\n" : " removed\n");
 }
 
@@ -262,6 +286,12 @@ result<exit_code> forget_command::run() {
   // Nothing is removed before the user was told.
   const exit_code written = write_report(text_of(*forgotten), is_json_, say);
   if (written != exit_code::done) return written;
+  if (forgotten->distrusted != 0 && !is_json_) {
+    say.warning(fmt::format(
+        "{} kept whose time is not when {} put: look at what {}, and forget by id what you did not back up",
+        forgotten->distrusted == 1 ? "1 snapshot is" : human_count(forgotten->distrusted) + " snapshots are",
+        forgotten->distrusted == 1 ? "it was" : "they were", forgotten->distrusted == 1 ? "it has" : "they have"));
+  }
   std::set<std::string> ids = removed_of(forgotten->groups);
   std::size_t count = ids.size();
   if (!is_dry_run_) {

@@ -40,6 +40,24 @@ result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& 
   return count;
 }
 
+result<std::map<std::string, std::int64_t>> backup_store::put_times() {
+  CUTPOINT_TRY(
+      const auto listed,
+      implementation_->named(implementation_->opened_store->objects().list_details(store::object_kind::snapshot)));
+  std::map<std::string, std::int64_t> times;
+  for (const store::listed_object& each : listed) {
+    if (each.time == 0) {
+      return status(
+          status_code::unavailable,
+          fmt::format("{}: it is not known here when snapshots were put, so the times that they have cannot be "
+                      "compared with that",
+                      implementation_->name));
+    }
+    times.emplace(each.id, each.time);
+  }
+  return times;
+}
+
 result<store_prune_summary> backup_store::prune(const store_prune_options& options) {
   if (!(options.most_unused >= 0 && options.most_unused <= 1)) {
     return status(status_code::invalid_argument,

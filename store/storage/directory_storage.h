@@ -35,7 +35,9 @@ class open_file {
 /// What is known of a file that is not open.
 struct file_facts {
   std::uint64_t bytes = 0;
-  std::int64_t time = 0;  ///< of its last change, in nanoseconds since 1970 (UTC); 0 if nobody knows
+  /// When it was last changed or got its name (ctime), in nanoseconds since 1970 (UTC); 0 if nobody knows. The owner of a file can set
+  /// the time of modification to any other.
+  std::int64_t time = 0;
 };
 
 /// Files below one root folder. Paths are relative to it, and the root itself is "". Thread-safe. Errors: io_error with

@@ -90,8 +90,8 @@ class posix_file_system final : public file_system {
       return failure(path, "examined", errno);
     }
     if (!S_ISREG(facts.st_mode)) return damage(name_ + "/" + path, "it is not a regular file");
-    const std::int64_t seconds = facts.st_mtim.tv_sec;
-    return file_facts{static_cast<std::uint64_t>(facts.st_size), seconds * 1'000'000'000 + facts.st_mtim.tv_nsec};
+    const std::int64_t seconds = facts.st_ctim.tv_sec;
+    return file_facts{static_cast<std::uint64_t>(facts.st_size), seconds * 1'000'000'000 + facts.st_ctim.tv_nsec};
   }
   status rename(const std::string& old_path, const std::string& new_path) override {
     if (::renameat2(root_.get(), old_path.c_str(), root_.get(), new_path.c_str(), RENAME_NOREPLACE) == 0) return {};

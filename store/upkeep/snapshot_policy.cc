@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -49,6 +50,15 @@ constexpr std::array<span_unit, 4> span_units = {{{'y', &calendar_span::years},
 constexpr std::array<std::string_view, keep_period_count> period_names = {"last",   "hourly",  "daily",
                                                                           "weekly", "monthly", "yearly"};
 
+/// Returns a time as a text in UTC.
+std::string text_of(std::int64_t nanoseconds) {
+  const std::time_t seconds = store::time_of(nanoseconds).seconds;
+  std::tm fields = {};
+  static_cast<void>(::gmtime_r(&seconds, &fields));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", fields.tm_year + 1900, fields.tm_mon + 1, fields.tm_mday,
+                     fields.tm_hour, fields.tm_min, fields.tm_sec);
+}
+
 bool has_tags(const store_snapshot& snapshot, const std::vector<std::string>& tags) {
   for (const std::string& each : tags) {
     if (each.empty() && snapshot.tags.empty()) return true;
@@ -82,10 +92,10 @@ class period_counter {
   explicit period_counter(std::size_t period)
       : period_(static_cast<keep_period>(period)), name_(period_names[period]) {}
 
-  /// Returns the name of the rule that keeps a snapshot, or nothing. The one at `index` is shown.
-  [[nodiscard]] std::string keeps(const store_snapshot& snapshot, std::size_t index, bool is_oldest) {
+  /// Returns the name of the rule that keeps a snapshot of a time, or nothing. The one at `index` is shown.
+  [[nodiscard]] std::string keeps(std::int64_t time, std::size_t index, bool is_oldest) {
     const std::int64_t period =
-        period_ == keep_period::last ? static_cast<std::int64_t>(index) : store::period_of(period_, snapshot.time);
+        period_ == keep_period::last ? static_cast<std::int64_t>(index) : store::period_of(period_, time);
     const bool is_new = !last_ || *last_ != period;
     if (!is_new && !is_oldest) return {};
     last_ = period;
@@ -98,9 +108,15 @@ class period_counter {
   std::optional<std::int64_t> last_;
 };
 
-/// Fills in the reasons for which a policy keeps the snapshots of a group, the newest first.
-void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& policy, std::int64_t now) {
-  const auto newest = std::ranges::find_if(decisions, [&](const auto& each) { return each.snapshot.time < now; });
+/// A snapshot at which the rules look.
+struct candidate {
+  snapshot_decision* decision;
+  std::int64_t time;  ///< at which it counts
+};
+
+/// Fills in the reasons for which a policy keeps candidates of a group, the newest first.
+void decide(const std::vector<candidate>& candidates, const snapshot_policy& policy, std::int64_t now) {
+  const auto newest = std::ranges::find_if(candidates, [&](const candidate& each) { return each.time < now; });
   std::vector<period_counter> counters;
   std::vector<period_counter> span_counters;
   for (std::size_t period = 0; period < keep_period_count; ++period) {
@@ -110,13 +126,14 @@ void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& po
   std::array<complete_snapshot_keeper, keep_period_count> complete;
   std::array<complete_snapshot_keeper, keep_period_count> complete_in_spans;
   auto left = policy.counts;
-  for (std::size_t i = 0; i < decisions.size(); ++i) {
-    const store_snapshot& snapshot = decisions[i].snapshot;
-    std::vector<std::string>& reasons = decisions[i].reasons;
-    const bool is_oldest = i + 1 == decisions.size();
-    const auto is_in_span = [&, time = store::time_of(snapshot.time)](const calendar_span& span) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const store_snapshot& snapshot = candidates[i].decision->snapshot;
+    std::vector<std::string>& reasons = candidates[i].decision->reasons;
+    const std::int64_t time = candidates[i].time;
+    const bool is_oldest = i + 1 == candidates.size();
+    const auto is_in_span = [&](const calendar_span& span) {
       if (span.is_empty()) return false;
-      return newest == decisions.end() || time > store::earlier(store::time_of(newest->snapshot.time), span);
+      return newest == candidates.end() || store::time_of(time) > store::earlier(store::time_of(newest->time), span);
     };
     for (const auto& each : policy.tags) {
       if (has_tags(snapshot, each)) reasons.push_back(fmt::format("has tags [{}]", fmt::join(each, ", ")));
@@ -124,20 +141,39 @@ void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& po
     const auto keep_in_span = [&](std::size_t period) {
       const calendar_span& span = policy.spans[period];
       std::string rule;
-      if (is_in_span(span)) rule = period == 0 ? "all" : span_counters[period].keeps(snapshot, i, is_oldest);
+      if (is_in_span(span)) rule = period == 0 ? "all" : span_counters[period].keeps(time, i, is_oldest);
       rule = complete_in_spans[period].keeps(snapshot, std::move(rule), period_names[period]);
       if (rule.empty()) return;
       reasons.push_back((rule == "all" ? "" : rule + ' ') + "within " + to_string(span));
     };
     keep_in_span(0);
     for (std::size_t period = 0; period < keep_period_count; ++period) {
-      std::string rule = left[period] == 0 ? std::string() : counters[period].keeps(snapshot, i, is_oldest);
+      std::string rule = left[period] == 0 ? std::string() : counters[period].keeps(time, i, is_oldest);
       if (!rule.empty() && left[period] != unlimited_snapshots) --left[period];
       rule = complete[period].keeps(snapshot, std::move(rule), period_names[period]);
       if (!rule.empty()) reasons.push_back(rule + " snapshot");
     }
     for (std::size_t period = 1; period < keep_period_count; ++period) keep_in_span(period);
   }
+}
+
+/// Returns whether a snapshot has the time at which it was put, about. A hostile one may have any numbers.
+bool has_time_of(std::int64_t put_time, const store_snapshot& snapshot) {
+  std::int64_t end = 0;
+  std::int64_t delay = 0;
+  return !__builtin_add_overflow(snapshot.time, snapshot.duration, &end) &&
+         !__builtin_sub_overflow(put_time, end, &delay) && delay >= -most_put_delay && delay <= most_put_delay;
+}
+
+/// Returns a snapshot as one at which the rules look, or nullopt if its time is distrusted, which is then the reason to keep it.
+std::optional<candidate> candidate_of(snapshot_decision& decision, const snapshot_put_times* put_times) {
+  if (put_times == nullptr) return candidate{&decision, decision.snapshot.time};
+  const auto put = put_times->find(decision.snapshot.id);
+  if (put != put_times->end() && has_time_of(put->second, decision.snapshot)) return candidate{&decision, put->second};
+  decision.is_distrusted = true;
+  decision.reasons.push_back(put == put_times->end() ? "distrusted time"
+                                                     : "distrusted time: put " + text_of(put->second));
+  return std::nullopt;
 }
 
 std::string description_of(const snapshot_group& group) {
@@ -217,12 +253,19 @@ std::vector<snapshot_group> group_snapshots(std::span<const store_snapshot> snap
 
 result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot> snapshots,
                                                  const snapshot_policy& policy, const snapshot_grouping& grouping,
-                                                 std::int64_t now) {
+                                                 std::int64_t now, const snapshot_put_times* put_times) {
   if (policy.is_empty()) return status(status_code::invalid_argument, "no rule says which snapshots are kept");
   auto groups = group_snapshots(snapshots, grouping);
   for (snapshot_group& group : groups) {
-    decide(group.decisions, policy, now);
-    if (std::ranges::none_of(group.decisions, &snapshot_decision::is_kept)) {
+    std::vector<candidate> candidates;
+    for (snapshot_decision& each : group.decisions) {
+      if (const auto looked_at = candidate_of(each, put_times)) candidates.push_back(*looked_at);
+    }
+    std::ranges::stable_sort(candidates, std::greater(), &candidate::time);
+    decide(candidates, policy, now);
+    const auto is_kept = [](const candidate& each) { return each.decision->is_kept(); };
+    // Distrusted snapshots are no reason to remove all others.
+    if (!candidates.empty() && std::ranges::none_of(candidates, is_kept)) {
       return status(status_code::invalid_argument,
                     fmt::format("the rules keep none of {}: nothing is removed, because nothing would be left",
                                 description_of(group)));

@@ -227,6 +227,7 @@ class Store:
         paths: Path | Iterable[Path] = (),
         tags: str | Iterable[str] = (),
         group_by: str | Iterable[str] = ("host", "paths"),
+        distrust_times: bool = False,
         rehearse: bool = False,
     ) -> list[Decision]:
         """Removes the snapshots that no rule keeps, but not their data. Returns all decisions, also with `rehearse`, which
@@ -245,6 +246,9 @@ class Store:
         group_by
             The rules are applied to each group of snapshots for which these are the same: any of "host", "paths" and
             "tags".
+        distrust_times
+            Whether snapshots count at the times when they were put. Those whose times plus durations differ from that by more than an
+            hour are kept and take no place; their only reason begins with "distrusted time".
 
         Raises ValueError if there is no rule, or if the rules keep no snapshot of a group. Snapshots that cannot be read
         are not removed."""

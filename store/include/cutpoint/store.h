@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -521,6 +522,10 @@ class backup_store {
 
   /// Returns all snapshots, the oldest first. Snapshots that cannot be read are reported to `problem`. Errors: io_error.
   [[nodiscard]] result<std::vector<store_snapshot>> snapshots(const store_problem& problem = {});
+  /// Returns when each snapshot was put, by its id, in nanoseconds since 1970 (UTC) by the clock of the storage: what
+  /// `apply_policy` needs to distrust the times that snapshots have. The times of a folder are those of the last changes (ctime) of
+  /// its files, which nobody can set. Errors: io_error; unavailable, if the storage does not know when objects were put.
+  [[nodiscard]] result<std::map<std::string, std::int64_t>> put_times();
   /// Finds a snapshot by its id, by the beginning of its id, or by the word "latest". Errors: invalid_argument, if none or
   /// several have it; io_error, if one that may be meant cannot be read: no older snapshot stands in for the latest.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);

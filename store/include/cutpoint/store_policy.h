@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,8 @@ struct snapshot_filter {
 struct snapshot_decision {
   store_snapshot snapshot;
   std::vector<std::string> reasons;  ///< such as "daily snapshot"; empty if no rule keeps it
+  /// Whether it is kept because its time does not fit the time when it was put, which is then its only reason. No rule looks at it.
+  bool is_distrusted = false;
 
   [[nodiscard]] bool is_kept() const noexcept { return !reasons.empty(); }
 };
@@ -95,13 +98,25 @@ struct snapshot_group {
 [[nodiscard]] std::vector<snapshot_group> group_snapshots(std::span<const store_snapshot> snapshots,
                                                           const snapshot_grouping& grouping);
 
+/// When snapshots were put, by their ids, in nanoseconds since 1970 (UTC) by the clock of the storage.
+using snapshot_put_times = std::map<std::string, std::int64_t>;
+
+/// By how much the time of a snapshot plus its duration may differ from the time when it was put: an hour, in nanoseconds.
+inline constexpr std::int64_t most_put_delay = 3'600'000'000'000;
+
 /// Decides which snapshots a policy keeps, and removes nothing. Hours, days, weeks, months and years are those of the
 /// local time zone of the process. `now`, in nanoseconds since 1970, is the present time: spans end at the newest snapshot
 /// of the group that is not in the future. Groups are in the order of their hosts, paths and tags. Thread-safe, unless
 /// another thread changes the time zone. Errors: invalid_argument, if the policy is empty, or if no rule keeps a snapshot
 /// of a group, so that nothing of it would be left.
+///
+/// With `put_times` (`backup_store::put_times`) nothing that a snapshot says of its own time decides: whoever may only add
+/// snapshots could otherwise give them times by which the rules keep them in the places of others. A snapshot counts at the time
+/// when it was put. One whose time plus duration differs from that by more than `most_put_delay`, or that has no entry, is
+/// distrusted, and takes no place.
 [[nodiscard]] result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot> snapshots,
                                                                const snapshot_policy& policy,
-                                                               const snapshot_grouping& grouping, std::int64_t now);
+                                                               const snapshot_grouping& grouping, std::int64_t now,
+                                                               const snapshot_put_times* put_times = nullptr);
 
 }  // namespace cutpoint

@@ -314,6 +314,12 @@ TEST_F(c_store, forget_takes_rules_and_tells_decisions) {
   options.tag_count = 1;
   EXPECT_EQ(left(), (texts{ids[0], ids[3]}));
   options.tag_count = 0;
+  options.flags = CUTPOINT_FORGET_DISTRUST_TIMES;
+  EXPECT_EQ(left(), (texts{ids[0], ids[3]}));
+  for (const std::string& each : {ids[0], ids[3]}) {
+    ASSERT_EQ(reasons[each].size(), 1u);
+    EXPECT_EQ(reasons[each].front().rfind("distrusted time: put ", 0), 0u);
+  }
   options.flags = CUTPOINT_FORGET_BY_TAGS | CUTPOINT_FORGET_ANY_HOST | CUTPOINT_FORGET_ANY_PATHS;
   EXPECT_EQ(left(), (texts{ids[0], ids[3]}));
 }

@@ -315,6 +315,8 @@ def test_forget_passes_rules_and_decisions_on(store, tree):
     assert store.snapshots() == [snapshots[0], *snapshots[2:]]
     assert store.forget(keep_last=1, hosts=["z"]) == []
     assert [each.snapshot for each in store.forget(keep_last=1, paths=tree, tags="daily")] == snapshots[:1:-1]
+    distrusted = store.forget(keep_last=1, distrust_times=True)
+    assert [each.reasons[0].partition(": put ")[0] for each in distrusted] == ["distrusted time"] * 2
     store.forget(keep_last=1, group_by="tags")
     for wrong in {}, {"keep_last": -1}, {"keep_within": "1x"}, {"keep_last": 1, "group_by": ["day"]}:
         with pytest.raises(ValueError):

@@ -1,6 +1,8 @@
 """Snapshots are forgotten by their names or by rules, and nothing is removed that the user was not told of."""
 
+import datetime
 import os
+import time
 
 from stores import StoreTest
 from streams import random_bytes
@@ -135,6 +137,29 @@ class Forget(StoreTest):
         self.assertLess(container_bytes(), whole / 2)
         self.assert_whole()
 
+    def test_distrusted_times_take_no_place_and_are_named(self):
+        now = time.time()
+        past = self.take(0)
+        honest = [self.backup("small"), self.backup("small")]
+        future = self.backup("--time", str(int(now + 10 * DAY)), "small")
+        rules = ("--keep-last", "1", "--keep-daily", "1", "--dry-run")
+        self.assertEqual([each["id"] for each in self.forget(*rules)[0]["keep"]], [future])  # the attack
+        (group,) = self.forget(*rules, "--distrust-times")
+        self.assertEqual([each["id"] for each in group["keep"]], [future, honest[1], past])
+        self.assertEqual([each["id"] for each in group["remove"]], [honest[0]])
+        self.assertEqual(group["distrusted"], 2)
+        self.assertEqual([each.get("distrusted", False) for each in group["keep"]], [True, False, True])
+        put = datetime.datetime.fromisoformat(group["keep"][0]["reasons"][0].removeprefix("distrusted time: put ").removesuffix("Z") + "+00:00")
+        self.assertLess(abs(put.timestamp() - now), 600)
+        run = self.run_store("forget", "--keep-last", "1", "--distrust-times")
+        self.assertEqual(run.code, 0, run)
+        self.assertRegex(run.stdout, f"keep    {past[:16]}  .*  distrusted time: put ")
+        self.assertIn("\n3 kept (2 for a distrusted time), 1 removed\n", run.stdout)
+        self.assertIn("warning: 2 snapshots are kept whose time is not when they were put", run.stderr)
+        self.assertEqual(sorted(self.ids()), sorted([past, honest[1], future]))
+        run = self.run_store("forget", "--keep-last", "1", "--distrust-times", "--host", "none")
+        self.assertEqual((run.stdout, run.stderr), ("0 kept, 0 removed\n", ""))
+
     def test_nothing_is_removed_if_nobody_can_be_told(self):
         snapshot = self.take(0)
         with open("/dev/full", "w") as full:
@@ -149,6 +174,8 @@ class Forget(StoreTest):
             (("--dry-run", "--group-by", "host"), "nothing says what to forget"),
             ((snapshot, "--keep-last", "1"), "snapshots are named"),
             ((snapshot, "--host", "h"), "snapshots are named"),
+            ((snapshot, "--distrust-times"), "snapshots are named"),
+            (("--distrust-times",), "nothing says what to forget"),
             (("--keep-last", "-2"), "--keep-last: '-2' is not a number"),
             (("--keep-daily", "many"), "--keep-daily: 'many' is not a number"),
             (("--keep-within", "3w"), "--keep-within 3w: no unit follows the number 3"),

@@ -1,4 +1,5 @@
 // One handle of a store backs up, repairs and restores. Settings, ids and paths that cannot be are refused.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -187,6 +188,22 @@ TEST_F(backup_stores, removes_several_snapshots_and_reports_those_that_do_not_ex
   const auto left = value_of(opened_store.snapshots());
   ASSERT_EQ(left.size(), 1u);
   EXPECT_EQ(left.front().id, ids[1]);
+}
+
+TEST_F(backup_stores, knows_when_snapshots_were_put_whatever_others_say) {
+  folder_.make_file("file", "text");
+  backup_store opened_store = create_and_open();
+  const auto before = std::chrono::system_clock::now();
+  const auto snapshot = value_of(opened_store.back_up(threads_, {.paths = {folder_ / "file"}, .host = "h", .time = 1}));
+  const auto seen = value_of(opened_store.put_times());
+  ASSERT_EQ(seen.size(), 1u);
+  const std::chrono::nanoseconds put(seen.at(snapshot.id));
+  constexpr std::chrono::milliseconds tick(20);  // of the clock of files
+  EXPECT_GE(put, before.time_since_epoch() - tick);
+  EXPECT_LE(put, std::chrono::system_clock::now().time_since_epoch() + tick);
+  const std::filesystem::path file = folder_ / "store/snapshots/" + snapshot.id;
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24));
+  EXPECT_GE(std::chrono::nanoseconds(opened_store.put_times()->at(snapshot.id)), put);
 }
 
 TEST_F(backup_stores, counts_the_bytes_of_standard_input) {

@@ -68,6 +68,19 @@ TEST_P(own_storage, has_everything_that_a_folder_has) {
   EXPECT_EQ(left_over, 0);
 }
 
+TEST_P(own_storage, without_times_tells_no_times_of_snapshots) {
+  ASSERT_TRUE(backup_store::create(where(), {}, secret()).ok());
+  auto opened_store = value_of(open());
+  EXPECT_TRUE(opened_store.put_times()->empty());
+  folder_.make_file("file", "text");
+  ASSERT_TRUE(opened_store.back_up(threads_, {.paths = {folder_ / "file"}, .host = "h"}).ok());
+  const status unknown = error_of(opened_store.put_times());
+  EXPECT_EQ(unknown.code(), status_code::unavailable);
+  EXPECT_EQ(
+      unknown.message(),
+      "memory: it is not known here when snapshots were put, so the times that they have cannot be compared with that");
+}
+
 TEST_P(own_storage, is_read_though_the_index_is_merged_meanwhile) {
   ASSERT_TRUE(backup_store::create(where(), {.cuts = {}, .container_bytes = 64 * KiB}, secret()).ok());
   std::vector<backup_store> readers;  // some have shards that later backups merge, and that cannot be read then

@@ -49,9 +49,9 @@ store_snapshot taken_at(const std::string& time, std::vector<std::string> tags =
 
 /// Returns the times of what is kept of one group, in order.
 std::vector<std::string> kept_times(const std::vector<store_snapshot>& snapshots, const snapshot_policy& policy,
-                                    std::int64_t now = INT64_MAX) {
+                                    std::int64_t now = INT64_MAX, const snapshot_put_times* put_times = nullptr) {
   std::vector<std::string> times;
-  const auto groups = apply_policy(snapshots, policy, {}, now);
+  const auto groups = apply_policy(snapshots, policy, {}, now, put_times);
   EXPECT_TRUE(groups.ok() && groups->size() == 1) << (groups.ok() ? "" : groups.error().message());
   if (!groups.ok()) return times;
   for (const snapshot_decision& each : groups->front().decisions) {
@@ -254,6 +254,112 @@ TEST(snapshot_policy, never_gives_up_a_complete_snapshot_for_an_incomplete_one) 
             times({"2026-01-03 11:00:00", "2026-01-03 10:00:00"}));
   snapshots[4].is_incomplete = false;
   EXPECT_EQ(kept_times(snapshots, counting(keep_period::last, 1)), times({"2026-01-03 11:00:00"}));
+}
+
+/// Five backups at noon, and an attack at one o'clock after the last.
+class distrusted_times : public testing::Test {
+ protected:
+  distrusted_times() {
+    for (const char* const day : {"1", "2", "3", "4", "5"}) add(std::string("2026-01-0") + day + " 12:00:00");
+  }
+  /// Adds a snapshot that was put when its time and duration say.
+  store_snapshot& add(const std::string& time) {
+    snapshots_.push_back(taken_at(time));
+    put_times_[time] = snapshots_.back().time;
+    return snapshots_.back();
+  }
+  void forge(const std::string& time, std::vector<std::string> tags = {}) {
+    add(time).tags = std::move(tags);
+    put_times_[time] = attack_;
+  }
+  [[nodiscard]] std::vector<std::string> remaining(const snapshot_policy& policy, std::int64_t now = INT64_MAX) const {
+    return kept_times(snapshots_, policy, now, &put_times_);
+  }
+  /// Returns the ids of the snapshots that are distrusted.
+  [[nodiscard]] std::vector<std::string> distrusted() const {
+    std::vector<std::string> ids;
+    const auto groups = value_of(apply_policy(snapshots_, counting(keep_period::last, 1), {}, INT64_MAX, &put_times_));
+    for (const snapshot_decision& each : groups.front().decisions) {
+      if (each.is_distrusted) ids.push_back(each.snapshot.id);
+    }
+    return ids;
+  }
+
+  using times = std::vector<std::string>;
+  const time_zone zone_{"UTC"};
+  const std::int64_t attack_ = nanoseconds_of("2026-01-05 13:00:00");
+  std::vector<store_snapshot> snapshots_;
+  snapshot_put_times put_times_;
+};
+
+TEST_F(distrusted_times, take_no_place_and_are_kept) {
+  const times future = {"2027-01-03 00:00:00", "2027-01-02 00:00:00", "2027-01-01 00:00:00"};
+  for (const std::string& each : future) forge(each);
+  forge("2026-01-04 23:00:00");
+  for (const auto& policy : {counting(keep_period::daily, 3), counting(keep_period::last, 3)}) {
+    EXPECT_EQ(kept_times(snapshots_, policy), future);  // the attack, if times are trusted
+    EXPECT_EQ(remaining(policy), times({future[0], future[1], future[2], "2026-01-05 12:00:00", "2026-01-04 23:00:00",
+                                   "2026-01-04 12:00:00", "2026-01-03 12:00:00"}));
+  }
+  EXPECT_EQ(distrusted(), times({future[0], future[1], future[2], "2026-01-04 23:00:00"}));
+  const auto groups = value_of(apply_policy(snapshots_, counting(keep_period::last, 1), {}, INT64_MAX, &put_times_));
+  EXPECT_EQ(groups.front().decisions.front().reasons, times({"distrusted time: put 2026-01-05T13:00:00Z"}));
+}
+
+TEST_F(distrusted_times, end_no_span) {
+  forge("2026-03-01 00:00:00");
+  const std::int64_t now = nanoseconds_of("2026-04-01 00:00:00");
+  EXPECT_EQ(kept_times(snapshots_, within({.days = 2}), now), times({"2026-03-01 00:00:00"}));
+  EXPECT_EQ(remaining(within({.days = 2}), now),
+            times({"2026-03-01 00:00:00", "2026-01-05 12:00:00", "2026-01-04 12:00:00"}));
+}
+
+TEST_F(distrusted_times, differ_by_more_than_an_hour_from_the_end_of_a_backup) {
+  constexpr std::int64_t hour = 3600 * nanoseconds_of_a_second;
+  store_snapshot& longest = snapshots_[0];
+  longest.duration = 30 * hour;
+  std::int64_t& put = put_times_[longest.id];
+  EXPECT_EQ(distrusted(), times({longest.id}));
+  for (const std::int64_t delay : {-hour, hour}) {
+    put = longest.time + longest.duration + delay;
+    EXPECT_EQ(distrusted(), times()) << delay;
+    put += delay < 0 ? -1 : 1;
+    EXPECT_EQ(distrusted(), times({longest.id})) << delay;
+  }
+  put_times_.erase(longest.id);
+  EXPECT_EQ(distrusted(), times({longest.id}));
+}
+
+TEST_F(distrusted_times, are_not_hidden_by_a_false_duration) {
+  store_snapshot& forged = add("2026-01-01 23:00:00");
+  forged.duration = attack_ - forged.time;
+  put_times_[forged.id] = attack_;
+  EXPECT_EQ(distrusted(), times());
+  // It counts on the day of the attack, and takes no place before that.
+  EXPECT_EQ(remaining(counting(keep_period::daily, 5)), times({"2026-01-04 12:00:00", "2026-01-03 12:00:00",
+                                                          "2026-01-02 12:00:00", forged.id, "2026-01-01 12:00:00"}));
+}
+
+TEST_F(distrusted_times, may_be_any_numbers) {
+  store_snapshot& last = snapshots_.back();
+  for (const std::int64_t time : {INT64_MIN, INT64_MAX}) {
+    for (const std::int64_t duration : {INT64_MIN, INT64_MAX}) {
+      last.time = time;
+      last.duration = duration;
+      for (const std::int64_t put : {std::int64_t{INT64_MIN}, attack_, std::int64_t{INT64_MAX}}) {
+        put_times_[last.id] = put;
+        EXPECT_EQ(distrusted(), times({last.id}));
+      }
+    }
+  }
+}
+
+TEST_F(distrusted_times, are_no_reason_to_remove_all_others) {
+  forge("2026-01-04 23:00:00", {"x"});
+  EXPECT_TRUE(apply_policy(snapshots_, {.tags = {{"x"}}}, {}, INT64_MAX).ok());
+  EXPECT_FALSE(apply_policy(snapshots_, {.tags = {{"x"}}}, {}, INT64_MAX, &put_times_).ok());
+  for (auto& [id, put] : put_times_) put = attack_ + 7200 * nanoseconds_of_a_second;  // as after a copy
+  EXPECT_EQ(remaining({.tags = {{"y"}}}).size(), snapshots_.size());
 }
 
 }  // namespace

@@ -299,7 +299,10 @@ enum {
   CUTPOINT_FORGET_REHEARSE = 1,   ///< nothing is removed
   CUTPOINT_FORGET_ANY_HOST = 2,   ///< snapshots of several hosts may be in one group
   CUTPOINT_FORGET_ANY_PATHS = 4,  ///< snapshots of several lists of paths may be in one group
-  CUTPOINT_FORGET_BY_TAGS = 8     ///< snapshots of one group have the same tags
+  CUTPOINT_FORGET_BY_TAGS = 8,    ///< snapshots of one group have the same tags
+  /// Snapshots count at the times when they were put, and those whose times plus durations differ from that by more than an hour are
+  /// kept and take no place. Their only reason begins with "distrusted time".
+  CUTPOINT_FORGET_DISTRUST_TIMES = 16
 };
 
 /// The rules by which snapshots are kept, as `cutpoint forget` has them. A snapshot is kept if one of them keeps it. They
@@ -338,7 +341,7 @@ typedef struct cutpoint_store_forget_options {
 /// Removes the snapshots that no rule keeps, durably, but not their data. All decisions are passed to `decided` before the
 /// first snapshot is removed; nothing is removed if it fails. After another error some of the snapshots may be removed.
 /// Hours to years are those of the process's local time zone. Errors: CUTPOINT_INVALID_ARGUMENT, if there is no rule, or if
-/// the rules keep no snapshot of a group.
+/// the rules keep no snapshot of a group; CUTPOINT_UNAVAILABLE, if times are distrusted and it is not known when snapshots were put.
 CUTPOINT_API cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_store_forget_options* options,
                                                    cutpoint_error* error);
 
