@@ -170,6 +170,14 @@ class Package(unittest.TestCase):
         self.assertGreater(len(documents), 8)
         self.assertEqual({path.name for path in (self.prefix / "share/doc/cutpoint").glob("*.md")}, documents)
 
+    def test_links_of_installed_documents_lead_somewhere(self):
+        links = 0
+        for page in (self.prefix / "share/doc/cutpoint").glob("*.md"):
+            for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+                links += 1
+                self.assertTrue(target.startswith("https:") or (page.parent / target).exists(), f"{page.name}: {target}")
+        self.assertGreater(links, 30)
+
     def included_by(self, header: str) -> set[str]:
         direct = set(re.findall(r"#include <(cutpoint/[^>]+)>", (self.prefix / "include" / header).read_text()))
         return direct.union(*map(self.included_by, direct))
