@@ -106,8 +106,12 @@ result<feed_setup> engine::pool::set_up(feed_options asked, const chunk_receiver
     const std::uint64_t least_reserved_bytes = std::min({reserved_bytes, least_bytes, for_least.limit_bytes()});
     const std::uint64_t used_bytes = for_least.used_bytes();
     const auto refused = [&](std::uint64_t others) {
-      return too_little_memory(fmt::format("a feed of {} needs", options.cuts.canonical()), least_bytes, others,
-                               others == 0 ? least_bytes : 2 * (others + least_bytes));
+      // One that is alone may have both halves.
+      const status one = too_little_memory(fmt::format("a feed of {} needs", options.cuts.canonical()), least_bytes,
+                                           others, others == 0 ? least_bytes : 2 * (others + least_bytes));
+      return status(one.code(), fmt::format("{} for this one{} needs {} of it", one.message(),
+                                            others == 0 ? " alone; of several, each" : "; each further one",
+                                            format_size(2 * least_bytes)));
     };
     if (!for_least.reserve(least_reserved_bytes)) return refused(used_bytes);
     memory_budget::reservation least(for_least, least_reserved_bytes);

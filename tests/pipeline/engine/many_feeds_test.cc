@@ -132,6 +132,14 @@ TEST(bounded_engine, are_refused_with_the_memory_that_would_do) {
   open_feeds one_more;
   for (std::size_t i = 0; i <= all.feeds.size(); ++i) EXPECT_EQ(one_more.open(enough, options).message(), "");
   EXPECT_FALSE(one_more.open(enough, options).ok()) << "no more than that";
+  const std::string further = " of the engine would do for this one; each further one needs ";
+  const std::size_t begin = refusal.message().find(further) + further.size();
+  ASSERT_LT(begin, refusal.message().size()) << refusal.message();
+  const std::uint64_t bytes =
+      value_of(parse_size(refusal.message().substr(begin, refusal.message().find(' ', begin) - begin)));
+  engine of_many = make_engine(2, enough_bytes(refusal) + 40 * bytes);
+  open_feeds many_more;
+  for (std::size_t i = 0; i < all.feeds.size() + 41; ++i) EXPECT_EQ(many_more.open(of_many, options).message(), "");
   all.feeds.pop_back();
   EXPECT_TRUE(all.open(threads, options).ok()) << "a feed that is gone gives its memory back";
 }
