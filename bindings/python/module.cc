@@ -3,6 +3,7 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
+#include <cutpoint/text.h>
 #include <cutpoint/version.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -103,6 +104,7 @@ NB_MODULE(_core, m) {
   m.def("profiles", [] { return catalog_names(entry_kind::profile); });
   m.def("fingerprints", &fingerprint_names);
   m.def("backends", &backend_names);
+  m.def("parse_size", [](std::string_view text) { return value_or_raise(parse_size(text)); });
   m.def("forget_threads", &forget_threads);
   first_module = m.inc_ref().ptr();
 }

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 from cutpoint import _core
 from cutpoint._chunks import Chunk
-from cutpoint._settings import Bytes, Engine, Parameter, settings
+from cutpoint._settings import Bytes, Engine, Parameter, Size, settings
 
 
 class Chunker:
@@ -32,7 +32,7 @@ class Chunker:
         fingerprint_key: bytes | None = None,
         backend: str = "auto",
         threads: SupportsIndex | Engine | None = None,
-        memory_bytes: SupportsIndex | None = None,
+        memory_bytes: Size | None = None,
         **parameters: Parameter,
     ) -> None:
         """Takes the arguments of `chunk`, except the stream."""

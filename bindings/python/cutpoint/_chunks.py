@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeVar, cast
 
 from cutpoint import _core
-from cutpoint._settings import Bytes, Engine, Parameter, Stream, SupportsReadinto, settings
+from cutpoint._settings import Bytes, Engine, Parameter, Size, Stream, SupportsReadinto, settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ def chunk(
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
     threads: SupportsIndex | Engine | None = None,
-    memory_bytes: SupportsIndex | None = None,
+    memory_bytes: Size | None = None,
     **parameters: Parameter,
 ) -> Iterator[Chunk]:
     """Returns an iterator over the chunks of a stream, `Chunk(offset, length, digest)`, in order.
@@ -146,7 +146,7 @@ def chunk_arrays(
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
     threads: SupportsIndex | Engine | None = None,
-    memory_bytes: SupportsIndex | None = None,
+    memory_bytes: Size | None = None,
     **parameters: Parameter,
 ) -> ChunkArrays:
     """Returns all chunks of a stream as NumPy arrays, faster than `chunk`. Takes the arguments of `chunk` and raises its
@@ -176,7 +176,7 @@ def chunk_buffers(
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
     threads: SupportsIndex | Engine | None = None,
-    memory_bytes: SupportsIndex | None = None,
+    memory_bytes: Size | None = None,
     **parameters: Parameter,
 ) -> list[ChunkArrays]:
     """Returns the chunks of many buffers, each of which is a stream of its own, as NumPy arrays. One call for many small

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import Engine, Parameter, Path, _list, settings
+from cutpoint._settings import Engine, Parameter, Path, Size, _list, settings
 
 
 def dedup(
@@ -17,7 +17,7 @@ def dedup(
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
     threads: SupportsIndex | Engine | None = None,
-    memory_bytes: SupportsIndex | None = None,
+    memory_bytes: Size | None = None,
     follow_links: bool = False,
     exclude: Path | Iterable[Path] = (),
     include: Path | Iterable[Path] = (),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import SupportsIndex
 
-from cutpoint._settings import MOST_BYTES, _checked, _number
+from cutpoint._settings import MOST_BYTES, Size, _checked, _number, _size
 
 _MOST_DEVICE = 4095
 
@@ -24,7 +24,7 @@ class Lanes:
     #: the numbers of the GPUs that may be used
     devices: Iterable[SupportsIndex] = (0,)
     #: the most memory to use on each GPU; None: 1 GiB
-    device_memory_bytes: SupportsIndex | None = None
+    device_memory_bytes: Size | None = None
     #: the size of the segments that threads take; 0: chosen by the engine
     segment_bytes: SupportsIndex = 0
     #: Whether the rates of this machine are measured first, once for each `Store`, number of threads and list of GPUs. It takes
@@ -40,7 +40,7 @@ def _fields(lanes: Lanes | None) -> tuple[str, list[int], int | None, int, bool]
     return (
         chosen.backend,
         [_number("devices", number, 0, _MOST_DEVICE) for number in chosen.devices],
-        None if memory is None else _number("device_memory_bytes", memory, 1, MOST_BYTES),
+        None if memory is None else _size("device_memory_bytes", memory),
         _number("segment_bytes", chosen.segment_bytes, 0, MOST_BYTES),
         bool(chosen.measure),
     )

@@ -38,6 +38,9 @@ Name = TypeVar("Name", bound="str | os.PathLike[str]")
 #: A stream of bytes: as they are, in the file with this path, or in blocks
 Stream: TypeAlias = "Bytes | Path | SupportsRead | SupportsRecv | SupportsReadinto | Iterable[Bytes]"
 
+#: A number of bytes, or text in the syntax of the command ("64M").
+Size: TypeAlias = SupportsIndex | str
+
 #: A parameter of an algorithm: a number, text in the syntax of the command ("16K"), or bytes for a key.
 Parameter: TypeAlias = SupportsIndex | str | bytes
 
@@ -54,6 +57,14 @@ def _number(name: str, value: SupportsIndex, least: int, most: int) -> int:
     return number
 
 
+def _size(name: str, value: Size) -> int:
+    try:
+        number = _core.parse_size(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError(f"{name} = {error}") from None
+    return _number(name, number, 1, MOST_BYTES)
+
+
 def _threads(threads: SupportsIndex | None) -> int:
     return 0 if threads is None else _number("threads", threads, 1, MOST_THREADS)
 
@@ -62,7 +73,7 @@ class Engine:
     """Threads, and a bound of memory, that many streams share: it is given as `threads` to `Chunker`, `chunk` and the other functions
     that cut, to `Store.backup` and to `Store.push`.
 
-        engine = cutpoint.Engine(memory_bytes=64 << 20)
+        engine = cutpoint.Engine(memory_bytes="64M")
         chunkers = [cutpoint.Chunker("fastcdc", threads=engine) for _ in range(64)]
 
     Half of `memory_bytes` is for what each open stream needs at least: the longest chunk and 64 KiB, and a third more. An open stream
@@ -78,7 +89,7 @@ class Engine:
         threads: SupportsIndex | None = None,
         *,
         thread_limit: SupportsIndex | None = None,
-        memory_bytes: SupportsIndex | None = None,
+        memory_bytes: Size | None = None,
     ) -> None:
         """Starts the threads.
 
@@ -87,7 +98,7 @@ class Engine:
         thread_limit
             The most threads that work at a time, those that write into streams included. None is no limit.
         memory_bytes
-            The most bytes that all open streams hold together. None is no limit.
+            The most bytes that all open streams hold together, a number or text such as "64M". None is no limit.
         """
         limit = 0 if thread_limit is None else _number("thread_limit", thread_limit, 1, MOST_THREADS)
         self._engine = _core.Engine(_threads(threads), limit, _memory(memory_bytes) or 0)
@@ -102,8 +113,8 @@ def _engine(threads: SupportsIndex | Engine | None) -> int | _core.Engine:
     return threads._engine if isinstance(threads, Engine) else _threads(threads)
 
 
-def _memory(memory_bytes: SupportsIndex | None) -> int | None:
-    return None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES)
+def _memory(memory_bytes: Size | None) -> int | None:
+    return None if memory_bytes is None else _size("memory_bytes", memory_bytes)
 
 
 def _text(name: str, value: Parameter) -> str:
@@ -135,7 +146,7 @@ def settings(
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
     threads: SupportsIndex | Engine | None = None,
-    memory_bytes: SupportsIndex | None = None,
+    memory_bytes: Size | None = None,
     parameters: dict[str, Parameter] | None = None,
 ) -> _core.Settings:
     for name, value in ("cuts", cuts), ("fingerprint", fingerprint), ("backend", backend):

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
 from cutpoint._lanes import Lanes, _fields, _warn
-from cutpoint._settings import MOST_BYTES, Engine, Path, _engine, _list, _memory, _number, _threads
+from cutpoint._settings import MOST_BYTES, Engine, Path, Size, _engine, _list, _memory, _number, _threads
 from cutpoint._push import PushSession
 from cutpoint._store_records import (
     BackupProgress, Change, Checked, Copied, Decision, Description, Difference, Edited, Key, Progress, Pruned,
@@ -99,7 +99,7 @@ class Store:
         most_old_containers: SupportsIndex = 0,
         threads: SupportsIndex | Engine | None = None,
         lanes: Lanes | None = None,
-        memory_bytes: SupportsIndex | None = None,
+        memory_bytes: Size | None = None,
         most_bytes_per_second: SupportsIndex = 0,
         progress: Callable[[BackupProgress], object] | None = None,
     ) -> Snapshot:
@@ -147,7 +147,7 @@ class Store:
         most_streams: SupportsIndex = 4,
         threads: SupportsIndex | Engine | None = None,
         lanes: Lanes | None = None,
-        memory_bytes: SupportsIndex | None = None,
+        memory_bytes: Size | None = None,
         most_bytes_per_second: SupportsIndex = 0,
     ) -> PushSession:
         """Begins a push session, which stores streams whose bytes the program has as the files of one snapshot.
@@ -272,7 +272,7 @@ class Store:
         *,
         threads: SupportsIndex | None = None,
         lanes: Lanes | None = None,
-        memory_bytes: SupportsIndex | None = None,
+        memory_bytes: Size | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> Copied:
         """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its

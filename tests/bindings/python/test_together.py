@@ -51,7 +51,7 @@ def test_any_number_of_streams_at_once():
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_many_chunkers_of_one_thread_share_the_memory_of_an_engine(threads):
-    engine = cutpoint.Engine(threads, memory_bytes=64 << 20)
+    engine = cutpoint.Engine(threads, memory_bytes="64M")
     assert engine.threads == threads
     chunkers = [cutpoint.Chunker("fastcdc", size="64K:64K:256K", threads=engine) for _ in range(64)]
     lists = [[] for _ in chunkers]
@@ -90,7 +90,7 @@ def test_an_engine_is_of_its_process():
             os._exit(7)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    for wrong in {"thread_limit": 5000}, {"memory_bytes": -1}, {"threads": 0}:
+    for wrong in {"thread_limit": 5000}, {"memory_bytes": -1}, {"memory_bytes": "0"}, {"memory_bytes": "64 words"}, {"threads": 0}:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             cutpoint.Engine(**wrong)
 

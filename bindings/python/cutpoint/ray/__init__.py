@@ -12,24 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import MOST_THREADS, Parameter, Path, _list, _text
+from cutpoint._settings import MOST_THREADS, Parameter, Path, Size, _list, _memory, _size, _text
 from cutpoint.ray._tables import DedupError, Job, digest_of, open_checkpoint
 
 __all__ = ["DedupError", "dedup"]
-
-_UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
-
-
-def _bytes(name: str, size: SupportsIndex | str) -> int:
-    """Reads a number of bytes, or text such as "32G"."""
-    digits, unit = (size[:-1], _UNITS[size[-1]]) if isinstance(size, str) and size[-1:] in _UNITS else (size, 0)
-    try:
-        number = int(digits) << unit if isinstance(digits, str) else operator.index(digits)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise ValueError(f"{name} = {size!r} is no number of bytes, such as 4294967296 or '4G'")
-    return number
 
 
 def _count(name: str, number: SupportsIndex, most: int) -> int:
@@ -49,7 +35,7 @@ def dedup(
     fingerprint_key: bytes | None = None,
     backend: str = "auto",
     threads: SupportsIndex | None = None,
-    memory_bytes: SupportsIndex | None = None,
+    memory_bytes: Size | None = None,
     follow_links: bool = False,
     exclude: Path | Iterable[Path] = (),
     exclude_in_any_case: Path | Iterable[Path] = (),
@@ -58,12 +44,12 @@ def dedup(
     largest_file_bytes: SupportsIndex | None = None,
     one_file_system: bool = False,
     exclude_caches: bool = False,
-    limit_read: SupportsIndex | str | None = None,
+    limit_read: Size | None = None,
     kinds: bool = True,
     sample: SupportsIndex = 1,
     partitions: SupportsIndex = 16,
-    task_bytes: SupportsIndex | str = "4G",
-    segment_bytes: SupportsIndex | str | None = None,
+    task_bytes: Size = "4G",
+    segment_bytes: Size | None = None,
     checkpoint: Path | None = None,
     task_options: dict[str, Any] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
@@ -122,10 +108,10 @@ def dedup(
         fingerprint=fingerprint,
         fingerprint_key=fingerprint_key,
         backend=backend,
-        memory_bytes=None if memory_bytes is None else operator.index(memory_bytes),
+        memory_bytes=_memory(memory_bytes),
         context=context,
         threads=0 if threads is None else _count("threads", threads, MOST_THREADS),
-        limit_read=0 if limit_read is None else _bytes("limit_read", limit_read),
+        limit_read=0 if limit_read is None else _size("limit_read", limit_read),
         sample=_count("sample", sample, 1 << 32),
         has_kinds=kinds,
         partitions=_count("partitions", partitions, 1 << 12),
@@ -134,8 +120,8 @@ def dedup(
     options = {
         "paths": named,
         "walk": walk,
-        "task_bytes": _bytes("task_bytes", task_bytes),
-        "segment_bytes": None if segment_bytes is None else _bytes("segment_bytes", segment_bytes),
+        "task_bytes": _size("task_bytes", task_bytes),
+        "segment_bytes": None if segment_bytes is None else _size("segment_bytes", segment_bytes),
         "is_per_machine": bool(machine_paths),
     }
     _ = job.core  # names, parameters and bounds are checked before a cluster is asked

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import cutpoint
-from cutpoint.ray import DedupError, _bytes, dedup
+from cutpoint._settings import _size
+from cutpoint.ray import DedupError, dedup
 
 DONE, INPUT_FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -106,8 +107,8 @@ def main(words: list[str] | None = None) -> int:
             options["context"] = text_of("--context", options["context"])
         report = dedup(
             **options, **parameters, **({"size": size} if size else {}), progress=progress,
-            memory_bytes=_bytes("--memory", memory) if memory else None,
-            largest_file_bytes=_bytes("--exclude-larger-than", largest) if largest else None,
+            memory_bytes=_size("--memory", memory) if memory else None,
+            largest_file_bytes=_size("--exclude-larger-than", largest) if largest else None,
         )  # fmt: skip
     except KeyboardInterrupt:
         progress.clear()
