@@ -142,6 +142,31 @@ status check_command(const std::deque<defined_command>& commands, std::string_vi
   return is_known || word.starts_with('-') ? status() : unknown_name("command", word, names);
 }
 
+/// Options of restic, or names that its options suggest, and ours that do the same.
+constexpr std::pair<std::string_view, std::string_view> foreign_options[] = {
+    {"--max-repack-size", "--max-rewrite"}, {"--repo", "--store"},
+    {"--from-repo", "--from-store"},        {"--stdin-filename", "--stdin-name"},
+    {"--limit-upload", "--limit-read"},     {"--files-from-verbatim", "--files-from"},
+    {"--files-from-raw", "--files-from0"},  {"--iexclude-file", "--iexclude"},
+    {"--include-file", "--include"},
+};
+
+/// Returns the message for an option that `known` lacks, or an empty string if none of them can be meant.
+std::string unknown_option(std::string_view word, std::vector<std::string_view> known) {
+  for (const auto& [foreign, own] : foreign_options) {
+    if (foreign == word && std::ranges::count(known, own) != 0) {
+      return fmt::format("no option '{}', did you mean '{}'?", foreign, own);
+    }
+  }
+  // Letters apart, --include and --exclude are near, and mean the opposite.
+  const auto is_of = [](std::string_view name, std::string_view verb) { return name.find(verb) < 4; };
+  std::erase_if(known, [&](std::string_view each) {
+    return (is_of(word, "include") && is_of(each, "exclude")) || (is_of(word, "exclude") && is_of(each, "include"));
+  });
+  const std::string hint = unknown_name("option", word, known).message();
+  return hint.ends_with('?') ? hint : "";  // else it lists all options
+}
+
 /// Describes a wrong command line. An unknown option gets the name that is most like it.
 std::string description_of(const std::vector<std::string>& remaining, const option_list& options, std::string usual) {
   if (usual.starts_with("The following argument")) {  // which the library names in reverse order
@@ -163,8 +188,8 @@ std::string description_of(const std::vector<std::string>& remaining, const opti
   }
   const std::string word = unprotected(*unknown);
   const std::vector<std::string_view> known(names.begin(), names.end());
-  const std::string hint = unknown_name("option", word.substr(0, word.find('=')), known).message();
-  return hint.ends_with('?') ? hint : usual;  // else it lists all options
+  const std::string hint = unknown_option(std::string_view(word).substr(0, word.find('=')), known);
+  return hint.empty() ? usual : hint;
 }
 
 }  // namespace

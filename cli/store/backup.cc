@@ -98,6 +98,7 @@ result<exit_code> backup_command::run() {
                                    paths_.paths().front()));
   }
   CUTPOINT_TRY(auto walking, filter_.checked());
+  const bool has_patterns = !walking.exclude.empty() || !walking.include.empty();
   CUTPOINT_TRY(const auto memory, checked_size("--memory", memory_, MiB));
   CUTPOINT_TRY(const auto time, time_.empty() ? result<std::int64_t>(0) : checked_time("--time", time_));
   CUTPOINT_TRY(const auto limit, limit_.empty() ? result<std::uint64_t>(0) : checked_size("--limit-read", limit_, 1));
@@ -164,6 +165,8 @@ result<exit_code> backup_command::run() {
                 is_dry_run_ ? "nothing was stored"
                             : "no snapshot was made; what was stored stays, and the next backup uses it");
   }
+  if (snapshot->files == 0 && has_patterns)
+    say.warning("no file is backed up: the patterns leave out all that there is");
   if (const status reported = report.summarize(*snapshot, is_dry_run_); !reported.ok()) return fail(say, reported);
   return snapshot->is_incomplete ? exit_code::input_failed : exit_code::done;
 }

@@ -34,6 +34,9 @@ result<store_data_subset> subset_of(const std::string& text) {
     CUTPOINT_TRY(const auto share, checked_percent(option, text));
     if (share == 0) return usage_error(option + ' ' + text + ": it is no data");
     subset.share = share;
+  } else if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) {
+    return usage_error(fmt::format("{} {}: is it {}% or {}G? A part is 1/7, a share 5%, and a size has a unit", option,
+                                   text, text, text));
   } else {
     CUTPOINT_TRY(subset.most_bytes, checked_size(option, text, 1));
   }

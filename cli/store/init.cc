@@ -129,7 +129,9 @@ result<exit_code> init_command::run() {
                        (needs_password   ? " needs --password-file or --password-command alone"
                         : needs_key_file ? " needs --key-file alone"
                                          : " takes no password and no key file") +
-                       (secrets.is_given() ? ", but given is " + secrets.names(" and ") : ""));
+                       (secrets.is_given() ? ", but given is " + secrets.names(" and ")
+                        : needs_password   ? secrets.password_variable_note()
+                                           : ""));
   }
   CUTPOINT_TRY(const auto container_bytes, checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB));
   CUTPOINT_TRY(const auto kind, parse_fingerprint(hash_));

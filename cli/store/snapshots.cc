@@ -1,5 +1,6 @@
 // `cutpoint snapshots`: lists the snapshots of a store.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -25,18 +26,34 @@ class snapshots_command final : public subcommand {
   bool is_restic_json_ = false;
 };
 
+/// Returns how many characters a text in UTF-8 has.
+std::size_t length_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char each) { return (each & 0xc0) != 0x80; }));
+}
+
 /// Lines for people, with a head and a count.
 std::string text_of(const std::vector<store_snapshot>& snapshots) {
-  constexpr std::string_view columns = "{:16}  {:25}  {:>10}  {}  {}{}{}\n";
-  std::string text;
-  if (!snapshots.empty())
-    text = fmt::format(fmt::runtime(columns), "ID", "Time", "Size", "Host", "Paths", "  [Tags]", "");
+  if (snapshots.empty()) return counted(0, "snapshot") + '\n';
+  std::vector<std::array<std::string, 6>> rows = {{"ID", "Time", "Size", "Host", "Paths", "[Tags]"}};
   for (const store_snapshot& each : snapshots) {
-    text += fmt::format(fmt::runtime(columns), short_id(each.id), local_time(each.time) + zone_of(each.time),
-                        human_bytes(as_double(each.bytes)), printable(each.host),
-                        printable(fmt::format("{}", fmt::join(each.paths, " "))),
-                        each.tags.empty() ? "" : "  [" + printable(fmt::format("{}", fmt::join(each.tags, ", "))) + "]",
-                        each.is_incomplete ? "  incomplete" : "");
+    const std::string tags =
+        each.tags.empty() ? "" : "[" + printable(fmt::format("{}", fmt::join(each.tags, ", "))) + "]";
+    rows.push_back({short_id(each.id), local_time(each.time) + zone_of(each.time), human_bytes(as_double(each.bytes)),
+                    printable(each.host), printable(fmt::format("{}", fmt::join(each.paths, " "))),
+                    tags + (each.is_incomplete ? tags.empty() ? "incomplete" : "  incomplete" : "")});
+  }
+  std::array<std::size_t, 6> widths = {0, 0, 10};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], length_of(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - length_of(row[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (i == 2 ? padding + row[i] : row[i] + padding);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   return text + counted(snapshots.size(), "snapshot") + '\n';
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -103,6 +104,12 @@ std::string secret_options::names(std::string_view last_separator) const {
   return names.empty() ? last : fmt::format("{}{}{}", fmt::join(names, ", "), last_separator, last);
 }
 
+std::string secret_options::password_variable_note() const {
+  const std::string_view file = own_.front()->environment;
+  const std::string variable(file.substr(0, file.rfind("_FILE")));
+  return std::getenv(variable.c_str()) == nullptr ? "" : fmt::format("; {} is not read", variable);
+}
+
 result<store_secret> secret_options::read() const {
   if (int{!password_file_.empty()} + int{!password_command_.empty()} + int{!key_file_.empty()} > 1) {
     return usage_error(names(" and ") + " are set: give one of them");
@@ -190,7 +197,8 @@ result<backup_store> store_options::open() const {
   struct stat facts = {};
   const bool is_absent = why.system_error() == ENOENT &&
                          (why.code() == status_code::unavailable || ::stat(location_.c_str(), &facts) != 0);
-  const std::string advice = why.system_error() == ENOKEY ? ", by " + secret_.names(" or ")
+  const std::string advice = why.system_error() == ENOKEY
+                                 ? ", by " + secret_.names(" or ") + secret_.password_variable_note()
                              : is_absent ? fmt::format("; 'cutpoint init' makes one, and {} names another", option_)
                                          : "";
   return opening_failure({why.code(), why.message() + advice, is_absent ? 0 : why.system_error()});

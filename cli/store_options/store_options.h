@@ -32,6 +32,8 @@ class secret_options {
   [[nodiscard]] bool is_given() const { return has_password() || !key_file_.empty(); }
   /// Returns the options that were given and their variables, or all if none was: "--key-file (CUTPOINT_KEY_FILE)".
   [[nodiscard]] std::string names(std::string_view last_separator) const;
+  /// Returns words for those who have set CUTPOINT_PASSWORD, as restic's users may, or an empty string.
+  [[nodiscard]] std::string password_variable_note() const;
 
   /// Reads the password or the key file, if one was given. Errors: invalid_argument, for several at once or an empty one;
   /// unavailable, if it cannot be read or the command fails; memory_limit; cancelled.

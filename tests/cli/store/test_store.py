@@ -224,8 +224,9 @@ class SmallContainers(StoreTest):
         self.assertEqual(check("100%").json()["object_problems"], 1)
         self.assertEqual(check("50%").json()["read_containers"], (containers + 1) // 2)
         self.assertLess(check("300K").json()["read_containers"], 10)
-        for wrong in "0/4", "5/4", "0%", "101%", "x":
+        for wrong in "0/4", "5/4", "0%", "101%", "x", "", "5":
             self.assert_refused(check(wrong), "--read-data-subset")
+        self.assert_refused(check("5"), "is it 5% or 5G?")
 
 
 class EncryptedStore(StoreTest):
@@ -251,6 +252,14 @@ class EncryptedStore(StoreTest):
         ):
             # Of a session of its own, which has no terminal to ask on.
             self.assert_refused(self.run_command("snapshots", "--store", "store", *words, start_new_session=True), told)
+
+    def test_a_password_in_a_variable_is_not_taken_and_that_is_said(self):
+        told = "; CUTPOINT_PASSWORD is not read"
+        how = {"start_new_session": True, "env": {**os.environ, "CUTPOINT_PASSWORD": "word"}}
+        for words in ("snapshots", "--store", "store"), ("init", "--store", "new", "--encryption", "password"):
+            self.assert_refused(self.run_command(*words, **how), told)
+            self.assertNotIn(told, self.run_command(*words, start_new_session=True).stderr)
+        self.assert_done(self.run_store("snapshots", env=how["env"]))
 
     def test_keys_are_added_replaced_and_removed(self):
         self.write("word", b"a new word\n")

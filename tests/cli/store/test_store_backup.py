@@ -56,6 +56,19 @@ class Owner(BackupTest):
         self.assert_done(self.back_up("data"))
 
 
+class Nothing(BackupTest):
+    def test_patterns_that_leave_all_out_are_warned_of(self):
+        self.write("data/file", b"x")
+        (self.folder / "empty").mkdir()
+        told = "warning: no file is backed up: the patterns leave out all that there is\n"
+        for words in ("--exclude", "*"), ("--exclude", "*", "--dry-run"), ("--include", "*.odt"):
+            run = self.back_up("data", *words)
+            self.assertEqual(run.code, 0, run)
+            self.assertIn(told, run.stderr, words)
+        for words in ("data", "--exclude", "*.odt"), ("empty",), ("data", "-q", "--exclude", "*"):
+            self.assert_done(self.back_up(*words))
+
+
 class LeftOut(BackupTest):
     def setUp(self):
         super().setUp()
@@ -64,7 +77,7 @@ class LeftOut(BackupTest):
 
     def test_the_store_itself(self):
         run = self.back_up(".", "--exclude", "data")
-        self.assertEqual((run.code, run.stderr.count("\n")), (0, 1), run)
+        self.assertEqual((run.code, run.stderr.count("\n")), (0, 2), run)  # no file is left
         self.assertIn(f"cutpoint: warning: {self.folder}/store: is the store itself, and is left out", run.stderr)
         self.assertEqual(self.stored(), [])
         self.assert_refused(self.back_up("store"), "store: is the store itself")
@@ -111,7 +124,7 @@ class LeftOut(BackupTest):
         self.assertEqual(self.stored(), ["data", "data/a.c", "data/b.o", "data/cache", "data/cache/x", "data/sub", "data/sub/c.o"])
         (self.folder / "alias").symlink_to("data")
         self.assert_refused(self.back_up("alias", "alias/sub"), "alias/sub: lies below", "name", "alias/")
-        self.assert_done(self.back_up("alias/", "--exclude", "?*"))
+        self.assert_done(self.back_up("alias/", "-q", "--exclude", "?*"))
         self.assertEqual(self.stored(), ["alias"])
 
 
