@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t batch_bytes = 16 * KiB;
 
-const cancellation never;
+const cancellation uncancelled;
 
 /// Devices on the host. A call fails if `before` does.
 class host_devices final : public device_provider {
@@ -42,7 +42,7 @@ bench_job job_of(std::string_view name, std::vector<parameter_setting> settings)
 bench_job gear() { return job_of("gear", {{"min_bytes", "1K"}, {"avg_bytes", "2K"}, {"max_bytes", "4K"}}); }
 
 bench_row measured(const bench_job& job, byte_span data, const device_provider& devices = host_devices()) {
-  return measure_device(job, cutting_on(devices, 0, *job.cuts, data, batch_bytes), data, 3, never).value();
+  return measure_device(job, cutting_on(devices, 0, *job.cuts, data, batch_bytes), data, 3, uncancelled).value();
 }
 
 TEST(bench_device, cuts_data_of_many_batches_as_the_reference_does) {
@@ -78,7 +78,7 @@ TEST(bench_device, goes_by_the_bytes_given_and_the_clock_of_the_device) {
   EXPECT_EQ(measured(gear(), zeros).mean_bytes, 4 * KiB) << "nothing but maxima";
   const bench_job job = gear();
   const device_pass pass{.chunks = job.cuts->find_cuts(zeros), .copying_seconds = 0.5, .cutting_seconds = 0.25};
-  const bench_row row = measure_device(job, device_cutting([&] { return pass; }), zeros, 2, never).value();
+  const bench_row row = measure_device(job, device_cutting([&] { return pass; }), zeros, 2, uncancelled).value();
   EXPECT_DOUBLE_EQ(row.cells[0].bytes_per_second.value(), 400 * KiB);
   EXPECT_DOUBLE_EQ(row.cells[0].copied.value(), 200 * KiB);
 }
@@ -92,7 +92,7 @@ TEST(bench_device, names_wrong_cuts_in_any_round_by_their_offset) {
     if (++round == 3) pass.chunks[2].length = 1;
     return pass;
   };
-  const bench_row row = measure_device(job, cutting, zeros, 5, never).value();
+  const bench_row row = measure_device(job, cutting, zeros, 5, uncancelled).value();
   EXPECT_EQ(row.cells[0].outcome, bench_outcome::wrong_answer);
   EXPECT_EQ(row.cells[0].problem, "cuts another chunk at offset 8192 than the reference");
   EXPECT_FALSE(row.cells[0].bytes_per_second);

@@ -299,7 +299,7 @@ TEST_F(distrusted_times, take_no_place_and_are_kept) {
   for (const auto& policy : {counting(keep_period::daily, 3), counting(keep_period::last, 3)}) {
     EXPECT_EQ(kept_times(snapshots_, policy), future);  // the attack, if times are trusted
     EXPECT_EQ(remaining(policy), times({future[0], future[1], future[2], "2026-01-05 12:00:00", "2026-01-04 23:00:00",
-                                   "2026-01-04 12:00:00", "2026-01-03 12:00:00"}));
+                                        "2026-01-04 12:00:00", "2026-01-03 12:00:00"}));
   }
   EXPECT_EQ(distrusted(), times({future[0], future[1], future[2], "2026-01-04 23:00:00"}));
   const auto groups = value_of(apply_policy(snapshots_, counting(keep_period::last, 1), {}, INT64_MAX, &put_times_));
@@ -336,8 +336,9 @@ TEST_F(distrusted_times, are_not_hidden_by_a_false_duration) {
   put_times_[forged.id] = attack_;
   EXPECT_EQ(distrusted(), times());
   // It counts on the day of the attack, and takes no place before that.
-  EXPECT_EQ(remaining(counting(keep_period::daily, 5)), times({"2026-01-04 12:00:00", "2026-01-03 12:00:00",
-                                                          "2026-01-02 12:00:00", forged.id, "2026-01-01 12:00:00"}));
+  EXPECT_EQ(
+      remaining(counting(keep_period::daily, 5)),
+      times({"2026-01-04 12:00:00", "2026-01-03 12:00:00", "2026-01-02 12:00:00", forged.id, "2026-01-01 12:00:00"}));
 }
 
 TEST_F(distrusted_times, may_be_any_numbers) {
