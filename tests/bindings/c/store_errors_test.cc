@@ -239,7 +239,7 @@ TEST_F(c_store_errors, rules_and_shares_are_checked) {
   };
   EXPECT_EQ(refused([](auto& o) { o.keep_within_weekly = "1x"; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("1x"));
-  EXPECT_EQ(refused([](auto& o) { o.keep_last = 1, o.flags = 16; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.keep_last = 1, o.flags = 32; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.keep_last = 1, o.host_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
   for (const double share : {-0.5, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
     auto options = sized<cutpoint_store_prune_options>();
