@@ -30,7 +30,7 @@ except ImportError:
 
 @contextlib.contextmanager
 def _without_stderr() -> Iterator[None]:
-    """Nothing is written to standard error meanwhile, by other threads and by code that is not Python's neither."""
+    """Drops what the process writes to standard error meanwhile, in any thread, and by code that is not Python's too."""
     saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(null, 2)
